@@ -1,0 +1,214 @@
+"""Cron expressions: checked, said in words, and turned into the times at which they run.
+
+Five fields (minute, hour, day of month, month, day of week) or a name such as `@daily`. Where both days are
+given, either one counts, as in cron. Expressions come from files that anybody may have written: their length
+and the work they cause are bounded. When clocks go forward, a run in the skipped hour moves to the first
+instant after it and happens once; when they go back, runs at fixed times happen in the first of the two
+hours only, and runs of expressions whose minute or hour begins with `*` in both.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+
+from memory.errors import UsageError
+
+_MAX_LENGTH = 200
+_MAX_RUNS = 1000
+_ALIASES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_FIELDS = (
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of month", 1, 31),
+    ("month", 1, 12),
+    ("day of week", 0, 7),
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_NAMES = {
+    "month": {name: number for number, name in enumerate(_MONTHS, 1)},
+    "day of week": {name: number for number, name in enumerate(_DAYS)},
+}
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_PART = r"(?:(\*|\?)|([0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?)(?:/([0-9]{1,3}))?"
+
+
+class BadCron(UsageError, ValueError):
+    """A cron expression that is none (code `cron.invalid`), or one that never runs (`cron.never`)."""
+
+    def __init__(self, message: str, code: str = "cron.invalid") -> None:
+        """Say what is wrong with the expression."""
+        super().__init__(code, message, "write five fields such as 0 9 * * MON, or @daily")
+
+
+def check_cron(expr: str) -> None:
+    """Raise BadCron with a sentence that says which field is wrong, or that the expression never runs."""
+    _normal(expr)
+
+
+def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[datetime]:
+    """Return the next runs strictly after an instant: aware, in the zone, rising, no instant twice.
+
+    `count` is at most 1000; fewer come back where the calendar ends. Answers are cached. Raises BadCron.
+    """
+    if after.tzinfo is None:
+        raise ValueError("a time without a zone was given where an instant is needed")
+    return list(_runs(_normal(expr), after.astimezone(UTC), zone, min(count, _MAX_RUNS)))
+
+
+@lru_cache(maxsize=2048)
+def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetime, ...]:
+    from croniter import croniter
+
+    fixed = all(not field.startswith("*") for field in expr.split()[:2])
+    runs: list[datetime] = []
+    last = after
+    try:
+        times = croniter(expr, after.astimezone(zone))
+        while len(runs) < count:
+            instant = times.get_next(datetime).astimezone(UTC)
+            local = instant.astimezone(zone)
+            # fold: the wall clock shows this time for the second time, so a run at a fixed time has happened.
+            if instant > last and not (fixed and local.fold):
+                runs.append(local)
+            last = max(last, instant)
+    except (ValueError, OverflowError):  # croniter's own errors are ValueErrors
+        if not runs:
+            raise BadCron(f"{expr} has no next run", "cron.never") from None
+    return tuple(runs)
+
+
+@lru_cache(maxsize=512)
+def _normal(expr: str) -> str:
+    """Return the five fields of an expression in lower case with single spaces, aliases written out."""
+    text = expr.strip().lower()
+    if not text or len(text) > _MAX_LENGTH:
+        raise BadCron("the cron expression is empty" if not text else f"the cron expression {text[:30]!r}… is too long")
+    text = _ALIASES.get(text, text)
+    if text.startswith("@"):
+        raise BadCron(f"{text[:30]!r} is not one of {', '.join(_ALIASES)}")
+    fields = text.split()
+    if len(fields) in (6, 7):
+        raise BadCron(f"{text[:60]!r} has {len(fields)} fields; seconds and years are not supported")
+    if len(fields) != 5:
+        raise BadCron(f"{text[:60]!r} has {len(fields)} fields instead of five")
+    values = [_read_field(field, *spec) for field, spec in zip(fields, _FIELDS, strict=True)]
+    days, months = values[2], values[3]
+    by_weekday = fields[4] not in ("*", "?")
+    if not by_weekday and days and min(days) > max(_LONGEST[month - 1] for month in months):
+        raise BadCron(f"{text[:60]!r} never runs: no such month has a day {min(days)}", "cron.never")
+    return " ".join(fields)
+
+
+def _read_field(text: str, name: str, low: int, high: int) -> set[int]:
+    """Return the numbers that a field stands for; none for the last day of the month and the like."""
+    values: set[int] = set()
+    for part in text.split(","):
+        if _is_special(part, name):
+            return set()
+        found = re.fullmatch(_PART, part)
+        if found is None or (found[1] == "?" and not name.startswith("day")):
+            raise BadCron(f"{part[:20]!r} is not a {name}")
+        step = int(found[4] or 1)
+        if step == 0:
+            raise BadCron(f"the step in {part!r} is 0")
+        first = low if found[1] else _read_value(found[2], name, low, high)
+        if found[1] or (found[4] and not found[3]):
+            last = high
+        else:
+            last = _read_value(found[3], name, low, high) if found[3] else first
+        span = list(range(first, last + 1)) if first <= last else [*range(first, high + 1), *range(low, last + 1)]
+        values.update(span[::step])
+    return values
+
+
+def _is_special(part: str, name: str) -> bool:
+    """Say whether a part means the last day of the month, or the nth or last such weekday of it."""
+    if name == "day of month":
+        return part == "l"
+    return (
+        name == "day of week"
+        and bool(re.fullmatch(r"(?:[0-7]|[a-z]{3})#[1-5]|l[0-7]", part))
+        and (part[:3] in _NAMES[name] or not part[:3].isalpha())
+    )
+
+
+def _read_value(text: str, name: str, low: int, high: int) -> int:
+    number = _NAMES.get(name, {}).get(text)
+    if number is None:
+        if not text.isdigit():
+            raise BadCron(f"{text!r} is not a {name}")
+        number = int(text)
+    if not low <= number <= high:
+        raise BadCron(f"{name} {text} is not between {low} and {high}")
+    return number
+
+
+def describe(expr: str) -> str:
+    """Say in a few words when an expression runs: `Mon 09:00`, `every 5 min`, `daily 02:00`.
+
+    An expression of another shape, or none at all, comes back as it is.
+    """
+    try:
+        fields = _normal(expr).replace("?", "*").split()
+    except BadCron:
+        return expr.strip()
+    return _describe(*fields) or expr.strip()
+
+
+def _describe(minute: str, hour: str, day: str, month: str, weekday: str) -> str | None:
+    always = (day, month, weekday) == ("*", "*", "*")
+    every = re.fullmatch(r"\*/([0-9]+)", minute if hour == "*" else hour)
+    if hour == "*":
+        if not always:
+            return None
+        if minute == "*" or (every and every[1] == "1"):
+            return "every min"
+        if every and 60 % int(every[1]) == 0:
+            return f"every {every[1]} min"
+        return ("every hour" if int(minute) == 0 else f"hourly at :{int(minute):02}") if minute.isdigit() else None
+    if not minute.isdigit():
+        return None
+    if every and always:
+        step = int(every[1])
+        return (f"every {step} h" if step > 1 else "every hour") if minute == "0" and 24 % step == 0 else None
+    hours = hour.split(",")
+    if len(hours) > 4 or not all(part.isdigit() for part in hours):
+        return None
+    days = "daily" if always else _describe_days(day, month, weekday)
+    return days and f"{days} {', '.join(f'{int(part):02}:{int(minute):02}' for part in hours)}"
+
+
+def _describe_days(day: str, month: str, weekday: str) -> str | None:
+    if (day, month) == ("*", "*"):
+        return _describe_weekdays(weekday)
+    if weekday != "*" or not day.isdigit():
+        return None
+    if month == "*":
+        return f"monthly on day {int(day)},"
+    number = _NAMES["month"].get(month) or (int(month) if month.isdigit() else 0)
+    return f"{int(day)} {_MONTHS[number - 1].capitalize()}" if number else None
+
+
+def _describe_weekdays(weekday: str) -> str | None:
+    if "#" in weekday or weekday.startswith("l"):
+        return None
+    numbers = {number % 7 for number in _read_field(weekday, *_FIELDS[4])}
+    if numbers == {1, 2, 3, 4, 5}:
+        return "weekdays"
+    if numbers == {0, 6}:
+        return "weekends"
+    if len(numbers) == 7:
+        return "daily"
+    # A week begins on Monday.
+    return ", ".join(_DAYS[number].capitalize() for number in sorted(numbers, key=lambda number: (number - 1) % 7))

@@ -1,0 +1,332 @@
+"""Dates, times and zones as memory files hold them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.clock import (
+    BadMoment,
+    UnknownZone,
+    find_zone,
+    format_local,
+    format_utc,
+    humanize,
+    machine_zone,
+    parse_when,
+    read_moment,
+)
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NEW_YORK = ZoneInfo("America/New_York")
+NOW = datetime(2024, 1, 15, 11, 0, tzinfo=UTC)  # a Monday, 12:00 in Berlin
+INSTANTS = st.integers(-62_135_400_000, 253_402_100_000).map(
+    lambda seconds: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+)
+ZONES = st.sampled_from([UTC, BERLIN, NEW_YORK, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Asia/Kathmandu")])
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "utc"),
+    [
+        ("2024-01-15", "2024-01-15", None),
+        (" 2024-01-15 ", "2024-01-15", None),
+        ("2024-01-15 14:00", "2024-01-15", "2024-01-15T13:00:00+00:00"),
+        ("2024-01-15 14:00:30", "2024-01-15", "2024-01-15T13:00:30+00:00"),
+        ("2024-01-15T14:00", "2024-01-15", "2024-01-15T13:00:00+00:00"),
+        ("2024-01-15T10:30:00Z", "2024-01-15", "2024-01-15T10:30:00+00:00"),
+        ("2024-01-15T23:30:00Z", "2024-01-16", "2024-01-15T23:30:00+00:00"),
+        ("2024-01-15T10:30:00.25-05:30", "2024-01-15", "2024-01-15T16:00:00.250000+00:00"),
+        ("2024-01-15T10:30:00.123456789Z", "2024-01-15", "2024-01-15T10:30:00.123456+00:00"),
+        ("2024-03-31 02:30", "2024-03-31", "2024-03-31T01:30:00+00:00"),  # skipped when clocks go forward
+        ("2024-10-27 02:30", "2024-10-27", "2024-10-27T00:30:00+00:00"),  # the first of two
+        ("9999-12-31 23:59", "9999-12-31", "9999-12-31T00:00:00+00:00"),
+        ("0001-01-01 00:00", "0001-01-01", "0001-01-02T00:00:00+00:00"),
+    ],
+)
+def test_read_moment(text: str, day: str, utc: str | None) -> None:
+    """Times without an offset are in the zone, the others are where their offset says."""
+    moment = read_moment(text, BERLIN)
+    assert moment is not None
+    assert (text.strip(), day) == (moment.text, moment.date.isoformat())
+    assert utc == (moment.instant and moment.instant.isoformat())
+
+
+@pytest.mark.parametrize("text", ["", "  ", "null", "None", "-"])
+def test_absent_is_no_moment(text: str) -> None:
+    """A field that says that there is nothing has no moment."""
+    assert read_moment(text, UTC) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-02-30",
+        "2024-13-45",
+        "2023-02-29",
+        "0000-01-01",
+        "2024-01-15 25:00",
+        "2024-01-15 24:00",
+        "2024-01-15 10:60",
+        "2024-01-15T10:00:60Z",
+        "2024-01-15T10:00+25:00",
+        "2024-01-15T10:00+01:60",
+        "2024-1-5",
+        "20240115",
+        "2024-01-15 9",
+        "2024-01-15 (soon)",
+        "tomorrow",
+        "٢٠٢٤-٠١-١٥",
+        "2024-01-15\n2024-01-16",
+    ],
+)
+def test_impossible_moments(text: str) -> None:
+    """Dates and times that do not exist and unknown forms are said to be wrong, as a ValueError."""
+    with pytest.raises(BadMoment) as caught:
+        read_moment(text, UTC)
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.code == "time.invalid"
+
+
+@given(st.text(alphabet="0123456789-: TZ+.", max_size=30), ZONES)
+def test_reading_ends_in_a_moment_or_bad_moment(text: str, zone: ZoneInfo) -> None:
+    """No text makes reading fail in another way."""
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return
+    assert moment is None or moment.due_at(zone).tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        ("2024-01-15", "2024-01-15T23:00:00+00:00"),
+        ("2024-03-31", "2024-03-31T22:00:00+00:00"),  # a day of 23 hours
+        ("2024-01-15 14:00", "2024-01-15T13:00:00+00:00"),
+        ("9999-12-31", "9999-12-31T00:00:00+00:00"),
+    ],
+)
+def test_due_at(text: str, due: str) -> None:
+    """A date alone is due when its day is over in the zone, a time when it comes."""
+    moment = read_moment(text, BERLIN)
+    assert moment is not None
+    assert due == moment.due_at(BERLIN).isoformat()
+
+
+@given(INSTANTS, ZONES)
+def test_written_times_read_back(now: datetime, zone: ZoneInfo) -> None:
+    """What is written in UTC is the same second; what is written locally is the same minute or its twin."""
+    utc = read_moment(format_utc(now), zone)
+    local = read_moment(format_local(now, zone), zone)
+    assert utc is not None
+    assert local is not None
+    assert now.replace(microsecond=0) == utc.instant
+    assert local.instant is not None
+    assert abs(now - local.instant) < timedelta(minutes=61)
+    assert format_local(now, zone) == format_local(local.instant, zone)
+
+
+def test_times_without_a_zone_are_refused() -> None:
+    """A naive time would be read in whatever zone the machine is in."""
+    naive = NOW.replace(tzinfo=None)
+    for call in (
+        lambda: format_utc(naive),
+        lambda: format_local(naive, UTC),
+        lambda: parse_when("now", naive, UTC),
+    ):
+        with pytest.raises(ValueError, match="without a zone"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("today", "2024-01-15"),
+        ("Today 9am", "2024-01-15 09:00"),
+        ("tomorrow 14:00", "2024-01-16 14:00"),
+        ("tomorrow  at 2pm", "2024-01-16 14:00"),
+        ("yesterday", "2024-01-14"),
+        ("now", "2024-01-15 12:00"),
+        ("+2d", "2024-01-17"),
+        ("+2d 9:30", "2024-01-17 09:30"),
+        ("-1d", "2024-01-14"),
+        ("+1w", "2024-01-22"),
+        ("+3h", "2024-01-15 15:00"),
+        ("in 90 min", "2024-01-15 13:30"),
+        ("in 2 days", "2024-01-17"),
+        ("mon 9", "2024-01-22 09:00"),
+        ("friday", "2024-01-19"),
+        ("FRI 17:45", "2024-01-19 17:45"),
+        ("next friday", "2024-01-26"),
+        ("next week", "2024-01-22"),
+        ("next week 9", "2024-01-22 09:00"),
+        ("next month", "2024-02-01"),
+        ("14:00", "2024-01-15 14:00"),
+        ("12:00", "2024-01-16 12:00"),
+        ("8am", "2024-01-16 08:00"),
+        ("12am", "2024-01-16 00:00"),
+        ("2024-01-20", "2024-01-20"),
+        ("2024-01-20 14:00", "2024-01-20 14:00"),
+        ("2024-01-20T14:00:59", "2024-01-20 14:00"),
+        ("2024-01-20T23:30:00Z", "2024-01-21 00:30"),
+    ],
+)
+def test_parse_when(text: str, expected: str) -> None:
+    """What a person types becomes a date or a time in the zone, as files hold it."""
+    assert expected == parse_when(text, NOW, BERLIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "-",
+        "soon",
+        "9",
+        "mo",
+        "mon 25",
+        "mon 9:60",
+        "+2x",
+        "+3h 9:00",
+        "next",
+        "next year",
+        "2024-02-30",
+        "13pm",
+        "+123456w",
+    ],
+)
+def test_parse_when_names_the_forms(text: str) -> None:
+    """Anything else is refused with a sentence and a way out."""
+    with pytest.raises(BadMoment) as caught:
+        parse_when(text, NOW, BERLIN)
+    assert caught.value.hint
+
+
+def test_parse_when_ends_with_the_calendar() -> None:
+    """A shift beyond the last year is no date."""
+    with pytest.raises(BadMoment):
+        parse_when("+99999d", datetime(9990, 1, 1, tzinfo=UTC), UTC)
+
+
+def test_next_month_goes_over_the_year() -> None:
+    """After December comes January of the next year."""
+    assert parse_when("next month", datetime(2024, 12, 31, 12, tzinfo=UTC), UTC) == "2025-01-01"
+
+
+@given(st.text(alphabet="0123456789:+- adehimnoprtuwxy", max_size=16), ZONES)
+def test_what_parse_when_gives_can_be_read(text: str, zone: ZoneInfo) -> None:
+    """Every answer is a date or time of the files, every refusal a BadMoment."""
+    try:
+        written = parse_when(text, NOW, zone)
+    except BadMoment:
+        return
+    moment = read_moment(written, zone)
+    assert moment is not None
+    assert written == moment.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-01-15 12:00", "now"),
+        ("2024-01-15 12:05", "in 5 min"),
+        ("2024-01-15 11:15", "45 min ago"),
+        ("2024-01-15 14:00", "in 2 h"),
+        ("2024-01-15 09:10", "3 h ago"),
+        ("2024-01-15 20:00", "today 20:00"),
+        ("2024-01-15 01:00", "today 01:00"),
+        ("2024-01-16 14:00", "tomorrow 14:00"),
+        ("2024-01-14 09:00", "yesterday 09:00"),
+        ("2024-01-18 09:00", "in 3 d"),
+        ("2024-01-15", "today"),
+        ("2024-01-16", "tomorrow"),
+        ("2024-01-14", "yesterday"),
+        ("2024-01-12", "3 d ago"),
+        ("2024-01-29", "in 2 w"),
+        ("2024-04-15", "in 3 mo"),
+        ("2021-01-15", "3 y ago"),
+    ],
+)
+def test_humanize(text: str, expected: str) -> None:
+    """Near times count minutes and hours, near days have names, the rest counts in its largest unit."""
+    moment = read_moment(text, BERLIN)
+    assert moment is not None
+    assert expected == humanize(moment, NOW, BERLIN)
+
+
+@given(st.dates(), INSTANTS, ZONES)
+def test_humanize_is_short(day: date, now: datetime, zone: ZoneInfo) -> None:
+    """Any two times are told apart in at most three short words."""
+    moment = read_moment(day.isoformat(), zone)
+    assert moment is not None
+    assert len(humanize(moment, now, zone)) <= len("9999 min ago")
+
+
+def test_find_zone() -> None:
+    """Names of the zone tables are found, `UTC` without them."""
+    assert UTC is find_zone("UTC")
+    assert BERLIN is find_zone("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Mars/Base", "America", "../../etc/passwd", "/etc/passwd", "a\0b", "x" * 5000, "\udcff"]
+)
+def test_unknown_zones(name: str) -> None:
+    """Names that nobody has, and names that would leave the tables, are refused."""
+    with pytest.raises(UnknownZone):
+        find_zone(name)
+
+
+def test_machine_zone(tmp_path: Path) -> None:
+    """TZ counts before the machine's link, a link tells its name, and nothing at all is UTC."""
+    folder = tmp_path / "zoneinfo" / "Europe"
+    folder.mkdir(parents=True)
+    (folder / "Berlin").write_bytes(b"")
+    link = tmp_path / "localtime"
+    link.symlink_to(folder / "Berlin")
+    missing = str(tmp_path / "missing")
+    assert BERLIN is machine_zone({}, str(link))
+    assert NEW_YORK is machine_zone({"TZ": "America/New_York"}, str(link))
+    assert NEW_YORK is machine_zone({"TZ": ":America/New_York"}, str(link))
+    assert BERLIN is machine_zone({"TZ": str(link)}, missing)
+    assert BERLIN is machine_zone({"TZ": "No/Where"}, str(link))
+    assert UTC is machine_zone({}, missing)
+    assert UTC is machine_zone({"TZ": ""}, missing)
+
+
+def test_machine_zone_reads_a_copied_file(tmp_path: Path) -> None:
+    """A machine that copied its zone file instead of linking it keeps its rules."""
+    source = next(
+        (Path(folder, "Europe/Berlin") for folder in ("/usr/share/zoneinfo",) if os.path.exists(folder)), None
+    )
+    if source is None or not source.exists():
+        pytest.skip("this machine has no zone files")
+    copy = tmp_path / "localtime"
+    copy.write_bytes(source.read_bytes())
+    assert format_local(datetime(2024, 7, 1, 12, tzinfo=UTC), machine_zone({}, str(copy))) == "2024-07-01 14:00"
+
+
+def test_machine_zone_reads_rules() -> None:
+    """A rule in TZ gives summer and winter time without any table."""
+    zone = machine_zone({"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"}, "/missing")
+    assert format_local(datetime(2024, 7, 1, 12, tzinfo=UTC), zone) == "2024-07-01 14:00"
+    assert format_local(datetime(2024, 1, 1, 12, tzinfo=UTC), zone) == "2024-01-01 13:00"
+
+
+def test_reading_times_loads_no_zone_tables() -> None:
+    """A workspace in UTC never pays for the zone tables."""
+    code = (
+        "import sys, memory.clock as c; c.read_moment('2024-01-15 14:00', c.find_zone('UTC'));"
+        "print('zoneinfo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
