@@ -1,0 +1,175 @@
+"""Text from files made safe for a screen, and measured in the cells of a terminal.
+
+File content never drives the terminal: control characters, bidirectional controls and invisible characters
+are shown as escapes that a person can read. Widths agree with the tables that the terminal application draws
+with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_ELLIPSIS = "…"
+_TAB = " " * 4
+
+_HIDDEN = (
+    "\x7f-\x9f"  # DEL and C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks, embeddings, overrides, isolates
+    "\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero width and other characters without a picture
+    "\u2028\u2029"  # line ends to a terminal program, not to a memory file
+    "\ud800-\udfff"  # bytes that are not UTF-8, and halves of pairs
+    "\U000e0000-\U000e007f"  # tag characters
+)
+# Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner that joins
+# nothing would swallow the padding after it.
+_JOINED = f"[^\x00-\x7f\u200d{_HIDDEN}]"
+_SUSPECT = re.compile(f"[\x00-\x1f\u200d{_HIDDEN}]")
+_UNSAFE = f"\r\n|[\x00-\x1f{_HIDDEN}]|(?<!{_JOINED})\u200d|\u200d(?!{_JOINED})"  # compiled on first use
+
+
+def visible(text: str, *, newlines: bool = False) -> str:
+    r"""Return the text with all that could steer a terminal or hide shown as escapes (`\x1b`, `\u202e`).
+
+    Undecodable bytes are shown as the bytes they were (`\xff`). On one line (the default) a tab or a line end
+    becomes one space; with `newlines` lines stay (all ending in `\n`) and a tab becomes four spaces. Text
+    without anything suspect comes back as the same object, and making it safe twice changes nothing.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    return re.sub(_UNSAFE, _show_in_lines if newlines else _show, text)
+
+
+def _show(match: re.Match[str]) -> str:
+    found = match[0]
+    return " " if found in ("\t", "\n", "\r\n") else _escape(found)
+
+
+def _show_in_lines(match: re.Match[str]) -> str:
+    found = match[0]
+    if found in ("\n", "\r\n", "\r"):
+        return "\n"
+    return _TAB if found == "\t" else _escape(found)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
+    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def cell_width(text: str) -> int:
+    """Return how many terminal cells the text takes; control characters take none."""
+    if text.isascii():
+        return len(text) if text.isprintable() else sum(map(_width, text))
+    if "\u200d" not in text and "\ufe0f" not in text:
+        return sum(map(_width, text))
+    return sum(width for _, width in _clusters(text))
+
+
+def clip(text: str, width: int) -> str:
+    """Return the text if it fits into `width` cells, else its beginning with "…", never half a picture."""
+    if len(text) <= width and text.isascii():
+        return text
+    if width <= 0:
+        return ""
+    if text.isascii() and text.isprintable():
+        return text[: width - 1] + _ELLIPSIS
+    # The end of the last picture that still leaves a cell for the ellipsis; a long text is not measured to
+    # its end.
+    used = kept = 0
+    for end, cells in _clusters(text):
+        used += cells
+        if used > width:
+            return text[:kept] + _ELLIPSIS
+        if used < width:
+            kept = end
+    return text
+
+
+def pad(text: str, width: int) -> str:
+    """Return the text with spaces after it up to `width` cells; longer text comes back as it is."""
+    return text + " " * (width - cell_width(text))
+
+
+def fit(text: str, width: int) -> str:
+    """Return the text clipped and padded to exactly `width` cells."""
+    return pad(clip(text, width), width)
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what a terminal draws as one picture: the index after it, and its cells."""
+    end, cells, base = 0, 0, ""
+    open_cluster = False
+    index, size = 0, len(text)
+    while index < size:
+        char = text[index]
+        if char == "\u200d":
+            # What a joiner joins is drawn into the picture before it.
+            index += 1
+        elif char == "\ufe0f":
+            cells += base in _EMOJI_OF_SIGNS
+            base = ""
+        elif width := _width(char):
+            if open_cluster:
+                yield end, cells
+            cells, base = width, char
+        index += 1
+        end, open_cluster = min(index, size), True
+    if open_cluster:
+        yield end, cells
+
+
+# Signs that a variation selector turns into emoji of two cells.
+_EMOJI_OF_SIGNS = frozenset(
+    "#*0123456789©®‼⁉™ℹ↔↕↖↗↘↙↩↪⌨⏏⏭⏮⏯⏱⏲⏸⏹⏺Ⓜ▪▫▶◀◻◼☀☁☂☃☄☎☑☘☝☠☢☣☦☪☮☯☸☹☺♀♂♟♠♣♥♦♨♻♾⚒⚔⚕"
+    "⚖⚗⚙⚛⚜⚠⚧⚰⚱⛈⛏⛑⛓⛩⛰⛱⛴⛷⛸⛹✂✈✉✌✍✏✒✔✖✝✡✳✴❄❇❣❤➡⤴⤵⬅⬆⬇🅰🅱🅾🅿🌡🌤🌥🌦🌧🌨🌩🌪🌫🌬🌶🍽🎖🎗🎙🎚🎛🎞🎟🏋🏌🏍🏎🏔🏕🏖🏗🏘"
+    "🏙🏚🏛🏜🏝🏞🏟🏳🏵🏷🐿👁📽🕉🕊🕯🕰🕳🕴🕵🕶🕷🕸🕹🖇🖊🖋🖌🖍🖐🖥🖨🖱🖲🖼🗂🗃🗄🗑🗒🗓🗜🗝🗞🗡🗣🗨🗯🗳🗺🛋🛍🛎🛏🛠🛡🛢🛣🛤🛥🛩🛰🛳"
+)
+
+
+class _Widths(dict[str, int]):
+    """The cells of single characters, worked out when first seen."""
+
+    def __missing__(self, char: str) -> int:
+        width = self[char] = _measure(char)
+        return width
+
+
+# At most one small entry for each character that exists.
+_width = _Widths().__getitem__
+
+# Since Unicode 16 these symbols are wide; the tables of older Pythons do not know it.
+_WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356), (0x1D360, 0x1D376))
+# Planes and blocks in which characters that Python's tables do not know yet are wide.
+_WIDE_UNASSIGNED = ((0x1F300, 0x1F64F), (0x1F680, 0x1F6FF), (0x1F900, 0x1FAFF), (0x20000, 0x3FFFD))
+_FORMAT_WITH_PICTURE = (0xAD, 0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2)
+
+
+def _measure(char: str) -> int:
+    import unicodedata
+
+    code = ord(char)
+    if code < 0x20 or 0x7F <= code < 0xA0:
+        return 0
+    if code < 0x300:
+        return 1
+    category = unicodedata.category(char)
+    if category == "Cn":
+        return 2 if _within(code, _WIDE_UNASSIGNED) else 1
+    if category == "Cf":
+        return int(code in _FORMAT_WITH_PICTURE or code in (0x110BD, 0x110CD))
+    # Marks, the second and third parts of Hangul syllables, fillers, separators and skin tones draw nothing
+    # of their own.
+    if category in ("Mn", "Me", "Mc", "Zl", "Zp") or 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF:
+        return 0
+    if code in (0x3164, 0xFFA0) or 0x1F3FB <= code <= 0x1F3FF:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" or _within(code, _WIDE) else 1
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
