@@ -1,0 +1,45 @@
+"""What a transaction did: one change, with the bytes of every file before and after."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of a change: `path` relative to the store's root, None for bytes if there was no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change as it was committed; `files` is empty when nothing was different.
+
+    `id` is a ULID, `time` aware, `actor` one of `human`, `cli`, `maintain`, `agent:<name>`, `outside`.
+    `undoes` and `redoes` name the change that this one takes back or brings back, `undone_by` the one that
+    took this one back.
+    """
+
+    id: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    files: tuple[FileChange, ...]
+    undone_by: str | None = None
+    undoes: str | None = None
+    redoes: str | None = None
+
+
+def new_id(now: datetime, randomness: bytes | None = None) -> str:
+    """Return a ULID: 26 characters that sort by `now` (to the millisecond), then by 10 random bytes."""
+    noise = os.urandom(10) if randomness is None else randomness
+    number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(noise[:10], "big")
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))

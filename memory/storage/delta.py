@@ -1,0 +1,122 @@
+"""The difference between two versions of a file, small and exact: what a history keeps instead of whole
+files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_CHUNK = 1 << 16
+_ANCHOR = 48  # Bytes that must agree before two places count as the same again.
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Replacements `(start in the old bytes, old part, new part)`, in order and apart from each other."""
+
+    parts: tuple[tuple[int, bytes, bytes], ...]
+
+    @classmethod
+    def between(cls, before: bytes, after: bytes) -> Delta:
+        """Find what is different; not always the shortest, but always such that `apply` gives `after`
+        exactly.
+        """
+        if before == after:
+            return cls(())
+        tail = _common_tail(before, after)
+        end_old, end_new = len(before) - tail, len(after) - tail
+        parts: list[tuple[int, bytes, bytes]] = []
+        old = new = 0
+        while True:
+            same = _common_head(before, after, old, new, min(end_old - old, end_new - new))
+            old, new = old + same, new + same
+            if old == end_old and new == end_new:
+                return cls(tuple(parts))
+            next_old, next_new = _meet(before, after, old, new, end_old, end_new)
+            parts.append((old, before[old:next_old], after[new:next_new]))
+            old, new = next_old, next_new
+
+    def apply(self, before: bytes) -> bytes:
+        """Return the new bytes, given the old ones."""
+        pieces: list[bytes] = []
+        at = 0
+        for start, old, new in self.parts:
+            pieces += (before[at:start], new)
+            at = start + len(old)
+        return b"".join((*pieces, before[at:]))
+
+    def revert(self, after: bytes) -> bytes:
+        """Return the old bytes, given the new ones."""
+        return self.inverse().apply(after)
+
+    def inverse(self) -> Delta:
+        """Return the difference the other way round."""
+        shift = 0
+        parts: list[tuple[int, bytes, bytes]] = []
+        for start, old, new in self.parts:
+            parts.append((start + shift, new, old))
+            shift += len(new) - len(old)
+        return Delta(tuple(parts))
+
+    @property
+    def size(self) -> int:
+        """How many bytes it keeps."""
+        return sum(len(old) + len(new) for _, old, new in self.parts)
+
+
+def _common_head(a: bytes, b: bytes, i: int, j: int, limit: int) -> int:
+    """Count the bytes that agree from `i` and `j` on, at most `limit`."""
+    done = 0
+    while done < limit:
+        size = min(_CHUNK, limit - done)
+        one, other = a[i + done : i + done + size], b[j + done : j + done + size]
+        if one != other:
+            return done + _first_difference(one, other)
+        done += size
+    return limit
+
+
+def _common_tail(a: bytes, b: bytes) -> int:
+    """Count the bytes that agree before both ends."""
+    limit = min(len(a), len(b))
+    done = 0
+    while done < limit:
+        size = min(_CHUNK, limit - done)
+        one, other = a[len(a) - done - size : len(a) - done], b[len(b) - done - size : len(b) - done]
+        if one != other:
+            return done + _first_difference(one[::-1], other[::-1])
+        done += size
+    return limit
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    """Find the first place where two different chunks of one length differ, by halving."""
+    low, high = 0, len(one)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _meet(a: bytes, b: bytes, i: int, j: int, end_a: int, end_b: int) -> tuple[int, int]:
+    """Find where two texts that differ at `i` and `j` agree again; their ends if nowhere near.
+
+    Anchors are taken ever further on in the one and looked up in the other: an insertion, a removal and a
+    replacement each have one side that an anchor near the difference finds.
+    """
+    reach = 0
+    while i + reach + _ANCHOR <= end_a or j + reach + _ANCHOR <= end_b:
+        window = 4 * reach + _CHUNK
+        if i + reach + _ANCHOR <= end_a:
+            found = b.find(a[i + reach : i + reach + _ANCHOR], j, min(end_b, j + window))
+            if found >= 0:
+                return i + reach, found
+        if j + reach + _ANCHOR <= end_b:
+            found = a.find(b[j + reach : j + reach + _ANCHOR], i, min(end_a, i + window))
+            if found >= 0:
+                return found, j + reach
+        reach = 2 * reach + _ANCHOR
+    return end_a, end_b

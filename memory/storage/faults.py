@@ -1,0 +1,78 @@
+"""From what the operating system says to an error that a person can act on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as st
+
+from memory.errors import MemdeckError, RefusedError
+
+_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_LINKS = frozenset({errno.ELOOP, errno.EMLINK})
+
+
+def reading(error: OSError, path: str) -> MemdeckError:
+    """Return the error for a failed read of `path` (relative to the workspace)."""
+    if error.errno in _REFUSALS:
+        return RefusedError(
+            "file.unreadable", f"{path} cannot be read ({_name(error)})", "check its permissions", file=path
+        )
+    if error.errno == errno.ENOTDIR:
+        return RefusedError("file.not_folder", f"a part of {path} is a file, not a folder", file=path)
+    return _io(error, path, "read")
+
+
+def writing(error: OSError, path: str) -> MemdeckError:
+    """Return the error for a failed change of `path` (relative to the workspace)."""
+    if error.errno in _REFUSALS:
+        return RefusedError(
+            "file.read_only",
+            f"{path} cannot be written ({_name(error)})",
+            "check the permissions of the file and its folder",
+            file=path,
+        )
+    if error.errno in _LINKS:
+        return RefusedError("file.link", f"{path} is or lies behind a symbolic link", "edit its target", file=path)
+    if error.errno == errno.ENOTDIR:
+        return RefusedError("file.not_folder", f"a part of {path} is not a folder", file=path)
+    return _io(error, path, "write")
+
+
+def outside(path: str) -> RefusedError:
+    """Return the error for a link that leads out of the workspace."""
+    return RefusedError(
+        "file.link_outside",
+        f"{path} is a link that leads out of the workspace",
+        "replace it with a copy, or open the workspace it leads to",
+        file=path,
+    )
+
+
+def not_regular(path: str, mode: int) -> RefusedError:
+    """Return the error for what is no regular file, naming what it is instead."""
+    kind = kind_of(mode)
+    return RefusedError("file.not_regular", f"{path} is {kind}, not a regular file", file=path, kind=kind)
+
+
+def kind_of(mode: int) -> str:
+    """Name what a stat mode stands for, with its article."""
+    names = {
+        st.S_IFDIR: "a folder",
+        st.S_IFIFO: "a FIFO",
+        st.S_IFSOCK: "a socket",
+        st.S_IFLNK: "a symbolic link",
+        st.S_IFCHR: "a device",
+        st.S_IFBLK: "a device",
+        st.S_IFREG: "a regular file",
+    }
+    return names.get(st.S_IFMT(mode), "something else")
+
+
+def _name(error: OSError) -> str:
+    return errno.errorcode.get(error.errno or 0, "unknown error")
+
+
+def _io(error: OSError, path: str, verb: str) -> MemdeckError:
+    text = os.strerror(error.errno) if error.errno else str(error)
+    return MemdeckError("file.io", f"cannot {verb} {path}: {text} ({_name(error)})", file=path, errno=_name(error))

@@ -1,0 +1,90 @@
+"""The little that is remembered of a workspace outside of it: when it was maintained and changed last."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from . import faults, fsio
+from .places import StateFolder
+
+_NAME = "state.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The aware times that the guard against a clock that jumped back compares with; None where there is none
+    yet.
+    """
+
+    last_maintenance: datetime | None = None
+    last_change: datetime | None = None
+
+    @property
+    def latest(self) -> datetime | None:
+        """The later of the two."""
+        times = [time for time in (self.last_maintenance, self.last_change) if time is not None]
+        return max(times, default=None)
+
+
+class State:
+    """The record of one workspace in its private state folder; written under the workspace's lock only."""
+
+    def __init__(self, home: Path, workspace: Path) -> None:
+        """`home` is `$XDG_STATE_HOME`; nothing is read or made yet."""
+        self.folder = StateFolder(home, workspace)
+
+    def read(self) -> Recorded:
+        """Return what is recorded; a file that is missing or damaged counts as nothing recorded.
+
+        RefusedError `state.*` when the folder is not one to rely on.
+        """
+        data = self.folder.read(_NAME)
+        if data is None:
+            return Recorded()
+        import json
+
+        try:
+            values = json.loads(data)
+        except ValueError:
+            return Recorded()
+        if not isinstance(values, dict):
+            return Recorded()
+        return Recorded(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+
+    def record(self, *, last_maintenance: datetime | None = None, last_change: datetime | None = None) -> None:
+        """Note one or both times, in one step; RefusedError `state.*`, MemdeckError `file.io`."""
+        import json
+
+        recorded = self.read()
+        if last_maintenance is not None:
+            recorded = replace(recorded, last_maintenance=last_maintenance)
+        if last_change is not None:
+            recorded = replace(recorded, last_change=last_change)
+        text = json.dumps(
+            {
+                "lastMaintenance": recorded.last_maintenance and recorded.last_maintenance.isoformat(),
+                "lastChange": recorded.last_change and recorded.last_change.isoformat(),
+            }
+        )
+        try:
+            folder = self.folder.open()
+            try:
+                # Not synced: after a power cut an older time is good enough for what it guards against.
+                fsio.put_private(_NAME, folder, text.encode() + b"\n", durable=False)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise faults.writing(error, f"{self.folder.path}/{_NAME}") from error
+
+
+def _time(value: Any) -> datetime | None:
+    """Read an aware time back, None for whatever is none."""
+    try:
+        time = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return time if time.tzinfo is not None else None

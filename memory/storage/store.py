@@ -1,0 +1,134 @@
+"""The files of one memory system: read with a cache, changed by transactions."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import beneath
+from .version import Stored
+
+if TYPE_CHECKING:
+    from .history import History
+    from .lock import Lock
+    from .places import WorkFolder
+    from .state import State
+    from .transaction import Transaction
+
+
+class Store:
+    """Reads and changes the files beneath one folder of a workspace; safe to share between threads.
+
+    `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
+    `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
+    of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
+    outside the workspace. `lock_timeout` is in seconds. Making a store looks at nothing and makes nothing.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        folder: Path | None = None,
+        state: State | None = None,
+        *,
+        workspace: Path | None = None,
+        lock_timeout: float = 5.0,
+    ) -> None:
+        """Keep where things are; ValueError when root or folder lies outside the workspace."""
+        self.root = root
+        self.workspace = root.parent if workspace is None else workspace
+        self.folder = root / ".memdeck" if folder is None else folder
+        self.state = state
+        self._prefix = _relative(root, self.workspace)
+        self._private = _relative(self.folder, self.workspace)
+        self._timeout = lock_timeout
+        self._cache: dict[str, tuple[Stored, bool]] = {}
+        self._locks: dict[str, Lock] = {}
+        self._histories: dict[str, History] = {}
+
+    def read(self, path: str) -> Stored:
+        """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is the
+        same.
+
+        Writes nothing, not even a lock. RefusedError `file.*` for what must not be read, MemdeckError
+        `file.io`.
+        """
+        shown = self.shown(path)
+        cached, settled = self._cache.get(path, (None, False))
+        if cached is not None and settled and beneath.version_of(shown, self.workspace) == cached.version:
+            return cached
+        # The clock is that of the file system's stamps, not the one a caller may set with `now`.
+        at = time.time_ns()
+        stored = beneath.read(shown, self.workspace)
+        settled = stored.version.settled(at)
+        if cached is not None and cached.version == stored.version and cached.data == stored.data:
+            stored = cached
+        self._cache[path] = (stored, settled)
+        return stored
+
+    def remember(self, path: str, stored: Stored | None) -> None:
+        """Take over what a transaction just wrote, which saves reading it again; None forgets the path."""
+        if stored is None:
+            self._cache.pop(path, None)
+        else:
+            self._cache[path] = (stored, False)
+
+    def transaction(
+        self,
+        operation: str,
+        *,
+        actor: str,
+        now: datetime,
+        undoes: str | None = None,
+        redoes: str | None = None,
+    ) -> Transaction:
+        """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
+        change.
+        """
+        from .transaction import Transaction
+
+        return Transaction(self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes)
+
+    @property
+    def history(self) -> History:
+        """The changes that this process made."""
+        if not self._histories:
+            from .history import History
+
+            # One step even between threads, without an import that reading does not need.
+            self._histories.setdefault("", History())
+        return self._histories[""]
+
+    @property
+    def lock(self) -> Lock:
+        """The workspace's lock; transactions take it."""
+        if not self._locks:
+            from .lock import NAME, Lock
+
+            self._locks.setdefault("", Lock(f"{self._private}/{NAME}", self._timeout))
+        return self._locks[""]
+
+    @property
+    def place(self) -> WorkFolder:
+        """The folder of lock and staged files."""
+        from .places import WorkFolder
+
+        return WorkFolder(self.workspace, self._private)
+
+    def shown(self, path: str) -> str:
+        """Return a path as seen from the workspace, which is how messages name it."""
+        return f"{self._prefix}/{path}" if self._prefix else path
+
+    def check_path(self, path: str) -> None:
+        """Raise RefusedError `file.outside` for a path that no transaction may change."""
+        from .transaction import check_path
+
+        check_path(self.shown(path), self._private)
+
+
+def _relative(path: Path, workspace: Path) -> str:
+    """Return a folder's path from the workspace on, empty for the workspace itself."""
+    text = path.relative_to(workspace).as_posix()
+    return "" if text == "." else text

@@ -1,0 +1,157 @@
+"""Noticing that files changed: polling is the truth, the system's notifications only wake it earlier.
+
+(Notification queues overflow, and a folder that is replaced takes its watches along.)
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .version import ABSENT, UNKNOWN, Version
+
+_SUFFIX = ".md"
+_SUBFOLDERS = ("", "archive")
+# Plain reading is reported too; who wakes on that wakes himself for ever.
+_IGNORED = frozenset({"opened", "closed_no_write"})
+_PAUSE = 0.03
+
+
+class Watcher:
+    """Calls back, from a thread of its own, with the names of the Markdown files that changed.
+
+    Watched are the files of `folder` and of its `archive`, whether these exist yet or not. Names are
+    relative to `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as
+    changed, and one that was written within the last tick of the file system's clock may be named twice.
+    memdeck's own changes are named as well. `interval` is in seconds. What the callback raises is kept in
+    `error` and ends nothing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        callback: Callable[[frozenset[str]], object],
+        interval: float = 1.0,
+        *,
+        hints: bool = True,
+    ) -> None:
+        """Keep what to watch; `hints` off leaves polling alone."""
+        self.folder = folder
+        self.interval = interval
+        self.error: Exception | None = None
+        self._callback = callback
+        self._hints = hints
+        self._wake = threading.Event()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._seen: dict[str, Version] = {}
+        self._observer: Any = None
+        self._watched: dict[str, tuple[int, int]] = {}
+
+    def start(self) -> None:
+        """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
+        if self._thread is not None:
+            raise RuntimeError("the watcher was started before")
+        self._seen = _versions(self.folder)
+        self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and wait for it; nothing is called back afterwards. Twice is fine."""
+        self._stopped.set()
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.is_set():
+                if self._hints:
+                    self._listen()
+                if self._wake.wait(self.interval):
+                    # A write comes as several notifications: let the rest of them arrive first.
+                    self._stopped.wait(_PAUSE)
+                    self._wake.clear()
+                if not self._stopped.is_set():
+                    self._poll()
+        finally:
+            self._silence()
+
+    def _poll(self) -> None:
+        """Compare with what was seen last and call back with the difference."""
+        now = _versions(self.folder)
+        names = self._seen.keys() | now.keys()
+        changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
+        # A version that is younger than a tick may stand for two contents: name the file once more next time,
+        # but no third time, for a server's clock may be ahead of ours for good.
+        at = time.time_ns()
+        twice = {name for name in changed if self._seen.get(name) != UNKNOWN}
+        self._seen = {n: UNKNOWN if n in twice and not v.settled(at) else v for n, v in now.items()}
+        if changed:
+            try:
+                self._callback(changed)
+            except Exception as error:
+                self.error = error
+
+    def _listen(self) -> None:
+        """Ask for notifications from the folders that are there now; without them polling alone does it."""
+        found: dict[str, tuple[int, int]] = {}
+        for name in _SUBFOLDERS:
+            path = os.path.join(self.folder, name) if name else os.fspath(self.folder)
+            with suppress(OSError):
+                stat = os.stat(path)
+                found[path] = (stat.st_dev, stat.st_ino)
+        if found == self._watched:
+            return
+        self._silence()
+        self._watched = found
+        if not found:
+            return
+        try:
+            from watchdog.events import FileSystemEventHandler
+            from watchdog.observers import Observer
+
+            wake = self._wake
+
+            class Hint(FileSystemEventHandler):
+                def on_any_event(self, event: Any) -> None:
+                    if event.event_type not in _IGNORED:
+                        wake.set()
+
+            self._observer = Observer()
+            for path in found:
+                self._observer.schedule(Hint(), path)
+            self._observer.start()
+        except (ImportError, OSError):
+            self._silence()
+
+    def _silence(self) -> None:
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            with suppress(OSError, RuntimeError):
+                observer.stop()
+                if observer.is_alive():
+                    observer.join()
+
+
+def _versions(folder: Path) -> dict[str, Version]:
+    """Look at every watched file once."""
+    found: dict[str, Version] = {}
+    for sub in _SUBFOLDERS:
+        # A folder that is missing, or goes while it is being read, has no files.
+        with suppress(OSError), os.scandir(os.path.join(folder, sub) if sub else folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX):
+                    name = f"{sub}/{entry.name}" if sub else entry.name
+                    try:
+                        found[name] = Version.of(os.stat(entry.path))
+                    except FileNotFoundError:
+                        continue
+                    except OSError:
+                        found[name] = UNKNOWN
+    return found

@@ -1,0 +1,173 @@
+"""Taking changes back, and bringing them back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.storage import Change, FileChange, Store
+from memory.storage.delta import Delta
+from memory.storage.history import History
+
+NAME = "memory/tasks.md"
+pieces = st.lists(st.sampled_from([b"- a\n", b"### b\n", b"\0", b"x" * 70, b"y" * 300]), max_size=40)
+
+
+@given(st.tuples(st.binary(), st.binary()) | st.tuples(pieces.map(b"".join), pieces.map(b"".join)))
+def test_a_delta_is_exact(pair: tuple[bytes, bytes]) -> None:
+    """Whatever the two sides are, each can be made from the other."""
+    before, after = pair
+    delta = Delta.between(before, after)
+    assert delta.apply(before) == after
+    assert delta.revert(after) == before
+    assert delta.inverse().inverse() == delta
+
+
+@given(st.data())
+def test_a_delta_is_small(data: st.DataObject) -> None:
+    """Three edits far apart in a large file, of other lengths, keep little more than the edits themselves."""
+    lines = [b"### [NORMAL] Task number %d\n- due: 2024-01-%02d\n" % (n, n % 28) for n in range(6000)]
+    before = b"".join(lines)
+    for place in data.draw(st.lists(st.integers(0, 5999), min_size=3, max_size=3, unique=True)):
+        lines[place] = data.draw(st.binary(max_size=60))
+    after = b"".join(lines)
+    delta = Delta.between(before, after)
+    assert delta.apply(before) == after
+    assert delta.size < 2000
+
+
+def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, actor: str = "human") -> Change:
+    """Write or remove one file."""
+    with store.transaction("edit", actor=actor, now=now) as transaction:
+        base = transaction.read(path).base
+        if data is None:
+            assert base is not None
+            transaction.remove(path, base=base)
+        else:
+            transaction.write(path, data, base=base)
+        return transaction.commit(f"{path}: {data!r}")
+
+
+def test_undo_and_redo_walk_the_changes(store: Store, tasks: Path, now: datetime) -> None:
+    """Three changes go back one by one and come back in order; then there is nothing more."""
+    states = [tasks.read_bytes(), b"one", b"two two", b""]
+    for data in states[1:]:
+        write(store, now, data)
+    for _ in range(2):
+        for data in reversed(states[:-1]):
+            store.history.undo(store, actor="human", now=now)
+            assert tasks.read_bytes() == data
+        with pytest.raises(NotFoundError) as caught:
+            store.history.undo(store, actor="human", now=now)
+        assert caught.value.code == "change.none"
+        for data in states[1:]:
+            store.history.redo(store, actor="human", now=now)
+            assert tasks.read_bytes() == data
+        with pytest.raises(NotFoundError):
+            store.history.redo(store, actor="human", now=now)
+
+
+def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
+    """After something new, what was undone before does not come back; the new change can be undone."""
+    first = tasks.read_bytes()
+    write(store, now, b"one")
+    store.history.undo(store, actor="human", now=now)
+    write(store, now, b"two")
+    with pytest.raises(NotFoundError):
+        store.history.redo(store, actor="human", now=now)
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == first
+
+
+def test_redo_after_undo_after_redo(store: Store, tasks: Path, now: datetime) -> None:
+    """Going back and forth ends where it should."""
+    write(store, now, b"one")
+    write(store, now, b"two")
+    history = store.history
+    for step in (history.undo, history.redo, history.undo, history.undo, history.redo, history.redo):
+        step(store, actor="human", now=now)
+    assert tasks.read_bytes() == b"two"
+
+
+def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now: datetime) -> None:
+    """A created file goes, a removed one comes back; redo does the opposite."""
+    new = tasks.with_name("new.md")
+    before = tasks.read_bytes()
+    write(store, now, b"created", "memory/new.md")
+    store.history.undo(store, actor="human", now=now)
+    assert not new.exists()
+    store.history.redo(store, actor="human", now=now)
+    assert new.read_bytes() == b"created"
+    write(store, now, None)
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == before
+    store.history.redo(store, actor="human", now=now)
+    assert not tasks.exists()
+
+
+def test_undo_of_several_files_is_one_change(store: Store, tasks: Path, now: datetime) -> None:
+    """A change of two files goes back as a whole."""
+    before = tasks.read_bytes()
+    with store.transaction("archive", actor="human", now=now) as transaction:
+        transaction.write("memory/archive/a.md", b"moved", base=None)
+        transaction.write(NAME, b"kept", base=before)
+        transaction.commit()
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == before
+    assert not (tasks.parent / "archive/a.md").exists()
+
+
+@pytest.mark.parametrize("foreign", [b"three", b"TWO", b"", None])
+def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetime, foreign) -> None:
+    """A file that somebody changed since is a conflict and stays; so does the change in the list."""
+    write(store, now, b"two")
+    if foreign is None:
+        tasks.unlink()
+    else:
+        tasks.write_bytes(foreign)
+    with pytest.raises(ConflictError) as caught:
+        store.history.undo(store, actor="human", now=now)
+    assert caught.value.code == "document.conflict"
+    assert (tasks.read_bytes() if tasks.exists() else None) == foreign
+    assert store.history.list()[0].undone_by is None
+
+
+def test_each_actor_undoes_their_own(store: Store, tasks: Path, now: datetime) -> None:
+    """A person's undo takes back the person's change, though an agent's is newer."""
+    write(store, now, b"mine")
+    write(store, now, b"agent", "memory/journal.md", "agent:a")
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() != b"mine"
+    assert (tasks.parent / "journal.md").read_bytes() == b"agent"
+
+
+def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
+    """Every change is listed with its files; an undo is one too, and marks what it took back."""
+    first = write(store, now, b"one")
+    second = write(store, now, b"two")
+    undo = store.history.undo(store, actor="human", now=now)
+    listed = store.history.list()
+    assert [record.id for record in listed] == [undo.id, second.id, first.id]
+    assert [record.operation for record in listed] == ["undo", "edit", "edit"]
+    assert [record.undone_by for record in listed] == [None, undo.id, None]
+    assert (listed[0].undoes, listed[0].paths) == (second.id, (NAME,))
+    assert store.history.list(1) == listed[:1]
+
+
+def test_old_bytes_are_thinned(store: Store, now: datetime) -> None:
+    """Over 50 MB the oldest changes lose their bytes and say so, but never the newest five."""
+    history = History()
+    for number in range(8):
+        files = (FileChange(NAME, None, bytes([number]) * 20_000_000),)
+        history.record(Change(str(number), now, "human", "edit", "", files))
+    assert [bool(record.files) for record in history.list()] == [True] * 5 + [False] * 3
+    for record in history.list(5):
+        history._mark(record.id, "x")
+    with pytest.raises(MemdeckError) as caught:
+        history.undo(store, actor="human", now=now)
+    assert caught.value.code == "change.thinned"

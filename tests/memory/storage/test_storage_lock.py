@@ -1,0 +1,191 @@
+"""The workspace's lock, with real processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from memory.errors import BusyError, RefusedError
+from memory.storage import Store
+
+HOLD = """
+with store.transaction("archive", actor="cli", now=now):
+    say("held")
+    sys.stdin.readline()
+"""
+COUNT = """
+for _ in range(25):
+    with store.transaction("count", actor="cli", now=now) as transaction:
+        stored = transaction.read("memory/count.md")
+        transaction.write("memory/count.md", b"%d" % (int(stored.data or b"0") + 1), base=stored.base)
+        transaction.commit()
+say("done")
+"""
+
+
+def test_busy_names_the_holder(store: Store, child, now: datetime) -> None:
+    """Who waits in vain is told which process holds the lock, for what and since when."""
+    other = child(HOLD)
+    assert other.hear() == "held"
+    with pytest.raises(BusyError) as caught, store.transaction("t", actor="human", now=now):
+        pass
+    holder = caught.value.details["holder"]
+    assert (caught.value.code, caught.value.exit_code) == ("file.locked", 75)
+    assert (holder["pid"], holder["command"]) == (str(other.process.pid), "archive")
+    assert holder["since"] == "2024-01-15T00:00:00+00:00"
+    assert str(other.process.pid) in str(caught.value)
+
+
+def test_a_released_lock_is_free(store: Store, child, now: datetime) -> None:
+    """Once the other process is through, its lock stands in nobody's way."""
+    other = child(HOLD)
+    other.hear()
+    other.tell()
+    assert other.end() == 0
+    with store.transaction("t", actor="human", now=now):
+        assert store.lock.intact()
+
+
+def test_a_killed_holder_leaves_no_lock(store: Store, workspace: Path, child, now: datetime) -> None:
+    """After kill -9 the lock is free at once; the lock file stays, and stays the same."""
+    other = child(HOLD)
+    other.hear()
+    inode = (workspace / ".aiter/.memdeck/lock").stat().st_ino
+    other.process.kill()
+    assert other.end() == -9
+    with store.transaction("t", actor="human", now=now):
+        pass
+    assert (workspace / ".aiter/.memdeck/lock").stat().st_ino == inode
+
+
+def test_waiting_ends_when_the_holder_is_done(workspace: Path, child, now: datetime) -> None:
+    """A transaction that has to wait goes on as soon as it can."""
+    other = child(HOLD)
+    other.hear()
+    entered = threading.Event()
+
+    def wait() -> None:
+        with Store(workspace / ".aiter", lock_timeout=20).transaction("t", actor="human", now=now):
+            entered.set()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    assert not entered.is_set()
+    other.tell()
+    waiting.join(timeout=20)
+    assert entered.is_set()
+
+
+def test_processes_and_threads_lose_nothing(workspace: Path, child, now: datetime) -> None:
+    """Three processes and four threads that share a store count together without losing one."""
+    children = [child(COUNT) for _ in range(3)]
+    store = Store(workspace / ".aiter", lock_timeout=30)
+
+    def count() -> None:
+        for _ in range(25):
+            with store.transaction("count", actor="human", now=now) as transaction:
+                stored = transaction.read("memory/count.md")
+                number = int(stored.data or b"0") + 1
+                transaction.write("memory/count.md", b"%d" % number, base=stored.base)
+                transaction.commit()
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.hear() for one in children] == ["done"] * 3
+    assert store.read("memory/count.md").data == b"175"
+    assert len(store.history.list()) == 100
+
+
+def test_threads_of_one_store_wait_for_each_other(store: Store, now: datetime) -> None:
+    """A second thread is told that the workspace is busy, with this very process as the holder."""
+    caught: list[BusyError] = []
+
+    def enter() -> None:
+        try:
+            with store.transaction("t", actor="human", now=now):
+                pass
+        except BusyError as error:
+            caught.append(error)
+
+    with store.transaction("outer", actor="human", now=now):
+        thread = threading.Thread(target=enter)
+        thread.start()
+        thread.join()
+    assert [error.details["holder"]["command"] for error in caught] == ["outer"]
+
+
+@pytest.mark.parametrize("clean", ["file", "folder"])
+def test_a_lock_that_was_cleaned_away(store: Store, workspace: Path, now: datetime, clean: str) -> None:
+    """A lock whose file somebody removed locks nobody out: the change is not made."""
+    with store.transaction("t", actor="human", now=now) as transaction:
+        folder = workspace / ".aiter/.memdeck"
+        (folder / "lock").unlink()
+        if clean == "file":
+            (folder / "lock").touch()
+        transaction.write("memory/a.md", b"x", base=None)
+        with pytest.raises(BusyError) as caught:
+            transaction.commit()
+    assert caught.value.code == "file.lock_lost"
+    assert not (workspace / ".aiter/memory/a.md").exists()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to see that the lock is open")
+def test_waiting_for_a_lock_that_was_cleaned_away(workspace: Path, child, now: datetime) -> None:
+    """Who waited for a lock file that is gone by then takes the one that is there now."""
+    other = child(HOLD)
+    other.hear()
+    lock = workspace / ".aiter/.memdeck/lock"
+    intact: list[bool] = []
+
+    def wait() -> None:
+        store = Store(workspace / ".aiter", lock_timeout=20)
+        with store.transaction("t", actor="human", now=now):
+            intact.append(store.lock.intact())
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    while not any(os.path.realpath(f"/proc/self/fd/{fd}") == str(lock) for fd in os.listdir("/proc/self/fd")):
+        assert waiting.is_alive()
+    lock.unlink()
+    other.tell()
+    waiting.join()
+    assert intact == [True]
+
+
+def test_a_hostile_holder_is_only_text(store: Store, workspace: Path, child, now: datetime) -> None:
+    """What a lock file says is shown without control characters and cut short."""
+    other = child(HOLD)
+    other.hear()
+    (workspace / ".aiter/.memdeck/lock").write_bytes(b"pid=\x1b]52;c;x\x07\ncommand=" + b"y" * 900)
+    with pytest.raises(BusyError) as caught, store.transaction("t", actor="human", now=now):
+        pass
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
+def test_a_lock_file_that_is_a_trap(store: Store, workspace: Path, tasks: Path, now: datetime, kind) -> None:
+    """A clone's own `lock` that leads to another file is refused, and that file keeps its bytes."""
+    folder = workspace / ".aiter/.memdeck"
+    folder.mkdir(0o700)
+    before = tasks.read_bytes()
+    if kind == "link":
+        (folder / "lock").symlink_to(tasks)
+    elif kind == "hard link":
+        (folder / "lock").hardlink_to(tasks)
+    else:
+        (folder / "lock").mkdir()
+    with (
+        pytest.raises(Exception, match=r"\.memdeck/lock") as caught,
+        store.transaction("t", actor="a", now=now),
+    ):
+        pass
+    assert kind == "folder" or isinstance(caught.value, RefusedError)
+    assert tasks.read_bytes() == before

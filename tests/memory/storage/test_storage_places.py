@@ -1,0 +1,144 @@
+"""memdeck's own folders: made late, kept private, never trusted."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.errors import RefusedError
+from memory.storage import Recorded, State, Store
+
+
+def change(store: Store, now: datetime) -> None:
+    """Make a small change."""
+    with store.transaction("t", actor="human", now=now) as transaction:
+        transaction.write("memory/a.md", os.urandom(8), base=transaction.read("memory/a.md").base)
+        transaction.commit()
+
+
+def test_the_first_change_makes_the_folder(store: Store, workspace: Path, now: datetime) -> None:
+    """It is private, git ignores it, and it holds the lock and an empty stage."""
+    folder = workspace / ".aiter/.memdeck"
+    assert not folder.exists()
+    change(store, now)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / ".gitignore").read_text() == "*\n"
+    assert sorted(path.name for path in folder.iterdir()) == [".gitignore", "lock", "stage"]
+
+
+def test_a_folder_that_came_with_a_clone_becomes_private(store: Store, workspace: Path, now: datetime) -> None:
+    """An existing folder is taken over with the right mode; what lies in it is left alone."""
+    folder = workspace / ".aiter/.memdeck"
+    folder.mkdir(0o755)
+    (folder / "intent").write_text("replay me")
+    change(store, now)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "intent").read_text() == "replay me"
+
+
+@pytest.mark.parametrize("name", [".memdeck", ".memdeck/stage"])
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_refuses_a_folder_that_is_none(store: Store, workspace: Path, now: datetime, name, kind) -> None:
+    """A link or a file in the place of memdeck's folders is refused, and nothing is written through it."""
+    elsewhere = workspace / "elsewhere"
+    elsewhere.mkdir()
+    path = workspace / ".aiter" / name
+    path.parent.mkdir(exist_ok=True)
+    if kind == "link":
+        path.symlink_to(elsewhere)
+    else:
+        path.touch()
+    with pytest.raises(RefusedError) as caught:
+        change(store, now)
+    assert caught.value.code == {"link": "file.link", "file": "file.not_folder"}[kind]
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
+def test_refuses_a_foreign_folder(store: Store, workspace: Path, now: datetime) -> None:
+    """Another user's folder is refused."""
+    (workspace / ".aiter/.memdeck").mkdir()
+    os.chown(workspace / ".aiter/.memdeck", 4242, 4242)
+    with pytest.raises(RefusedError) as caught:
+        change(store, now)
+    assert caught.value.code == "file.foreign_owner"
+
+
+def test_state_is_kept_apart_and_private(store: Store, workspace: Path, tmp_path: Path, now: datetime) -> None:
+    """A change notes its time outside the workspace, in a folder that only its owner enters."""
+    change(store, now)
+    assert store.state is not None
+    folder = store.state.folder.path
+    assert folder.parent == tmp_path / "state" / "memdeck"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [(p.name, p.stat().st_mode & 0o777) for p in folder.iterdir()] == [("state.json", 0o600)]
+    assert State(tmp_path / "state", workspace).read() == Recorded(None, now)
+
+
+def test_both_times_are_kept(tmp_path: Path, workspace: Path, now: datetime) -> None:
+    """Noting one time leaves the other; the later one is what a clock is measured against."""
+    state = State(tmp_path / "state", workspace)
+    assert state.read() == Recorded()
+    assert state.read().latest is None
+    state.record(last_maintenance=now)
+    state.record(last_change=now - timedelta(days=1))
+    assert state.read() == Recorded(now, now - timedelta(days=1))
+    assert state.read().latest == now
+
+
+def test_a_link_to_the_workspace_shares_its_state(tmp_path: Path, workspace: Path) -> None:
+    """The state belongs to the real path, however the workspace was named; another one has its own."""
+    (tmp_path / "alias").symlink_to(workspace)
+    paths = [State(tmp_path, folder).folder.path for folder in (workspace, tmp_path / "alias", tmp_path)]
+    assert paths[0] == paths[1] != paths[2]
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}'])
+def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes) -> None:
+    """A record that cannot be read is no reason to fail, and the next change writes a good one."""
+    change(store, now)
+    assert store.state is not None
+    (store.state.folder.path / "state.json").write_bytes(text)
+    assert store.state.read() == Recorded()
+    change(store, now)
+    assert store.state.read() == Recorded(None, now)
+
+
+@pytest.mark.parametrize("via_link", [False, True])
+def test_refuses_a_state_inside_the_workspace(workspace: Path, tmp_path: Path, now: datetime, via_link: bool) -> None:
+    """A repository must not bring a state along, not even behind a link; nothing is written then."""
+    home = workspace / "state"
+    if via_link:
+        home.mkdir()
+        home = tmp_path / "linked"
+        home.symlink_to(workspace / "state")
+    store = Store(workspace / ".aiter", state=State(home, workspace))
+    with pytest.raises(RefusedError) as caught:
+        change(store, now)
+    assert caught.value.code == "state.inside_workspace"
+    assert not (workspace / ".aiter/memory/a.md").exists()
+
+
+@pytest.mark.parametrize("level", ["memdeck", "own"])
+@pytest.mark.parametrize("fault", ["mode", "owner"])
+def test_refuses_a_state_that_others_control(store: Store, now: datetime, level: str, fault: str) -> None:
+    """A state folder that another user owns or may write to is refused for reading and for writing."""
+    change(store, now)
+    assert store.state is not None
+    folder = store.state.folder.path if level == "own" else store.state.folder.path.parent
+    if fault == "mode":
+        folder.chmod(0o770)
+    elif os.geteuid() == 0:
+        os.chown(folder, 4242, 4242)
+    else:
+        pytest.skip("needs root to give a folder to another user")
+    code = {"mode": "state.writable_by_others", "owner": "state.foreign_owner"}[fault]
+    with pytest.raises(RefusedError) as caught:
+        store.state.read()
+    assert caught.value.code == code
+    with pytest.raises(RefusedError) as caught:
+        change(store, now)
+    assert caught.value.code == code

@@ -1,0 +1,116 @@
+"""One file of a transaction, when somebody else comes in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory.errors import ConflictError
+from memory.storage import FileChange, fsio
+from memory.storage.steps import Step
+
+NAME = "memory/tasks.md"
+
+
+def replaced(path: Path) -> None:
+    """Change a file as sed does."""
+    other = path.with_name("other")
+    other.write_bytes(b"foreign")
+    other.replace(path)
+
+
+def rewritten(path: Path) -> None:
+    """Change a file in place, without changing its size."""
+    with path.open("r+b") as file:
+        file.write(b"foreign")
+
+
+@pytest.mark.parametrize("foreign", [replaced, rewritten, Path.unlink])
+@pytest.mark.parametrize("after", [b"ours", None])
+def test_a_foreign_change_after_the_check(
+    workspace: Path, tasks: Path, tmp_path: Path, foreign: Callable[[Path], None], after: bytes | None
+) -> None:
+    """What falls between comparing and replacing is noticed, and stays."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange(NAME, tasks.read_bytes(), after), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    foreign(tasks)
+    left = tasks.read_bytes() if tasks.exists() else None
+    with pytest.raises(ConflictError):
+        step.apply()
+    assert step.put_back()
+    step.tidy(failed=True)
+    os.close(stage)
+    assert (tasks.read_bytes() if tasks.exists() else None) == left
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shop"]
+
+
+def test_a_writer_that_had_the_file_open(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """Bytes written in place at the very moment of the rename survive when the old file is put back."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    inode = tasks.stat().st_ino
+    with tasks.open("ab") as foreign:
+        step.apply()
+        assert step._displaced_as_checked()
+        foreign.write(b"late")
+    assert not step._displaced_as_checked()
+    assert tasks.read_bytes() == b"ours"
+    assert step.put_back()
+    step.tidy(failed=True)
+    os.close(stage)
+    assert tasks.read_bytes().endswith(b"late")
+    assert tasks.stat().st_ino == inode
+
+
+def test_a_removed_file_is_put_back(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """A removal that is part of a failing change brings the very same file back."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    before, inode = tasks.read_bytes(), tasks.stat().st_ino
+    step = Step(FileChange(NAME, before, None), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    step.apply()
+    assert not tasks.exists()
+    assert step.put_back()
+    step.tidy(failed=True)
+    os.close(stage)
+    assert (tasks.read_bytes(), tasks.stat().st_ino, tasks.stat().st_nlink) == (before, inode, 1)
+
+
+def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """Where somebody already wrote a newer file, that one stays, and ours before it is kept in the stage."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    before = tasks.read_bytes()
+    step = Step(FileChange(NAME, before, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    step.apply()
+    replaced(tasks)
+    assert not step.put_back()
+    step.tidy(failed=True)
+    assert fsio.empty_folder(stage) == 0
+    os.close(stage)
+    assert (tasks.read_bytes(), (tmp_path / "x.old.kept").read_bytes()) == (b"foreign", before)
+
+
+def test_a_new_file_never_covers_another(workspace: Path, tmp_path: Path) -> None:
+    """A file that appeared since the check is not replaced by ours."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange("memory/a.md", None, b"ours"), workspace, ".aiter/memory/a.md", stage, "x")
+    assert step.check()
+    step.stage()
+    (workspace / ".aiter/memory/a.md").write_bytes(b"theirs")
+    with pytest.raises(ConflictError):
+        step.apply()
+    with pytest.raises(FileExistsError):
+        step._create()
+    step.tidy(failed=True)
+    os.close(stage)
+    assert (workspace / ".aiter/memory/a.md").read_bytes() == b"theirs"

@@ -1,0 +1,352 @@
+"""Changing files: all or nothing, never over somebody else's bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from memory.errors import ConflictError, MemdeckError, RefusedError
+from memory.storage import Change, FileChange, Store
+from memory.storage.changes import new_id
+
+NAME = "memory/tasks.md"
+
+
+def write(store: Store, now: datetime, files: dict[str, bytes], **bases: bytes | None):
+    """Write some files in one transaction, on what the store reads unless a base is given."""
+    with store.transaction("test", actor="human", now=now) as transaction:
+        for path, data in files.items():
+            transaction.write(path, data, base=bases.get("base", transaction.read(path).base))
+        return transaction.commit("a test")
+
+
+def attempt(store: Store, now: datetime, *plans: tuple[str, bytes | None, bytes | None]) -> Change:
+    """Write, or remove, files given as path, base and new bytes."""
+    with store.transaction("t", actor="human", now=now) as transaction:
+        for path, base, data in plans:
+            if data is None:
+                assert base is not None
+                transaction.remove(path, base=base)
+            else:
+                transaction.write(path, data, base=base)
+        return transaction.commit()
+
+
+def test_one_file(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
+    """The new bytes are there, the change tells of them, nothing is left behind."""
+    before = tasks.read_bytes()
+    change = write(store, now, {NAME: b"new"})
+    assert tasks.read_bytes() == b"new"
+    assert change.files == (FileChange(NAME, before, b"new"),)
+    assert (change.time, change.actor, change.operation, change.summary) == (now, "human", "test", "a test")
+    assert store.read(NAME).data == b"new"
+    assert list(stage.iterdir()) == []
+
+
+def test_several_files_and_a_new_folder(store: Store, workspace: Path, now: datetime) -> None:
+    """An archive appears with its folder, in the same change as the file it came from."""
+    change = write(store, now, {"memory/archive/tasks-2024-01.md": b"moved", NAME: b"kept"})
+    memory = workspace / ".aiter" / "memory"
+    assert (memory / "archive" / "tasks-2024-01.md").read_bytes() == b"moved"
+    assert (memory / "tasks.md").read_bytes() == b"kept"
+    assert [file.before is None for file in change.files] == [True, False]
+
+
+def test_remove(store: Store, tasks: Path, stage: Path, now: datetime) -> None:
+    """A removed file is gone, and its bytes are in the change."""
+    before = tasks.read_bytes()
+    with store.transaction("test", actor="human", now=now) as transaction:
+        transaction.remove(NAME, base=before)
+        change = transaction.commit()
+    assert not tasks.exists()
+    assert change.files == (FileChange(NAME, before, None),)
+    assert list(stage.iterdir()) == []
+
+
+def test_a_planned_folder_is_made(store: Store, workspace: Path, now: datetime) -> None:
+    """A folder may be part of a change without any file in it."""
+    with store.transaction("test", actor="human", now=now) as transaction:
+        transaction.folder("memory/archive")
+        transaction.commit()
+    assert (workspace / ".aiter/memory/archive").is_dir()
+
+
+def test_a_workspace_from_nothing(tmp_path: Path, now: datetime) -> None:
+    """The first change makes the system's folder itself."""
+    store = Store(tmp_path / ".aiter")
+    write(store, now, {NAME: b"first"})
+    assert (tmp_path / ".aiter/memory/tasks.md").read_bytes() == b"first"
+
+
+def test_without_commit_nothing_happens(store: Store, workspace: Path, tree, now: datetime) -> None:
+    """What was only planned, or broke off, leaves every file as it was."""
+    before = tree(workspace)
+    with contextlib.suppress(KeyError), store.transaction("test", actor="human", now=now) as transaction:
+        transaction.write("memory/new/a.md", b"x", base=None)
+        raise KeyError
+    assert tree(workspace) == before
+
+
+def test_an_unchanged_write_is_dropped(store: Store, tasks: Path, now: datetime) -> None:
+    """Bytes that are the base itself are neither written nor recorded."""
+    inode = tasks.stat().st_ino
+    change = write(store, now, {NAME: tasks.read_bytes()})
+    assert (change.files, tasks.stat().st_ino, store.history.list()) == ((), inode, ())
+
+
+@pytest.mark.parametrize("base", [None, b"", b"something else", b"x" * 48])
+def test_another_base_is_a_conflict(store: Store, workspace: Path, tree, now: datetime, base) -> None:
+    """A file that is not what the caller started from stops the whole change, the other files too."""
+    before = tree(workspace)
+    with pytest.raises(ConflictError) as caught:
+        attempt(store, now, ("memory/archive/a.md", None, b"moved"), (NAME, base, b"new"))
+    assert caught.value.code == "document.conflict"
+    assert caught.value.details["files"] == [".aiter/memory/tasks.md"]
+    assert tree(workspace) == before
+
+
+def test_a_file_that_went_is_a_conflict(store: Store, tasks: Path, now: datetime) -> None:
+    """Writing or removing a file that somebody removed meanwhile is a conflict, not a resurrection."""
+    base = tasks.read_bytes()
+    tasks.unlink()
+    with pytest.raises(ConflictError):
+        write(store, now, {NAME: b"new"}, base=base)
+    with pytest.raises(ConflictError):
+        attempt(store, now, (NAME, base, None))
+    assert not tasks.exists()
+
+
+def test_two_writers_on_one_base(store: Store, workspace: Path, tasks: Path, now: datetime) -> None:
+    """Of two that started from the same bytes the second is told."""
+    base = store.read(NAME).base
+    write(Store(workspace / ".aiter"), now, {NAME: b"theirs"})
+    with pytest.raises(ConflictError):
+        write(store, now, {NAME: b"ours"}, base=base)
+    assert tasks.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o750])
+def test_the_mode_is_kept(store: Store, tasks: Path, now: datetime, mode: int) -> None:
+    """A replaced file has the mode of the one before."""
+    tasks.chmod(mode)
+    write(store, now, {NAME: b"new"})
+    assert tasks.stat().st_mode & 0o7777 == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file another group")
+def test_the_group_is_kept(store: Store, tasks: Path, now: datetime) -> None:
+    """A replaced file has the group of the one before."""
+    os.chown(tasks, -1, 4242)
+    write(store, now, {NAME: b"new"})
+    assert tasks.stat().st_gid == 4242
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0, 0o644)])
+def test_a_new_file_obeys_the_umask(store: Store, workspace: Path, now: datetime, umask: int, mode: int) -> None:
+    """A new file is 0644 less what the user's umask takes away."""
+    old = os.umask(umask)
+    try:
+        write(store, now, {"memory/a.md": b"x"})
+    finally:
+        os.umask(old)
+    assert (workspace / ".aiter/memory/a.md").stat().st_mode & 0o7777 == mode
+
+
+def test_extended_attributes_are_kept(store: Store, tasks: Path, now: datetime) -> None:
+    """What a person attached to the file stays attached."""
+    try:
+        os.setxattr(tasks, "user.note", b"mine")
+    except (OSError, AttributeError):
+        pytest.skip("this file system has no extended attributes")
+    write(store, now, {NAME: b"new"})
+    assert os.getxattr(tasks, "user.note") == b"mine"
+
+
+def linked(tasks: Path) -> None:
+    """Make the file a link to another one inside."""
+    tasks.rename(tasks.with_name("real.md"))
+    tasks.symlink_to("real.md")
+
+
+def folder_linked(tasks: Path) -> None:
+    """Make the folder a link to another one inside."""
+    tasks.parent.rename(tasks.parent.with_name("real"))
+    tasks.parent.symlink_to("real")
+
+
+REFUSALS: list[tuple[str, Callable[[Path], object]]] = [
+    ("file.link", linked),
+    ("file.link", folder_linked),
+    ("file.hard_link", lambda tasks: os.link(tasks, tasks.with_name("second.md"))),
+    ("file.read_only", lambda tasks: tasks.chmod(0o444)),
+    ("file.not_regular", lambda tasks: (tasks.unlink(), os.mkfifo(tasks))),
+    ("file.not_regular", lambda tasks: (tasks.unlink(), tasks.mkdir())),
+]
+
+
+@pytest.mark.parametrize(("code", "make"), REFUSALS)
+def test_refuses_to_write(store: Store, tasks: Path, stage: Path, now: datetime, code: str, make) -> None:
+    """What is linked, read-only or no file is left alone, with the reason, and the rest of the change too."""
+    make(tasks)
+    with pytest.raises(RefusedError) as caught:
+        attempt(store, now, ("memory/a.md", None, b"x"), (NAME, b"old", b"new"))
+    assert caught.value.code == code
+    assert not (tasks.parent / "a.md").exists()
+    assert list(stage.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file to another user")
+def test_refuses_a_foreign_file(store: Store, tasks: Path, now: datetime) -> None:
+    """Even root does not take over another user's file by replacing it."""
+    os.chown(tasks, 4242, 4242)
+    with pytest.raises(RefusedError) as caught:
+        write(store, now, {NAME: b"new"})
+    assert (caught.value.code, tasks.stat().st_uid) == ("file.foreign_owner", 4242)
+
+
+@pytest.mark.parametrize("closed", ["memory", ".", "memory/archive"])
+def test_a_folder_without_permission(open_folder: Path, ordinary_user, now: datetime, closed: str) -> None:
+    """A folder that we may not write to is a refusal, whichever of them it is."""
+    with ordinary_user():
+        (open_folder / ".aiter/memory/archive").mkdir(parents=True)
+        store = Store(open_folder / ".aiter")
+        folder = open_folder / ".aiter" / closed
+        folder.chmod(0o500)
+        path = "memory/archive/a.md" if closed == "memory/archive" else "memory/a.md"
+        with pytest.raises(RefusedError) as caught:
+            write(store, now, {path: b"x"})
+        folder.chmod(0o700)
+    assert caught.value.code == "file.read_only"
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/x.md", "a/../b.md", ".memdeck/lock", ".memdeck/stage/x", ""])
+def test_refuses_paths_outside(store: Store, now: datetime, path: str) -> None:
+    """No change reaches outside the system's folder, or into memdeck's own."""
+    with store.transaction("t", actor="human", now=now) as transaction:
+        with pytest.raises(RefusedError) as caught:
+            transaction.write(path, b"x", base=None)
+        assert caught.value.code == "file.outside"
+
+
+def test_misuse(store: Store, now: datetime) -> None:
+    """Planning a path twice, committing twice, outside its block or inside another is a bug in the caller."""
+    transaction = store.transaction("t", actor="human", now=now)
+    with pytest.raises(RuntimeError):
+        transaction.commit()
+    with transaction:
+        transaction.write(NAME, b"x", base=None)
+        with pytest.raises(ValueError, match="planned"):
+            transaction.write(NAME, b"y", base=None)
+        with pytest.raises(RuntimeError):
+            attempt(store, now, (NAME, None, b"inner"))
+        with pytest.raises(ConflictError):
+            transaction.commit()
+        with pytest.raises(RuntimeError):
+            transaction.commit()
+
+
+def test_leftovers_of_a_crash_are_cleared(store: Store, workspace: Path, tasks: Path, now: datetime) -> None:
+    """What a killed process staged goes with the next change, second names of the target included."""
+    write(store, now, {NAME: b"one"})
+    stage = workspace / ".aiter/.memdeck/stage"
+    (stage / "x.new").write_bytes(b"half")
+    os.link(tasks, stage / "x.old")
+    write(store, now, {NAME: b"two"})
+    assert (tasks.read_bytes(), list(stage.iterdir())) == (b"two", [])
+
+
+WRITE_ON = """
+import itertools
+for number in itertools.count():
+    with store.transaction("t", actor="cli", now=now) as transaction:
+        for path in ("memory/tasks.md", "memory/journal.md"):
+            base = transaction.read(path).base
+            transaction.write(path, bytes([65 + number % 26]) * 50_000, base=base)
+        transaction.commit()
+    say(number)
+"""
+
+
+def test_killed_while_it_writes(store: Store, tasks: Path, stage: Path, child, now: datetime) -> None:
+    """After kill -9 at any moment every file is whole, old or new, and the next change clears up."""
+    for moment in range(8):
+        other = child(WRITE_ON)
+        for _ in range(moment + 1):
+            other.hear()
+        other.process.kill()
+        other.end()
+        for path in (tasks, tasks.with_name("journal.md")):
+            assert (path.stat().st_size, len(set(path.read_bytes()))) == (50_000, 1)
+        write(store, now, {NAME: b"x"})
+        assert list(stage.iterdir()) == []
+        assert tasks.stat().st_nlink == 1
+
+
+def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
+    """A disk that fills up is reported by its name; every file is as before, nothing is left behind."""
+    workspace = tmp_path / "small"
+    workspace.mkdir()
+    mount_small(workspace, "1m")
+    store = Store(workspace / ".aiter")
+    write(store, now, {NAME: b"a" * 300_000, "memory/journal.md": b"b" * 100_000})
+    before = tree(workspace)
+    with pytest.raises(MemdeckError) as caught:
+        write(store, now, {"memory/journal.md": b"c", NAME: b"d" * 900_000})
+    assert (caught.value.code, caught.value.details["errno"]) == ("file.io", "ENOSPC")
+    assert tree(workspace) == before
+    assert list((workspace / ".aiter/.memdeck/stage").iterdir()) == []
+    write(store, now, {NAME: b"smaller"})
+
+
+@pytest.mark.parametrize("data", [b"new", None])
+def test_a_failure_in_the_middle_is_put_back(
+    store: Store, workspace: Path, tasks: Path, stage: Path, mount_small, tree, now: datetime, data
+) -> None:
+    """When a file cannot take its place (another file system), those before it are what they were."""
+    archive = workspace / ".aiter/memory/archive"
+    archive.mkdir()
+    mount_small(archive, "1m")
+    (archive / "a.md").write_bytes(b"a")
+    (tasks.parent / "b.md").write_bytes(b"b")
+    before, inode = tree(workspace), tasks.stat().st_ino
+    plans = [("memory/new.md", None, b"x"), (NAME, tasks.read_bytes(), b"new")]
+    plans += [("memory/b.md", b"b", data), ("memory/archive/a.md", b"a", b"c" if data else None)]
+    with pytest.raises(MemdeckError) as caught:
+        attempt(store, now, *plans, ("memory/archive/new.md", None, b"d"))
+    assert (caught.value.code, caught.value.details["errno"]) == ("file.io", "EXDEV")
+    assert tree(workspace) == before
+    assert (tasks.stat().st_ino, tasks.stat().st_nlink) == (inode, 1)
+    assert list(stage.iterdir()) == []
+
+
+def test_read_only_disk(tmp_path: Path, mount_small, now: datetime) -> None:
+    """On a read-only disk everything can be read; a change is refused with the reason."""
+    import subprocess
+
+    workspace = tmp_path / "small"
+    (workspace).mkdir()
+    mount_small(workspace, "1m")
+    (workspace / ".aiter/memory").mkdir(parents=True)
+    (workspace / ".aiter/memory/tasks.md").write_bytes(b"x")
+    subprocess.run(["mount", "-o", "remount,ro", workspace], check=True)
+    store = Store(workspace / ".aiter")
+    assert store.read(NAME).data == b"x"
+    with pytest.raises(RefusedError, match="EROFS") as caught:
+        write(store, now, {NAME: b"new"})
+    assert caught.value.code == "file.read_only"
+
+
+def test_ids_sort_by_time(now: datetime) -> None:
+    """A change's id is a ULID: 26 characters, ordered by time, then by its randomness."""
+    time, noise = new_id(now, bytes(10))[:10], new_id(now, bytes(10))[10:]
+    milliseconds = 0
+    for character in time:
+        milliseconds = milliseconds * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".index(character)
+    assert (milliseconds, noise) == (now.timestamp() * 1000, "0" * 16)
+    assert new_id(now, bytes(10)) < new_id(now, b"\xff" * 10) < new_id(now.replace(second=1), bytes(10))
+    assert new_id(now) != new_id(now)
