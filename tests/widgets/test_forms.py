@@ -1,0 +1,267 @@
+"""Forms, their editors and dialogs: what goes in comes out, errors stand beside the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
+from widgets.dialogs import Confirm, Preview, Prompt
+from widgets.fields import Completion, FieldSpec
+from widgets.forms import Form
+from widgets.inputs import hold, picture, release
+from widgets.pieces import line
+
+
+def percent(value: str) -> str | None:
+    """An error for what is no percentage."""
+    return None if not value or (value.isdecimal() and int(value) <= 100) else "a number from 0 to 100"
+
+
+FIELDS = (
+    FieldSpec("title", "title", value="Deploy"),
+    FieldSpec("priority", "priority", "choice", "HIGH", options=("HIGH", "NORMAL", "LOW")),
+    FieldSpec("progress", "progress", "number", validate=percent),
+    FieldSpec("recurring", "recurring", "cron", hint=lambda value: f"next: {value}!" if value else ""),
+    FieldSpec("notes", "notes", "multiline", "one\ntwo"),
+    FieldSpec("journal", "journal", "bool", "yes"),
+    FieldSpec("colour", "colour", value="blue", known=False),
+)
+
+
+class Shown:
+    """A screen on a harness, and what it was left with."""
+
+    def __init__(self, screen: Screen[object]) -> None:
+        self.app = Harness()
+        self.screen = screen
+        self.results: list[object] = []
+
+    async def open(self, pilot: Pilot[None]) -> None:
+        """Push the screen."""
+        self.app.push_screen(self.screen, self.results.append)
+        await pilot.pause()
+
+
+async def run(
+    screen: Screen[object],
+    *keys: str,
+    size: tuple[int, int] = (80, 24),
+    look: Callable[[Shown], None] | None = None,
+) -> Shown:
+    """Show a screen, press keys, look at it."""
+    shown = Shown(screen)
+    async with shown.app.run_test(size=size, message_hook=shown.app.keep) as pilot:
+        await shown.open(pilot)
+        await pilot.press(*keys)
+        await pilot.pause()
+        if look:
+            look(shown)
+    return shown
+
+
+async def test_saving_untouched_gives_every_value_back() -> None:
+    """Known and unknown fields come out exactly as they went in."""
+    shown = await run(Form("Edit", FIELDS), "ctrl+s")
+    assert shown.results == [{spec.name: spec.value for spec in FIELDS}]
+
+
+async def test_typing_changes_one_value() -> None:
+    """Each kind of field is edited with its own keys; the draft hook sees it."""
+    keys = ["end", "!", "tab", "right", "tab", "4", "5", "tab", "tab", "x", "tab", "n", "ctrl+s"]
+    shown = await run(Form("Edit", FIELDS), *keys)
+    values = {spec.name: spec.value for spec in FIELDS}
+    values |= {
+        "title": "Deploy!",
+        "priority": "NORMAL",
+        "progress": "45",
+        "notes": "xone\ntwo",
+        "journal": "no",
+    }
+    assert shown.results == [values]
+    assert shown.app.of(Form.Edited)[-1].values == values
+
+
+async def test_an_error_stands_beside_its_field_and_keeps_the_form() -> None:
+    """Saving goes to the field that is wrong; putting it right lets the form go."""
+
+    def look(shown: Shown) -> None:
+        assert "a number from 0 to 100" in screen_text(shown.app)
+        assert shown.screen.errors() == {"progress": "a number from 0 to 100"}  # type: ignore[attr-defined]
+        assert shown.results == []
+
+    await run(Form("Edit", FIELDS), "tab", "tab", "1", "4", "5", "shift+tab", "ctrl+s", look=look)
+    shown = await run(Form("Edit", FIELDS), "tab", "tab", "1", "4", "5", "shift+tab", "ctrl+s", "backspace", "ctrl+s")
+    assert shown.results[0]["progress"] == "14"  # type: ignore[index]
+
+
+async def test_a_hint_follows_the_value() -> None:
+    """What the value means stands under the field while it is typed."""
+    form = Form("Edit", FIELDS, focus="recurring")
+    await run(form, "5", look=lambda shown: _assert_shown(shown, "next: 5!"))
+
+
+def _assert_shown(shown: Shown, text: str) -> None:
+    assert text in screen_text(shown.app)
+
+
+async def test_checks_over_all_fields_hold_the_form() -> None:
+    """An error by field name stands beside the field, one without at the foot."""
+    answers = [{"title": "is taken", "": "the file changed"}, {}]
+    form = Form("Edit", FIELDS, check=lambda _: answers.pop(0))
+
+    def look(shown: Shown) -> None:
+        _assert_shown(shown, "is taken")
+        _assert_shown(shown, "the file changed")
+
+    await run(form, "ctrl+s", look=look)
+    answers = [{"title": "is taken"}, {}]
+    shown = await run(Form("Edit", FIELDS, check=lambda _: answers.pop(0)), "ctrl+s", "x", "ctrl+s")
+    assert shown.results[0]["title"] == "Deployx"  # type: ignore[index]
+
+
+async def test_enter_walks_the_fields_and_saves_on_the_last() -> None:
+    """A short form is filled with Enter alone."""
+    fields = (
+        FieldSpec("a", "a"),
+        FieldSpec("b", "b", "choice", "x", options=("x", "y")),
+        FieldSpec("c", "c"),
+    )
+    shown = await run(Form("Add", fields), "1", "enter", "y", "enter", "3", "enter")
+    assert shown.results == [{"a": "1", "b": "y", "c": "3"}]
+
+
+async def test_escape_asks_only_when_something_changed() -> None:
+    """Unchanged forms close; changed ones ask, and no is the default."""
+    assert (await run(Form("Edit", FIELDS), "escape")).results == [None]
+    assert (await run(Form("Edit", FIELDS), "x", "escape", "enter")).results == []
+    assert (await run(Form("Edit", FIELDS), "x", "escape", "y")).results == [None]
+    assert (await run(Form("Edit", FIELDS), "x", "backspace", "escape")).results == [None]
+
+
+async def test_a_draft_fills_the_form_and_counts_as_a_change() -> None:
+    """What was typed before a crash is there again, and is not thrown away silently."""
+    form = Form("Edit", FIELDS, draft={"title": "Deploy \x1b twice", "gone": "x"})
+
+    def look(shown: Shown) -> None:
+        assert form.changes() == {"title": "Deploy \x1b twice"}
+        assert shown.results == []
+
+    await run(form, "escape", look=look)
+
+
+@pytest.mark.parametrize("size", [(40, 10), (24, 6), (1, 1)])
+async def test_forms_work_in_small_terminals(size: tuple[int, int]) -> None:
+    """At 40 by 10 and below every field can be reached and saved."""
+    shown = await run(Form("Edit", FIELDS), *["tab"] * 6, "end", "!", "ctrl+s", size=size)
+    assert shown.results[0]["colour"] == "blue!"  # type: ignore[index]
+
+
+async def test_the_edited_field_is_in_sight_at_40_by_10() -> None:
+    """The form scrolls with the focus, and its keys stay on the screen."""
+
+    def look(shown: Shown) -> None:
+        _assert_shown(shown, "colour")
+        _assert_shown(shown, "ctrl+s save")
+
+    await run(Form("Edit", FIELDS), *["tab"] * 6, size=(40, 10), look=look)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", ["text", "multiline", "choice"])
+async def test_hostile_values_survive_editing(name: str, kind: str) -> None:
+    """A value with control characters is shown safely and saved unchanged, alone or with one key more."""
+    text = HOSTILE[name]
+    spec = FieldSpec("x", text, kind, text, options=(text, "other"), hint=lambda value: value, suggestions=(text,))  # type: ignore[arg-type]
+    shown = await run(Form(text, [spec]), "ctrl+s", look=lambda shown: assert_safe(screen_text(shown.app)))
+    assert shown.results == [{"x": text}]
+    if kind == "multiline" and "\r" not in text:
+        shown = await run(Form(text, [spec]), "!", "ctrl+s")
+        assert shown.results == [{"x": f"!{text}"}]
+    if kind == "text" and "\n" not in text:
+        shown = await run(
+            Form("Edit", [spec]),
+            "home",
+            "!",
+            "ctrl+s",
+            look=lambda shown: assert_safe(screen_text(shown.app)),
+        )
+        assert shown.results == [{"x": f"!{text}"}]
+
+
+@given(st.text(st.characters(max_codepoint=0xFFFFF)))
+def test_holding_loses_nothing(text: str) -> None:
+    """What an editor holds gives back every character, and what it draws is one safe character for each."""
+    for newlines in (False, True):
+        held = hold(text, newlines=newlines)
+        assert release(held) == text
+        assert len(held) == len(text)
+        assert len(picture(held)) == len(text)
+        assert_safe(picture(held))
+        assert newlines or "\n" not in held
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("st", "staging"),
+        ("ci, st", "ci, staging"),
+        ("staging, st", None),
+        ("", None),
+        ("ci, ", None),
+        ("zz", None),
+    ],
+)
+async def test_tags_complete_after_the_last_comma(value: str, expected: str | None) -> None:
+    """A tag that is there already is not offered again."""
+    completion = Completion(("staging", "ci"), list_of_values=True)
+    assert await completion.get_suggestion(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "danger", "expected"),
+    [
+        (["enter"], False, True),
+        (["enter"], True, False),
+        (["left", "enter"], True, True),
+        (["y"], True, True),
+        (["n"], False, False),
+        (["escape"], False, False),
+    ],
+)
+async def test_questions(keys: list[str], danger: bool, expected: bool) -> None:
+    """Enter gives the safe answer, y and n say it plainly."""
+    shown = await run(Confirm("Remove [/nope]?", "It \x1b goes.", danger=danger), *keys)
+    assert shown.results == [expected]
+
+
+async def test_a_plan_is_shown_before_it_is_applied() -> None:
+    """Long plans scroll, Enter applies, Escape leaves, and an empty one cannot be applied."""
+    plan = [line(f"[/{number}] moves \x1b") for number in range(100)]
+
+    def look(shown: Shown) -> None:
+        assert_safe(screen_text(shown.app))
+        _assert_shown(shown, "[/99] moves")
+        _assert_shown(shown, "before 100 = kept 0")
+        _assert_shown(shown, "Enter apply")
+
+    for size in ((80, 24), (40, 10)):
+        await run(Preview("Plan", plan, summary="before 100 = kept 0"), "G", size=size, look=look)
+    assert (await run(Preview("Plan", plan), "enter")).results == [True]
+    assert (await run(Preview("Plan", plan), "escape")).results == [False]
+    assert (await run(Preview("Plan", [], applicable=False), "enter")).results == []
+    assert (await run(Preview("Plan", plan), "enter", size=(1, 1))).results == [True]
+
+
+async def test_a_prompt_takes_one_valid_line() -> None:
+    """An invalid line is answered with a sentence, Escape takes nothing."""
+    prompt = Prompt("How far?", "1", validate=percent)
+    await run(prompt, "2", "3", "enter", look=lambda shown: _assert_shown(shown, "a number from 0 to 100"))
+    shown = await run(Prompt("How far?", "1", validate=percent), "2", "3", "enter", "backspace", "enter")
+    assert shown.results == ["12"]
+    assert (await run(Prompt("How far?"), "5", "escape")).results == [None]

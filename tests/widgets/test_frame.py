@@ -1,0 +1,214 @@
+"""The frame around the panes: header, footer, sidebar and filter bar."""
+
+from __future__ import annotations
+
+import pytest
+from textual.binding import Binding
+from textual.widgets import Input
+
+from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
+from widgets.filter_bar import FilterBar
+from widgets.footer import KeyHints, key_name
+from widgets.glyphs import ASCII
+from widgets.header import HeaderLine, lay_out_header
+from widgets.line_list import LineList
+from widgets.pieces import Piece, line, line_text, line_width
+from widgets.sidebar import PaneEntry, Sidebar
+
+ALERTS = (line(Piece("2 overdue", "alert")), line(Piece("1 alert", "alert")), line("next: archive 02:00"))
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (70, " memdeck  ~/src/shop             2 overdue  1 alert  next: archive 02:00 "),
+        (56, " memdeck            2 overdue  1 alert  next: archive 02:00 "),
+        (40, " memdeck  …src/shop  2 overdue  1 alert "),
+        (24, " memdeck     2 overdue "),
+        (9, " memdeck "),
+        (12, "  2 overdue "),
+        (4, " m…"),
+    ],
+)
+def test_the_header_keeps_what_needs_attention(width: int, expected: str) -> None:
+    """Narrow terminals lose the path first, then the last alerts."""
+    laid_out = lay_out_header("memdeck", "~/src/shop", ALERTS, width)
+    assert line_width(laid_out) <= width
+    assert line_text(laid_out).split() == expected.split()
+
+
+@pytest.mark.parametrize("width", [1, 20, 80])
+async def test_a_hostile_path_is_only_text(width: int) -> None:
+    """Folder names and alerts neither steer nor push the line out of its width."""
+    header = HeaderLine()
+    app = Harness(lambda: [header])
+    async with app.run_test(size=(width, 2)) as pilot:
+        for text in HOSTILE.values():
+            header.path = text
+            header.alerts = (line(text),)
+            await pilot.pause()
+            assert_safe(screen_text(app))
+
+
+class Keys(Harness):
+    """An application with a few actions."""
+
+    BINDINGS = [
+        Binding("a", "note('a')", "add", id="task.add"),
+        Binding("e", "note('e')", "edit", id="task.edit"),
+        Binding("ctrl+s", "note('s')", "save", id="task.save"),
+        Binding("x", "note('x')", "hidden", id="task.hidden", show=False),
+        Binding("question_mark", "note('?')", "help", id="app.help"),
+    ]
+    noted: str = ""
+    busy = False
+
+    def action_note(self, name: str) -> None:
+        """Remember which action ran."""
+        self.noted += name
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Adding can be impossible."""
+        return not (self.busy and parameters == ("a",))
+
+
+async def test_hints_come_from_the_live_bindings() -> None:
+    """What can be done now is shown with its key; a rebound key is shown as such; a click does it."""
+    hints = KeyHints(pinned=["app.help"])
+    app = Keys(lambda: [hints, Input()])
+    async with app.run_test(size=(80, 4)) as pilot:
+        app.set_focus(None)
+        await pilot.pause()
+        assert [(hint.id, hint.key, hint.description) for hint in hints.hints if hint.id] == [
+            ("task.add", "a", "add"),
+            ("task.edit", "e", "edit"),
+            ("task.save", "ctrl+s", "save"),
+            ("app.help", "?", "help"),
+        ]
+        assert "a add  e edit  ctrl+s save" in screen_text(app)
+        place = screen_text(app).index("edit")
+        await pilot.click(hints, offset=(place, 0))
+        assert app.noted == "e"
+        app.set_keymap({"task.edit": "f2"})
+        app.busy = True
+        app.refresh_bindings()
+        await pilot.pause()
+        assert [hint.key for hint in hints.hints if hint.id] == ["ctrl+s", "f2", "?"]
+        app.query_one(Input).focus()
+        await pilot.pause()
+        assert "?" not in [hint.key for hint in hints.hints]
+        assert "ctrl+s" in [hint.key for hint in hints.hints]
+
+
+@pytest.mark.parametrize(
+    ("width", "keys"), [(40, ["a", "e", "ctrl+s", "?"]), (24, ["a", "e", "?"]), (9, ["?"]), (3, [])]
+)
+async def test_hints_that_do_not_fit_are_left_out_whole(width: int, keys: list[str]) -> None:
+    """No hint is cut in half, and the pinned one stays longest."""
+    hints = KeyHints(pinned=["app.help"])
+    app = Keys(lambda: [hints])
+    async with app.run_test(size=(width, 2)) as pilot:
+        await pilot.pause()
+        assert [hint.key for hint in hints.hints if hint.id] == keys
+
+
+def test_keys_are_named_as_people_know_them() -> None:
+    """Textual's names for signs become the signs."""
+    assert [key_name(key) for key in ("escape", "slash", "ctrl+d", "G")] == ["Esc", "/", "ctrl+d", "G"]
+
+
+ENTRIES = (
+    PaneEntry("brief", "1", "Brief"),
+    PaneEntry("tasks", "2", "Tasks", 12),
+    PaneEntry("monitors", "7", "Monitors", 3, True),
+)
+
+
+async def test_the_sidebar_chooses_panes() -> None:
+    """Moving, clicking and Enter choose; showing a pane from outside tells nothing back."""
+    sidebar = Sidebar(ENTRIES)
+    app = Harness(lambda: [sidebar])
+    async with app.run_test(size=(20, 6), message_hook=app.keep) as pilot:
+        sidebar.focus()
+        await pilot.press("j")
+        assert [message.pane_id for message in app.of(Sidebar.Chosen)] == ["tasks"]
+        await pilot.press("enter")
+        await pilot.click(sidebar, offset=(4, 2))
+        assert [message.pane_id for message in app.of(Sidebar.Chosen)] == ["tasks", "tasks", "monitors"]
+        sidebar.show("brief")
+        await pilot.pause()
+        assert (sidebar.current, sidebar.cursor) == ("brief", "brief")
+        assert len(app.of(Sidebar.Chosen)) == 3
+        await pilot.press("space", "v")
+        assert sidebar.selected == frozenset()
+
+
+async def test_the_sidebar_shows_counts_and_alerts() -> None:
+    """Numbers stand under each other, the alert mark behind them; ASCII terminals get ASCII signs."""
+    sidebar = Sidebar(ENTRIES)
+    app = Harness(lambda: [sidebar])
+    async with app.run_test(size=(20, 4)) as pilot:
+        sidebar.show("tasks")
+        await pilot.pause()
+        assert screen_text(app).split("\n")[:3] == [
+            "  1 Brief           ",
+            "▌ 2 Tasks       12  ",
+            "  7 Monitors     3▲ ",
+        ]
+        app.glyphs = ASCII  # type: ignore[attr-defined]
+        sidebar.set_entries([*ENTRIES[:2], PaneEntry("monitors", "7", "Monitors", 4, True)])
+        await pilot.pause()
+        assert screen_text(app).split("\n")[1:3] == ["> 2 Tasks       12  ", "  7 Monitors     4! "]
+
+
+async def test_the_filter_bar_tells_each_key() -> None:
+    """Typing filters, Enter keeps the filter, Escape clears and closes it."""
+    bar, view = FilterBar(), LineList(rows=["a"])
+    app = Harness(lambda: [view, bar])
+    async with app.run_test(size=(40, 5), message_hook=app.keep) as pilot:
+        assert not bar.is_open
+        bar.open()
+        await pilot.press("d", "e", "p")
+        bar.say("2 of 12")
+        await pilot.pause()
+        assert app.of(FilterBar.Changed)[-1].text == "dep"
+        assert "/ dep" in screen_text(app)
+        assert "2 of 12" in screen_text(app)
+        await pilot.press("enter")
+        assert [message.text for message in app.of(FilterBar.Accepted)] == ["dep"]
+        assert bar.is_open
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.of(FilterBar.Closed)) == 1
+        assert app.of(FilterBar.Changed)[-1].text == ""
+        assert not bar.is_open
+        bar.open("\x1b[31m", focus=False)
+        await pilot.pause()
+        assert bar.text == "\x1b[31m"
+        assert_safe(screen_text(app))
+
+
+async def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With NO_COLOR every cell is grey, alerts and the cursor included."""
+
+    def colours(app: Harness) -> set[tuple[int, int, int]]:
+        found = set()
+        for strip in app.screen._compositor.render_strips(app.size):
+            for segment in strip:
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    if colour is not None and colour.triplet is not None:
+                        found.add(tuple(colour.triplet))
+        return found
+
+    seen = {}
+    for no_color in (False, True):
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        if no_color:
+            monkeypatch.setenv("NO_COLOR", "1")
+        app = Harness(lambda: [Sidebar(ENTRIES)])
+        async with app.run_test(size=(20, 6)) as pilot:
+            await pilot.pause()
+            seen[no_color] = colours(app)
+    assert any(len(set(colour)) > 1 for colour in seen[False])
+    assert seen[True]
+    assert all(len(set(colour)) == 1 for colour in seen[True])

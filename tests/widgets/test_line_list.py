@@ -1,0 +1,291 @@
+"""The list of lines: its cursor, its selection, what it draws, and that it draws no more than it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.safetext import visible
+from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
+from widgets.line_list import LineList
+from widgets.pieces import Line, Piece, line, pad_line
+from widgets.rows import Continuation, Heading, Note, is_item, nearest
+
+
+class Counted:
+    """A renderer that counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Hashable] = []
+
+    def __call__(self, key: Hashable, width: int) -> Line:
+        self.asked.append(key)
+        return pad_line(line(f"row {key}", Piece(" late", "alert")), width)
+
+
+def rows_of(count: int) -> list[Hashable]:
+    return [Heading("PENDING", str(count)), *range(count)]
+
+
+def app_with(rows: Sequence[Hashable], renderer: Counted | None = None) -> tuple[Harness, LineList, Counted]:
+    counted = renderer or Counted()
+    view = LineList(counted, rows, id="list")
+    return Harness(lambda: [view]), view, counted
+
+
+@pytest.mark.parametrize("count", [50, 20_000])
+async def test_draws_only_what_is_in_view(count: int) -> None:
+    """A frame asks for no more rows than the screen has lines, however many there are."""
+    app, view, counted = app_with(rows_of(count))
+    async with app.run_test(size=(80, 24)) as pilot:
+        view.focus()
+        await pilot.pause()
+        assert 0 < len(counted.asked) <= 24
+        for key in ("pagedown", "G", "home", "ctrl+d", "ctrl+u"):
+            counted.asked.clear()
+            await pilot.press(key)
+            assert len(counted.asked) <= 24, key
+        counted.asked.clear()
+        await pilot.press("j", "k", "j")
+        assert counted.asked == []
+
+
+KEYS = [
+    (["j"], 1),
+    (["down", "down"], 2),
+    (["j", "j", "k"], 1),
+    (["j", "up"], 0),
+    (["G"], 99),
+    (["end", "k"], 98),
+    (["G", "g", "g"], 0),
+    (["G", "home"], 0),
+    (["G", "j"], 99),
+    (["k"], 0),
+    (["pagedown"], 23),
+    (["ctrl+d"], 12),
+    (["pagedown", "pageup"], 0),
+    (["ctrl+d", "ctrl+u"], 0),
+]
+
+
+@pytest.mark.parametrize(("keys", "expected"), KEYS, ids=["-".join(keys) for keys, _ in KEYS])
+async def test_keys_move_the_cursor(keys: list[str], expected: int) -> None:
+    """Each key moves the cursor to the row that its tooltip promises, and into view."""
+    app, view, _ = app_with(rows_of(100))
+    async with app.run_test(size=(80, 24), message_hook=app.keep) as pilot:
+        view.focus()
+        await pilot.press(*keys)
+        assert view.cursor == expected
+        assert round(view.scroll_y) <= view.position < round(view.scroll_y) + 24
+        assert app.of(LineList.Highlighted)[-1].key == expected
+
+
+async def test_the_cursor_skips_headings_notes_and_continuations() -> None:
+    """Only items can be under the cursor, whichever way it comes."""
+    rows = [Heading("A"), "a", Continuation("a", 1), Note(), Heading("B"), "b", Note("end")]
+    app, view, _ = app_with(rows)
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.focus()
+        assert view.cursor == "a"
+        await pilot.press("j")
+        assert view.cursor == "b"
+        await pilot.press("j")
+        assert view.cursor == "b"
+        await pilot.press("k")
+        assert view.cursor == "a"
+        view.cursor = Heading("B")
+        assert view.cursor == "a"
+        view.cursor = "b"
+        assert view.position == 5
+
+
+async def test_the_first_item_shows_its_heading() -> None:
+    """Going up to the first item brings the heading above it back into view."""
+    app, view, _ = app_with(rows_of(100))
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.focus()
+        await pilot.press("pagedown", "pagedown", "g", "g")
+        assert view.scroll_y == 0
+        assert "PENDING" in screen_text(app)
+
+
+async def test_the_cursor_keeps_its_key_and_its_place_on_the_screen() -> None:
+    """Rows that appear above the cursor push nothing around under the reader's eyes."""
+    app, view, _ = app_with(rows_of(200))
+    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
+        view.focus()
+        view.cursor = 100
+        await pilot.pause()
+        before = len(app.of(LineList.Highlighted))
+        line_on_screen = view.position - round(view.scroll_y)
+        view.set_rows([Heading("PENDING"), *(f"new {number}" for number in range(30)), *range(200)])
+        await pilot.pause()
+        assert view.cursor == 100
+        assert view.position - round(view.scroll_y) == line_on_screen
+        assert len(app.of(LineList.Highlighted)) == before > 0
+
+
+async def test_a_removed_key_gives_the_cursor_to_its_neighbour() -> None:
+    """The next row below takes over, else the next above, and one message tells it."""
+    app, view, _ = app_with(rows_of(10))
+    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
+        view.cursor = 5
+        await pilot.pause()
+        view.set_rows([Heading("PENDING"), 0, 1, 2, 3, 4, 6, 7])
+        assert view.cursor == 6
+        view.set_rows([Heading("PENDING"), 0, 1, 2])
+        assert view.cursor == 2
+        view.set_rows([])
+        assert view.cursor is None
+        await pilot.pause()
+        assert app.of(LineList.Highlighted)[-1].key is None
+        view.set_rows([7])
+        assert view.cursor == 7
+
+
+KEY = st.one_of(st.integers(0, 30), st.builds(Heading, st.sampled_from("AB")), st.just(Note()))
+
+
+@given(st.lists(KEY, unique=True), st.lists(KEY, unique=True), st.integers(0, 40))
+def test_nearest_is_the_same_key_or_an_item(old: list[Hashable], new: list[Hashable], at: int) -> None:
+    """The cursor stays on its key while that is there, and on some item while there is any."""
+    place = nearest(old, at, new)
+    items = [key for key in new if is_item(key)]
+    if place < 0:
+        assert not items
+    elif at < len(old) and old[at] in new:
+        assert new[place] == old[at]
+    else:
+        assert is_item(new[place])
+
+
+async def test_selecting_one_by_one_and_by_range() -> None:
+    """Space collects rows, v draws a range, escape forgets them; actions get them in the rows' order."""
+    app, view, _ = app_with(rows_of(20))
+    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
+        view.focus()
+        assert view.targets == (0,)
+        await pilot.press("space", "space", "j", "space")
+        assert view.targets == (0, 1, 3)
+        await pilot.press("v", "j", "j")
+        assert view.selected == {0, 1, 3, 4, 5, 6}
+        await pilot.press("v", "k", "k", "k", "k")
+        assert view.selected == {0, 1, 3, 4, 5, 6}
+        view.set_rows([Heading("PENDING"), 6, 1, 2])
+        assert view.targets == (6, 1)
+        await pilot.press("escape")
+        assert view.targets == (view.cursor,)
+        assert app.of(LineList.SelectionChanged)[-1].keys == frozenset()
+
+
+async def test_selected_rows_and_the_cursor_are_marked_without_colour() -> None:
+    """A bar and a check mark stand beside the rows, so that NO_COLOR hides nothing."""
+    app, view, _ = app_with(rows_of(3))
+    async with app.run_test(size=(30, 6)) as pilot:
+        view.focus()
+        await pilot.press("space")
+        lines = screen_text(app).split("\n")
+        assert lines[1].startswith(" ✓row 0")
+        assert lines[2].startswith("▌ row 1")
+
+
+async def test_enter_and_double_click_open() -> None:
+    """Both open the row; a single click only moves the cursor, on a continuation to its owner."""
+    app, view, _ = app_with([Heading("A"), "a", Continuation("a"), "b"])
+    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
+        view.focus()
+        await pilot.press("enter")
+        assert [message.key for message in app.of(LineList.Opened)] == ["a"]
+        await pilot.click(view, offset=(5, 3))
+        assert view.cursor == "b"
+        await pilot.click(view, offset=(5, 2))
+        assert view.cursor == "a"
+        await pilot.click(view, offset=(5, 0))
+        assert view.cursor == "a"
+        await pilot.click(view, offset=(5, 3), times=2)
+        assert app.of(LineList.Opened)[-1].key == "b"
+        assert app.of(LineList.Opened)[-1].control is view
+
+
+async def test_a_letter_after_g_is_for_the_application() -> None:
+    """`g f` tells f and does nothing else; `g` alone is forgotten by the next key."""
+    from widgets.go_prefix import Prefixed
+
+    app, view, _ = app_with(rows_of(10))
+    async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:
+        view.focus()
+        await pilot.press("j", "g", "v")
+        assert [message.character for message in app.of(Prefixed)] == ["v"]
+        assert view.selected == frozenset()
+        await pilot.press("g", "down", "g")
+        assert view.cursor == 2
+
+
+async def test_changed_rows_flash_once() -> None:
+    """The highlight is there, and gone when its time is over."""
+    app, view, _ = app_with(rows_of(5))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        plain = view.render_line(3)
+        view.flash([2])
+        assert view.flashing == {2}
+        view.render_lines(view.size.region)
+        assert view.render_line(3) != plain
+        view.end_flash()
+        assert view.render_line(3) == plain
+
+
+async def test_redraw_asks_again_for_the_named_rows_only() -> None:
+    """One changed entry costs one row."""
+    app, view, counted = app_with(rows_of(20))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        counted.asked.clear()
+        view.redraw([3])
+        await pilot.pause()
+        assert counted.asked == [3]
+        view.set_rows([Heading("FILTERED"), 0, *range(8, 0, -1), *range(10, 20)], redraw=False)
+        await pilot.pause()
+        assert counted.asked == [3]
+        view.set_rows(rows_of(20))
+        await pilot.pause()
+        assert sorted(map(int, map(str, counted.asked))) == [0, 1, 2, 3, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_rows_are_only_text(name: str) -> None:
+    """Titles, headings and notes from files neither crash, style nor steer, and keep the lines' width."""
+    text = HOSTILE[name]
+    rows = [Heading(text, text), "key", Continuation("key"), Note(text)]
+    view = LineList(lambda *_: line(Piece(text, "alert"), text), rows)
+    app = Harness(lambda: [view])
+    async with app.run_test(size=(60, 8)) as pilot:
+        await pilot.pause()
+        shown = screen_text(app)
+        assert_safe(shown)
+        assert visible(text)[:5] in shown.replace("\n", "")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (4, 4)])
+async def test_a_tiny_terminal_does_not_crash(size: tuple[int, int]) -> None:
+    """Every size can be drawn and moved in."""
+    app, view, _ = app_with(rows_of(100))
+    async with app.run_test(size=size) as pilot:
+        view.focus()
+        await pilot.press("j", "pagedown", "G", "space", "g", "g")
+        screen_text(app)
+        assert view.cursor == 0
+
+
+async def test_another_theme_draws_in_its_colours() -> None:
+    """No picture of the old theme stays."""
+    app, view, _ = app_with(rows_of(5))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        before = view.render_line(2)
+        app.theme = "memdeck-light"
+        await pilot.pause()
+        assert view.render_line(2) != before

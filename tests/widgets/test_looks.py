@@ -1,0 +1,175 @@
+"""Pieces, columns, glyphs and themes: what stands where, how wide it is, and whether it can be read."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.color import Color
+
+from memory.safetext import visible
+from tests.widgets.harness import HOSTILE, assert_safe
+from widgets.columns import Column, Columns
+from widgets.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline, tree_prefix
+from widgets.pieces import Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
+from widgets.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
+
+TEXTS = st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(max_size=40))
+LINES = st.lists(st.builds(Piece, TEXTS, st.sampled_from(["plain", "alert"])), max_size=4).map(tuple)
+
+
+@given(LINES, st.integers(0, 60))
+def test_a_clipped_line_fits(content: tuple[Piece, ...], width: int) -> None:
+    """A clipped line is never wider than asked, and a line that fits is not cut."""
+    clipped = clip_line(content, width)
+    assert line_width(clipped) <= width
+    assert_safe(line_text(clipped))
+    if len(line_text(content)) <= width and line_width(content) <= width:
+        assert line_text(clipped) == line_text(content)
+
+
+@given(LINES, st.integers(1, 60), st.booleans())
+def test_a_padded_line_is_as_wide_as_asked(content: tuple[Piece, ...], width: int, right: bool) -> None:
+    """Columns keep their alignment whatever stands in them."""
+    assert line_width(pad_line(content, width, right=right)) == width
+
+
+@given(LINES, st.integers(4, 60), st.integers(0, 10))
+def test_wrapping_keeps_every_word(content: tuple[Piece, ...], width: int, indent: int) -> None:
+    """Wrapped lines fit and hold the same characters, spaces aside."""
+    rows = wrap_line(content, width, indent=indent)
+    assert all(line_width(row) <= width for row in rows)
+    joined = "".join(line_text(row) for row in rows)
+    assert joined.replace(" ", "") == line_text(content).replace(" ", "")
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if not name.startswith("long")])
+def test_widths_agree_with_what_textual_counts(name: str) -> None:
+    """Our columns and Textual's crops measure the same text the same."""
+    text = visible(HOSTILE[name])
+    assert line_width(line(text)) == cell_len(text)
+
+
+COLUMNS = Columns(
+    Column("badge", 6, importance=3),
+    Column("title", minimum=10),
+    Column("extra", 8, importance=1),
+    Column("date", 6, align="right", importance=2),
+)
+
+
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [
+        (40, ["badge", "title", "extra", "date"]),
+        (33, ["badge", "title", "extra", "date"]),
+        (32, ["badge", "title", "date"]),
+        (24, ["badge", "title", "date"]),
+        (23, ["badge", "title"]),
+        (16, ["title"]),
+        (1, ["title"]),
+    ],
+)
+def test_columns_go_by_importance(width: int, names: list[str]) -> None:
+    """The least important column goes first, the title never."""
+    fitted = COLUMNS.fit(width)
+    assert [column.name for column, _ in fitted] == names
+    assert sum(cells for _, cells in fitted) + len(fitted) - 1 == width
+
+
+def test_columns_align() -> None:
+    """Left and right edges stand under each other, wide characters or not."""
+    first = COLUMNS.line(40, {"badge": Piece("HIGH", "strong"), "title": "Deploy", "date": "14:00"})
+    second = COLUMNS.line(40, {"badge": "LOW", "title": "部署新版本到生产环境部署", "date": Piece("20 Jan")})
+    assert line_text(first) == "HIGH   Deploy                      14:00"
+    assert line_text(second) == "LOW    部署新版本到生产…          20 Jan"
+
+
+@given(st.fixed_dictionaries({"badge": TEXTS, "title": LINES, "date": TEXTS}), st.integers(0, 80))
+def test_a_row_is_exactly_as_wide_as_the_list(cells: dict[str, object], width: int) -> None:
+    """Whatever the cells hold, rows never push each other around."""
+    assert line_width(COLUMNS.line(width, cells)) == width  # type: ignore[arg-type]
+
+
+def test_one_column_is_flexible() -> None:
+    """A layout without a flexible column, or with two, is a mistake."""
+    with pytest.raises(ValueError, match="flexible"):
+        Columns(Column("a", 3), Column("b", 3))
+    with pytest.raises(ValueError, match="flexible"):
+        Columns(Column("a"), Column("b"))
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_every_sign_has_its_width(glyphs: Glyphs) -> None:
+    """Signs are one cell, tree lines three, so that both sets lay out alike."""
+    for part in fields(Glyphs):
+        value = getattr(glyphs, part.name)
+        expected = 3 if part.name in ("branch", "last_branch", "trunk") else 1
+        for sign in value if isinstance(value, tuple) else (value,):
+            if part.name != "name":
+                assert cell_len(sign) == expected, part.name
+                assert glyphs is UNICODE or sign.isascii(), part.name
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [("utf-8", UNICODE), ("UTF8", UNICODE), ("UTF_8", UNICODE), ("ANSI_X3.4-1968", ASCII), ("", ASCII)],
+)
+def test_the_locale_chooses_the_signs(encoding: str, expected: Glyphs) -> None:
+    """Only UTF-8 gets Unicode."""
+    assert glyphs_for(encoding) is expected
+
+
+@pytest.mark.parametrize(
+    ("percent", "bar"),
+    [
+        (0, "░░░░░░  0%"),
+        (1, "▓░░░░░  1%"),
+        (45, "▓▓▓░░░ 45%"),
+        (99, "▓▓▓▓▓░ 99%"),
+        (100, "▓▓▓▓▓▓ 100%"),
+        (145, "▓▓▓▓▓▓ 145%"),
+        (-5, "░░░░░░ -5%"),
+    ],
+)
+def test_progress_bars(percent: int, bar: str) -> None:
+    """Full means done and empty means not begun; the number is what the file says."""
+    assert progress_bar(percent) == bar
+
+
+def test_small_pictures() -> None:
+    """Trees, lines and heat maps draw what they are given."""
+    assert tree_prefix([]) == ""
+    assert tree_prefix([False, True]) == "│  └─ "
+    assert tree_prefix([True, False], ASCII) == "   |- "
+    assert sparkline([1, None, 8]) == "▁ █"
+    assert sparkline([]) == ""
+    assert [heat_cell(count, 8) for count in (0, 1, 4, 8)] == ["·", "░", "▒", "█"]
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two colours, 1 to 21."""
+
+    def luminance(name: str) -> float:
+        parts = Color.parse(name).normalized
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_tone_can_be_read(theme: object) -> None:
+    """Text reaches a contrast of 4.5 to 1 on each surface it stands on, 7 to 1 in the high-contrast theme."""
+    assert theme in (DARK, LIGHT, HIGH_CONTRAST)
+    colours = theme.to_color_system().generate()  # type: ignore[attr-defined]
+    least = 7.0 if theme is HIGH_CONTRAST else 4.5
+    for surface in ("background", "surface", "block-cursor-background", "block-cursor-blurred-background"):
+        for tone in ("foreground", "foreground-muted", "accent", "secondary", "error", "warning", "success"):
+            ratio = contrast(colours[tone], colours[surface])
+            floor = least if surface == "background" else least * 0.8
+            assert ratio >= floor, (tone, surface, round(ratio, 2))

@@ -1,0 +1,134 @@
+"""The filter bar: one line under a list that narrows it as a person types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from .inputs import SafeInput, SafeText
+
+
+@dataclass
+class _FilterMessage(Message):
+    """A message that a filter bar sends."""
+
+    filter_bar: FilterBar
+
+    @property
+    def control(self) -> FilterBar:
+        """The filter bar that sent this."""
+        return self.filter_bar
+
+
+class FilterBar(Widget):
+    """Hidden until `open`; Enter keeps the filter and leaves, Escape clears it and closes.
+
+    The bar moves no focus when it is left; whoever owns it does that on `Accepted` and `Closed`.
+    """
+
+    DEFAULT_CSS = """
+    FilterBar {
+        dock: bottom;
+        height: 1;
+        layout: horizontal;
+        display: none;
+        background: $surface;
+        &.-open { display: block; }
+        .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
+        .filter-bar--count { width: auto; max-width: 50%; color: $foreground-muted; padding: 0 1; }
+        SafeInput.-textual-compact { width: 1fr; background: $surface; }
+        SafeInput.-textual-compact:focus { background: $surface; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "clear", id="filter.clear", tooltip="Clear the filter and close it"),
+        Binding(
+            "enter,down",
+            "accept",
+            "to the list",
+            id="filter.accept",
+            tooltip="Keep the filter, go to the list",
+            priority=True,
+        ),
+    ]
+
+    @dataclass
+    class Changed(_FilterMessage):
+        """The filter's text changed; sent on each key, only the last of a burst counts."""
+
+        text: str
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last text of a burst matters."""
+            return isinstance(message, FilterBar.Changed) and message.filter_bar is self.filter_bar
+
+    @dataclass
+    class Accepted(_FilterMessage):
+        """The filter stays, the person wants to be in the list."""
+
+        text: str
+
+    @dataclass
+    class Closed(_FilterMessage):
+        """The filter is cleared and the bar is gone."""
+
+    def compose(self) -> ComposeResult:
+        """Sign, editor, count."""
+        yield SafeText("/", classes="filter-bar--sign")
+        yield SafeInput(placeholder="filter")
+        yield SafeText(classes="filter-bar--count")
+
+    @property
+    def text(self) -> str:
+        """The filter's text; empty while the bar is closed."""
+        return self.query_one(SafeInput).text
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bar is shown."""
+        return self.has_class("-open")
+
+    def open(self, text: str | None = None, *, focus: bool = True) -> None:
+        """Show the bar (with another text, if one is given) and type in it."""
+        self.add_class("-open")
+        editor = self.query_one(SafeInput)
+        if text is not None:
+            editor.text = text
+            editor.cursor_position = len(editor.value)
+        if focus:
+            editor.focus()
+
+    def close(self) -> None:
+        """Clear the filter and hide the bar."""
+        if self.is_open:
+            self.query_one(SafeInput).text = ""
+            self.remove_class("-open")
+            self.say("")
+            self.post_message(self.Closed(self))
+
+    def say(self, count: str) -> None:
+        """Show how much is left, for example `12 of 318`."""
+        self.query_one(".filter-bar--count", SafeText).say(count)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A key."""
+        event.stop()
+        self.post_message(self.Changed(self, self.text))
+
+    def action_accept(self) -> None:
+        """Keep the filter; an empty one closes the bar."""
+        if self.text:
+            self.post_message(self.Accepted(self, self.text))
+        else:
+            self.close()
+
+    def action_leave(self) -> None:
+        """Clear and close."""
+        self.close()

@@ -1,0 +1,188 @@
+"""The footer: hints of the keys that mean something now, made from the live bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from memory.safetext import cell_width
+
+from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .pieces import Line, Piece
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+    from textual.screen import Screen
+
+GAP = 2
+"""Cells between two hints."""
+
+KEY_NAMES = {
+    "escape": "Esc",
+    "enter": "Enter",
+    "space": "Space",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "delete": "Del",
+    "backspace": "Backspace",
+    "up": "\u2191",
+    "down": "\u2193",
+    "left": "\u2190",
+    "right": "\u2192",
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "semicolon": ";",
+    "plus": "+",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "comma": ",",
+    "full_stop": ".",
+}
+"""How keys are written where their name in a binding is another."""
+
+
+def key_name(key: str) -> str:
+    """A binding's key as a person knows it, for example `Esc`, `?` or `ctrl+s`."""
+    return KEY_NAMES.get(key, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One action that can be done now: its binding's id, its first key as people write it, what it does."""
+
+    id: str
+    key: str
+    description: str
+    action: str
+    node: DOMNode
+
+    @property
+    def width(self) -> int:
+        """Cells of the key, a space and the description."""
+        return cell_width(self.key) + 1 + cell_width(self.description)
+
+
+def hints_of(screen: Screen[object]) -> list[Hint]:
+    """What the focused widget, its parents, the screen and the application can do now, one hint each.
+
+    While a person types in an editor, keys that would be typed are left out.
+    """
+    hints: dict[tuple[str, str], Hint] = {}
+    typing = isinstance(screen.focused, Input | TextArea)
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if not (binding.show and active.enabled):
+            continue
+        place = (binding.id or binding.action, binding.description)
+        key = binding.key_display or key_name(binding.key)
+        if typing and len(key) == 1 and not binding.priority:
+            continue
+        hints.setdefault(place, Hint(binding.id or "", key, binding.description, binding.action, active.node))
+    return list(hints.values())
+
+
+class KeyHints(Drawing, Widget):
+    """One line of hints; those that do not fit as a whole are left out. A click does what a hint says."""
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key"} | TONE_CLASSES
+
+    DEFAULT_CSS = f"""
+    KeyHints {{
+        height: 1;
+        background: $footer-background;
+        color: $footer-description-foreground;
+        {TONE_CSS}
+        & > .key-hints--key {{ color: $footer-key-foreground; text-style: bold; }}
+    }}
+    """
+
+    def __init__(
+        self,
+        *,
+        pinned: Iterable[str] = (),
+        indent: int = 1,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        """`pinned`: ids of bindings whose hints stay longest and stand last; `indent`: cells before all."""
+        super().__init__(id=id, classes=classes)
+        self._pinned = frozenset(pinned)
+        self._indent = indent
+        self._hints: list[Hint] = []
+        self._places: list[tuple[int, int, Hint]] = []
+
+    @property
+    def hints(self) -> tuple[Hint, ...]:
+        """The hints that are drawn, left to right."""
+        self._lay_out(self.size.width)
+        return tuple(hint for _, _, hint in self._places)
+
+    def on_mount(self) -> None:
+        """Follow the focus and the state of actions."""
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated)
+        self._bindings_updated(self.screen)
+
+    def _bindings_updated(self, screen: Screen[object]) -> None:
+        hints = hints_of(screen)
+        if hints != self._hints:
+            self._hints = hints
+            self.refresh()
+
+    def _lay_out(self, width: int) -> None:
+        pinned = [hint for hint in self._hints if hint.id in self._pinned]
+        others = [hint for hint in self._hints if hint.id not in self._pinned]
+        left = width - 2 * self._indent + GAP - sum(hint.width + GAP for hint in pinned)
+        kept = []
+        for hint in others:
+            left -= hint.width + GAP
+            if left < 0:
+                break
+            kept.append(hint)
+        self._places = []
+        x = self._indent
+        for hint in (*kept, *pinned):
+            if x + hint.width <= width:
+                self._places.append((x, x + hint.width, hint))
+                x += hint.width + GAP
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:  # noqa: ARG002
+        """As wide as there is room."""
+        return container.width
+
+    def render_line(self, y: int) -> Strip:
+        """The hints that fit."""
+        width = self.size.width
+        if y:
+            return Strip.blank(width, self.rich_style)
+        self._lay_out(width)
+        parts = [self.draw((), min(self._indent, width))]
+        for start, end, hint in self._places:
+            key = cell_width(hint.key)
+            description: Line = (Piece(f" {hint.description}"),)
+            parts.append(self.draw((Piece(hint.key),), key, "key-hints--key"))
+            parts.append(self.draw(description, end - start - key))
+            parts.append(self.draw((Piece(" " * GAP),), GAP))
+        return Strip.join(parts).adjust_cell_length(width, self.rich_style)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the hint under the mouse says."""
+        for start, end, hint in self._places:
+            if start <= event.x < end:
+                event.stop()
+                await self.app.run_action(hint.action, hint.node)
+                return

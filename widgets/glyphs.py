@@ -1,0 +1,156 @@
+"""The signs that widgets draw, once in Unicode and once in ASCII for terminals that have nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """One complete set of signs; each is one cell wide unless its name says otherwise."""
+
+    name: str
+    cursor: str
+    mark: str
+    bullet: str
+    dot: str
+    check: str
+    cross: str
+    circle: str
+    half: str
+    alert: str
+    recurring: str
+    left: str
+    right: str
+    up: str
+    down: str
+    open: str
+    closed: str
+    rule: str
+    separator: str
+    ellipsis: str
+    branch: str
+    """A child that has younger siblings; three cells."""
+    last_branch: str
+    """The last child; three cells."""
+    trunk: str
+    """The line that passes a deeper child; three cells."""
+    bar_full: str
+    bar_empty: str
+    heat: tuple[str, ...]
+    """Cells of a heat map from nothing to most."""
+    spark: tuple[str, ...]
+    """Cells of a latency line from low to high."""
+
+
+UNICODE = Glyphs(
+    name="unicode",
+    cursor="▌",
+    mark="✓",
+    bullet="•",
+    dot="·",
+    check="✓",
+    cross="✗",
+    circle="○",
+    half="◐",
+    alert="▲",
+    recurring="↻",
+    left="←",
+    right="→",
+    up="↑",
+    down="↓",
+    open="▾",
+    closed="▸",
+    rule="─",
+    separator="│",
+    ellipsis="…",
+    branch="├─ ",
+    last_branch="└─ ",
+    trunk="│  ",
+    bar_full="▓",
+    bar_empty="░",
+    heat=("·", "░", "▒", "▓", "█"),
+    spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
+)
+"""For terminals whose locale is UTF-8."""
+
+ASCII = Glyphs(
+    name="ascii",
+    cursor=">",
+    mark="*",
+    bullet="*",
+    dot=".",
+    check="x",
+    cross="!",
+    circle="o",
+    half="~",
+    alert="!",
+    recurring="@",
+    left="<",
+    right=">",
+    up="^",
+    down="v",
+    open="-",
+    closed="+",
+    rule="-",
+    separator="|",
+    ellipsis="~",
+    branch="|- ",
+    last_branch="`- ",
+    trunk="|  ",
+    bar_full="#",
+    bar_empty=".",
+    heat=(".", ":", "+", "*", "#"),
+    spark=("_", ".", "-", "=", "+", "*", "#", "@"),
+)
+"""For every other locale."""
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """The set for a locale's encoding, for example `UTF-8` or `ANSI_X3.4-1968`."""
+    return UNICODE if encoding.replace("-", "").replace("_", "").casefold() == "utf8" else ASCII
+
+
+def progress_bar(percent: int, width: int = 6, glyphs: Glyphs = UNICODE) -> str:
+    """A bar of `width` cells and the number, for example `▓▓▓░░░ 45%`.
+
+    The bar is full at 100 only and empty at 0 only; percents outside 0 to 100 are drawn at its ends.
+    """
+    width = max(1, width)
+    share = min(100, max(0, percent))
+    full = round(width * share / 100)
+    if 0 < share < 100 and width > 1:
+        full = min(width - 1, max(1, full))
+    return f"{glyphs.bar_full * full}{glyphs.bar_empty * (width - full)} {percent:>2}%"
+
+
+def tree_prefix(last: Sequence[bool], glyphs: Glyphs = UNICODE) -> str:
+    """The lines before a tree's node.
+
+    `last` tells for each ancestor below the root, then for the node itself, whether it is the last child.
+    """
+    if not last:
+        return ""
+    trunk = "".join("   " if ended else glyphs.trunk for ended in last[:-1])
+    return trunk + (glyphs.last_branch if last[-1] else glyphs.branch)
+
+
+def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
+    """One cell per value between the lowest and the highest; a missing value is a space."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return " " * len(values)
+    low, spread = min(known), max(known) - min(known)
+    top = len(glyphs.spark) - 1
+    return "".join(
+        " " if value is None else glyphs.spark[round(top * (value - low) / spread) if spread else 0] for value in values
+    )
+
+
+def heat_cell(count: int, most: int, glyphs: Glyphs = UNICODE) -> str:
+    """The cell of a heat map for `count` where the busiest cell holds `most`; only 0 is drawn as nothing."""
+    if count <= 0 or most <= 0:
+        return glyphs.heat[0]
+    top = len(glyphs.heat) - 1
+    return glyphs.heat[max(1, min(top, -(-count * top // most)))]

@@ -1,0 +1,68 @@
+"""The prefix `g`: twice it goes to the first row; followed by another character it is for the application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+else:
+    Widget = object
+
+
+@dataclass
+class Prefixed(Message):
+    """A character was typed after `g` that is not `g`, for example the f of `g f`."""
+
+    sender: Widget
+    character: str
+
+    @property
+    def control(self) -> Widget:
+        """The widget that had the focus."""
+        return self.sender
+
+
+class GoPrefix(Widget):
+    """Mixin for focusable widgets with an `action_first`; add `go_binding(prefix)` to its BINDINGS."""
+
+    _after_go = False
+
+    if TYPE_CHECKING:
+
+        def action_first(self) -> None: ...
+
+    def action_go(self) -> None:
+        """Begin a two-key sequence; the second `g` goes to the first row."""
+        if self._after_go:
+            self._after_go = False
+            self.action_first()
+        else:
+            self._after_go = True
+
+    def on_key(self, event: events.Key) -> None:
+        """End a sequence that `g` began: what is typed after it never acts as a key of its own."""
+        if not self._after_go or any(
+            binding.action == "go" for binding in self._bindings.key_to_bindings.get(event.key, ())
+        ):
+            return
+        self._after_go = False
+        if event.character and event.is_printable:
+            event.stop()
+            event.prevent_default()
+            self.post_message(Prefixed(self, event.character))
+
+    def on_blur(self) -> None:
+        """A sequence does not outlive the focus."""
+        self._after_go = False
+
+
+def go_binding(prefix: str) -> Binding:
+    """The binding of `g` with the id `<prefix>.go`."""
+    tooltip = "Pressed twice: the first row; with a letter: a pane"
+    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip=tooltip)

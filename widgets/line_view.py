@@ -1,0 +1,167 @@
+"""LineView: a block of lines that scrolls, laid out again when the width changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .go_prefix import GoPrefix, go_binding
+from .pieces import Line, line_text, wrap_line
+
+
+def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
+    return Binding(key, action, words, id=f"view.{name}", tooltip=tooltip, show=False)
+
+
+class LineView(GoPrefix, Drawing, ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows lines that somebody else made; the mouse can select their text.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `line-view--selection` | text selected with the mouse |
+    | `tone--…` | one per tone of a piece |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--selection"} | TONE_CLASSES
+
+    DEFAULT_CSS = f"""
+    LineView {{
+        background: $background;
+        color: $foreground;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        {TONE_CSS}
+        & > .line-view--selection {{ background: $input-selection-background; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _binding("j,down", "scroll_by(1)", "down", "down", "Scroll a line down"),
+        _binding("k,up", "scroll_by(-1)", "up", "up", "Scroll a line up"),
+        _binding("ctrl+d", "scroll_page(0.5)", "half page down", "half_down", "Scroll half a page down"),
+        _binding("ctrl+u", "scroll_page(-0.5)", "half page up", "half_up", "Scroll half a page up"),
+        _binding("pagedown", "scroll_page(1)", "page down", "page_down", "Scroll a page down"),
+        _binding("pageup", "scroll_page(-1)", "page up", "page_up", "Scroll a page up"),
+        _binding("home", "first", "first", "first", "Scroll to the first line"),
+        _binding("G,end", "last", "last", "last", "Scroll to the last line"),
+        go_binding("view"),
+    ]
+
+    def __init__(
+        self,
+        content: Sequence[Line] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._source = tuple(content)
+        self._laid_out: Sequence[Line] = ()
+        self._laid_out_for = -1
+
+    def set_content(self, content: Sequence[Line]) -> None:
+        """Replace the lines and show the first one."""
+        self._source = tuple(content)
+        self.lay_out_again(top=True)
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """The lines as they stand in `width` cells; here each line wraps at spaces."""
+        return [row for content in self._source for row in wrap_line(content, width)]
+
+    def lay_out_again(self, *, top: bool) -> None:
+        """Forget the layout; `top` scrolls to the first line, else the view stays where it is."""
+        self._laid_out_for = -1
+        if top:
+            self.scroll_to(y=0, animate=False, force=True)
+        self._ensure_layout()
+        self.refresh()
+
+    def _ensure_layout(self) -> None:
+        width = self.scrollable_content_region.width
+        if width > 0 and width != self._laid_out_for:
+            self._laid_out_for = width
+            self._laid_out = self.lay_out(width)
+            self.virtual_size = Size(width, len(self._laid_out))
+
+    @property
+    def shown_lines(self) -> Sequence[Line]:
+        """The lines as they are laid out now; empty before the first layout."""
+        return self._laid_out
+
+    def on_resize(self) -> None:
+        """Lay out for another width."""
+        self._ensure_layout()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As high as its lines, for `height: auto`."""
+        return len(self.lay_out(max(1, width)))
+
+    def action_scroll_by(self, rows: int) -> None:
+        """Scroll by lines, down or (negative) up."""
+        self.scroll_to(y=round(self.scroll_y) + rows, animate=False, force=True)
+
+    def action_scroll_page(self, pages: float) -> None:
+        """Scroll by pages, down or (negative) up."""
+        rows = max(1, int(abs(pages) * self.scrollable_content_region.height))
+        self.action_scroll_by(rows if pages > 0 else -rows)
+
+    def action_first(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def action_last(self) -> None:
+        """Scroll to the last line."""
+        self.scroll_to(y=self.virtual_size.height, animate=False, force=True)
+
+    def states_of(self, row: int) -> tuple[str, ...]:  # noqa: ARG002
+        """Component classes of a laid-out line; for subclasses that mark lines."""
+        return ()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view."""
+        self._ensure_layout()
+        row = y + round(self.scroll_y)
+        width = self.scrollable_content_region.width
+        if not 0 <= row < len(self._laid_out):
+            return Strip.blank(width, self.rich_style)
+        strip = self.draw(self._laid_out[row], width, *self.states_of(row))
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(row)) is not None:
+            start, end = span
+            text = line_text(self._laid_out[row])
+            strip = _highlight(strip, text, start, end, self)
+        return strip.apply_offsets(0, row)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text selected with the mouse, as it is shown."""
+        return selection.extract("\n".join(line_text(content) for content in self._laid_out)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
+        """Draw the selection."""
+        self.refresh()
+
+
+def _highlight(strip: Strip, text: str, start: int, end: int, view: LineView) -> Strip:
+    """The strip with characters `start` to `end` (-1: the line's end) marked as selected."""
+    from memory.safetext import cell_width
+
+    left = cell_width(text[:start])
+    right = strip.cell_length if end < 0 else cell_width(text[:end])
+    if right <= left:
+        return strip
+    background = view.get_component_rich_style("line-view--selection").bgcolor
+    from rich.style import Style
+
+    parts = list(strip.divide([left, right, strip.cell_length]))
+    parts[1] = Strip(
+        [type(segment)(segment.text, (segment.style or Style()) + Style(bgcolor=background)) for segment in parts[1]],
+        parts[1].cell_length,
+    )
+    return Strip.join(parts)

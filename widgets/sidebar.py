@@ -1,0 +1,111 @@
+"""The sidebar: the panes by number, with their counts and what needs attention in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.message import Message
+
+from .line_list import LineList
+from .pieces import Line, Piece, line, line_width, pad_line
+
+
+@dataclass(frozen=True, slots=True)
+class PaneEntry:
+    """One pane: its id, its key, its name, how much is in it, whether something in it needs a person."""
+
+    id: str
+    key: str
+    name: str
+    count: int | None = None
+    alert: bool = False
+
+
+class Sidebar(LineList):
+    """The list of panes; moving in it opens the pane under the cursor."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Sidebar { width: 20; scrollbar-size-vertical: 0; }
+    """
+
+    @dataclass
+    class Chosen(Message):
+        """A pane was chosen in the sidebar."""
+
+        sidebar: Sidebar
+        pane_id: str
+
+        @property
+        def control(self) -> Sidebar:
+            """The sidebar that sent this."""
+            return self.sidebar
+
+    def __init__(
+        self,
+        entries: Sequence[PaneEntry] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        self._entries: dict[Hashable, PaneEntry] = {}
+        self._current = ""
+        super().__init__(id=id, classes=classes)
+        self.set_entries(entries)
+
+    def set_entries(self, entries: Sequence[PaneEntry]) -> None:
+        """Replace the panes; the current one stays."""
+        self._entries = {entry.id: entry for entry in entries}
+        if self._current not in self._entries:
+            self._current = entries[0].id if entries else ""
+        self.set_rows(tuple(self._entries))
+
+    @property
+    def current(self) -> str:
+        """The id of the pane that is open."""
+        return self._current
+
+    def show(self, pane_id: str) -> None:
+        """Mark the pane that was opened by other means; sends no message."""
+        if pane_id in self._entries:
+            self._current = pane_id
+            self.cursor = pane_id
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """Key, name, count and alert mark."""
+        entry = self._entries[key]
+        count = "" if entry.count is None else str(entry.count)
+        mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
+        right = line(Piece(count, "muted"), mark)
+        left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
+        return line(pad_line(left, max(0, width - line_width(right))), right)
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """The cursor chooses."""
+        event.stop()
+        self._open_pane(event.key)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter chooses again, so that the application can move the focus into the pane."""
+        event.stop()
+        self.post_message(self.Chosen(self, str(event.key)))
+
+    def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
+        """Selecting means nothing here."""
+        event.stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Selecting means nothing here."""
+        return action not in ("mark", "range", "clear") and super().check_action(action, parameters)
+
+    def _open_pane(self, key: Hashable | None) -> None:
+        if key is not None and key != self._current:
+            self._current = str(key)
+            self.post_message(self.Chosen(self, self._current))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the current pane chooses it as well."""
+        if event.chain == 1 and self.cursor == self._current and self.position == event.y + round(self.scroll_y):
+            self.post_message(self.Chosen(self, self._current))
