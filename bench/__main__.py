@@ -1,0 +1,72 @@
+"""Measure memdeck, its floors and its peers in one run: `python -m bench [PART…] [--sizes S M L]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.change_part import change_cases
+from bench.command_part import command_cases
+from bench.document_part import document_cases
+from bench.maintain_part import maintain_cases
+from bench.measure import Case, Figure, as_data, measure, table
+from bench.places import ROOT, Places, temporary
+from bench.screen_part import screen_cases
+
+Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
+PARTS: dict[str, Part] = {
+    "document": (document_cases, ("30MB", "L"), 5),
+    "change": (change_cases, ("M", "L"), 15),
+    "command": (command_cases, ("S", "M", "L"), 9),
+    "screen": (screen_cases, ("S", "M", "L"), 7),
+    "maintain": (maintain_cases, ("M",), 7),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen parts, print one table per part and size, and keep the samples when asked."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document")
+    parser.add_argument("--rounds", type=int, help="counted rounds per part (default: 5 to 15)")
+    parser.add_argument("--save", action="store_true", help="write the samples to bench/results/")
+    options = parser.parse_args(arguments)
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    figures: list[Figure] = []
+    with temporary() as folder:
+        places = Places(Path(folder))
+        for name in options.parts or PARTS:
+            cases, sizes, rounds = PARTS[name]
+            for size in options.sizes or sizes:
+                found = _part(name, size, list(cases(places, size)), options.rounds or rounds)
+                sys.stdout.write(table(found) + "\n")
+                sys.stdout.flush()
+                figures += found
+    if options.save:
+        sys.stdout.write(f"{save(figures, ROOT / 'bench' / 'results')}\n")
+    return 0
+
+
+def save(figures: list[Figure], folder: Path) -> Path:
+    """Write the figures as one JSON file named by the time into `folder`; return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    now = datetime.now(UTC)
+    path = folder / f"{now:%Y%m%dT%H%M%SZ}.json"
+    about = {"time": now.isoformat(), "python": platform.python_version(), "machine": platform.platform()}
+    path.write_text(json.dumps(about | {"figures": as_data(figures)}, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def _part(name: str, size: str, cases: list[Case], rounds: int) -> list[Figure]:
+    return measure(f"{name} · {size}", cases, rounds)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

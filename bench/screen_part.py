@@ -1,0 +1,43 @@
+"""First paint, first key and peak memory in a real terminal, against a minimal application."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+from bench.measure import Case
+from bench.places import NOW, Places, memdeck
+from bench.reference import OPEN_TASK
+from bench.terminal import Screen
+
+
+def screen_cases(places: Places, size: str) -> Iterator[Case]:
+    """Yield the two applications for one size; both show every task: 2,000 rows at M, 20,000 at L."""
+    root = places.workspace(size)
+    tasks = places.memory(root) / "tasks.md"
+    titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))[:10]]
+    wanted = [title for title in titles if title.isascii() and len(title) < 32]
+    floor = "minimal Textual application"
+
+    def show(command: Callable[[], list[str]]) -> Callable[[], dict[str, float]]:
+        def run() -> dict[str, float]:
+            with Screen(command(), places.environment()) as screen:
+                words = screen.wait_for_words()
+                painted = screen.wait_for(wanted)
+                screen.settle()
+                first, settled = screen.press(b"j")
+                return {
+                    "first words": words,
+                    "first paint": painted,
+                    "first key": first,
+                    "key settled": settled,
+                    "rss": screen.peak_mib(),
+                }
+
+        return run
+
+    def ours() -> list[str]:
+        return [memdeck(), str(root), "--now", NOW.isoformat()]
+
+    yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)]))
+    yield Case("memdeck", show(ours), compared_with=floor, target=1.5)

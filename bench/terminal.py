@@ -1,0 +1,146 @@
+"""Starts a program in a real pseudo-terminal and takes the time until something stands on its screen."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+_ESCAPES = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f]", re.S
+)
+
+
+class Screen:
+    """One program in a pseudo-terminal of 120×36 cells; the context manager ends that program, by its id.
+
+    The terminal is a silent one: it takes what is written and answers no query.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], size: tuple[int, int] = (120, 36)):
+        """Start `command`; `started` is the moment before the fork, on the monotonic clock."""
+        columns, rows = size
+        go, ready = os.pipe()
+        self.started = time.perf_counter()
+        with warnings.catch_warnings():
+            # The child does nothing but exec, so threads of this process cannot hold it up.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid, self._terminal = pty.fork()
+        if self.pid == 0:
+            try:
+                os.read(go, 1)
+                os.execvpe(command[0], list(command), dict(environment))
+            finally:
+                os._exit(127)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.started = time.perf_counter()
+        os.write(ready, b"x")
+        os.close(go)
+        os.close(ready)
+        self.output = bytearray()
+
+    def __enter__(self) -> Screen:
+        """Return the running program's screen."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the program if it still runs and give the terminal back."""
+        self.end()
+
+    def text(self) -> str:
+        """Return everything written so far without its escape sequences."""
+        return _ESCAPES.sub(b"", bytes(self.output)).decode("utf-8", "replace")
+
+    def wait_for(self, wanted: Sequence[str], timeout: float = 60.0) -> float:
+        """Return the seconds from the start until one of `wanted` is written; TimeoutError if none is."""
+        return self._wait(re.compile("|".join(map(re.escape, wanted))), timeout)
+
+    def wait_for_words(self, timeout: float = 60.0) -> float:
+        """Return the seconds from the start until there is a word to read; TimeoutError if there is none."""
+        return self._wait(re.compile(r"[^\W\d_]{4}"), timeout)
+
+    def _wait(self, wanted: re.Pattern[str], timeout: float) -> float:
+        limit = self.started + timeout
+        while not wanted.search(self.text()):
+            if not self._read(limit):
+                shown = " ".join(self.text().split())[-60:]
+                late = time.perf_counter() >= limit
+                reason = f"not there after {timeout:g} s" if late else "the program ended"
+                raise TimeoutError(f"{reason}, its output ends {shown!r}; wanted {wanted.pattern!r}")
+        return time.perf_counter() - self.started
+
+    def settle(self, quiet: float = 0.25, timeout: float = 30.0) -> float:
+        """Read until nothing came for `quiet` seconds; return the moment of the last byte."""
+        last = time.perf_counter()
+        limit = last + timeout
+        while time.perf_counter() < limit and self._read(time.perf_counter() + quiet):
+            last = time.perf_counter()
+        return last
+
+    def press(self, key: bytes) -> tuple[float, float]:
+        """Send a key; return the seconds until the first and until the last byte of what it drew."""
+        sent = time.perf_counter()
+        os.write(self._terminal, key)
+        if not self._read(sent + 5):
+            raise TimeoutError(f"no answer to {key!r}")
+        first = time.perf_counter() - sent
+        return first, max(first, self.settle(quiet=0.03, timeout=2) - sent)
+
+    def peak_mib(self) -> float:
+        """Return the program's peak resident memory so far, in MiB."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as stream:
+            for line in stream:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) / 1024
+        raise ValueError("no VmHWM in /proc")
+
+    def end(self, key: bytes = b"q") -> int | None:
+        """Ask the program to leave with `key`, then by signals; return its exit code (None: a signal did)."""
+        if self.pid <= 0:
+            return None
+        pid, self.pid = self.pid, 0
+        try:
+            os.write(self._terminal, key)
+        except OSError:
+            pass
+        status = None
+        for patience, number in ((3.0, signal.SIGTERM), (2.0, signal.SIGKILL), (5.0, None)):
+            status = self._reap(pid, patience)
+            if status is not None or number is None:
+                break
+            os.kill(pid, number)
+        os.close(self._terminal)
+        return os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None
+
+    def _reap(self, pid: int, patience: float) -> int | None:
+        limit = time.perf_counter() + patience
+        while time.perf_counter() < limit:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                return status
+            if not self._read(time.perf_counter() + 0.02):
+                select.select([], [], [], 0.005)
+        return None
+
+    def _read(self, limit: float) -> bool:
+        """Read what is there, waiting until `limit` at most; False if nothing came or the program is gone."""
+        ready, _, _ = select.select([self._terminal], [], [], max(0.0, limit - time.perf_counter()))
+        if not ready:
+            return False
+        try:
+            data = os.read(self._terminal, 65536)
+        except OSError:
+            return False
+        self.output += data
+        return bool(data)
