@@ -1,0 +1,22 @@
+"""What an operation on memory files gives back: new documents, a sentence, and the entry it was about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change that is not made yet; `Workspace.change` writes it.
+
+    `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their
+    new content, in the order in which they are to be put in place: a file that receives an entry before the one
+    that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none).
+    """
+
+    documents: Mapping[str, Document]
+    summary: str
+    ref: str | None = None

@@ -1,0 +1,174 @@
+"""One look at all memory files: documents and typed views as they are at one moment, read when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from memory.document import Document, parse
+
+if TYPE_CHECKING:
+    from .config import Config
+    from .contacts import Contacts
+    from .journal import Journal
+    from .knowledge import Knowledge
+    from .monitors import Monitors
+    from .orchestration import Plans
+    from .tasks import TaskList
+
+MEMORY_FILES = (
+    "tasks.md",
+    "journal.md",
+    "knowledge.md",
+    "contacts.md",
+    "orchestration.md",
+    "monitors.md",
+    "config.md",
+)
+"""The files of the workspace memory, relative to its folder."""
+ARCHIVE_KINDS = ("tasks", "journal", "orchestration")
+"""What archive files are named after: `archive/tasks-2024-01.md`."""
+
+V = TypeVar("V")
+_EMPTY = parse(b"")
+
+
+class Source(Protocol):
+    """Where a snapshot reads: a workspace, a transaction in it, or files in memory."""
+
+    def document(self, name: str) -> Document | None:
+        """Return the document of a file, None where there is no such file."""
+
+    def archives(self) -> Sequence[str]:
+        """Return the names of all archive files, `archive/…`, sorted."""
+
+
+class Views:
+    """Typed views by file, kept as long as the file's document stays the same; shared by following snapshots."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._known: dict[str, tuple[Document, object]] = {}
+
+    def get(self, name: str, document: Document, read: Callable[[str, Document], V]) -> V:
+        """Return `read(name, document)`, computed once per document."""
+        known = self._known.get(name)
+        if known is not None and known[0] is document:
+            return known[1]  # type: ignore[return-value]
+        view = read(name, document)
+        self._known[name] = (document, view)
+        return view
+
+
+class Snapshot:
+    """The memory files at one moment; immutable for the reader, files are read on first use.
+
+    `machine_zone` gives the zone that counts where config.md names none. Reading a view never fails on what stands
+    in a file; only the file system can refuse (`RefusedError`, `MemdeckError` `file.*`).
+    """
+
+    def __init__(self, source: Source, machine_zone: Callable[[], tzinfo], views: Views | None = None) -> None:
+        """Keep where to read from."""
+        self._source = source
+        self._machine_zone = machine_zone
+        self._views = Views() if views is None else views
+        self._documents: dict[str, Document | None] = {}
+
+    def document(self, name: str) -> Document:
+        """Return the document of a file, an empty one where there is no such file."""
+        return self._read(name) or _EMPTY
+
+    def exists(self, name: str) -> bool:
+        """Tell whether there is such a file."""
+        return self._read(name) is not None
+
+    def _read(self, name: str) -> Document | None:
+        if name not in self._documents:
+            self._documents[name] = self._source.document(name)
+        return self._documents[name]
+
+    @cached_property
+    def archive_names(self) -> tuple[str, ...]:
+        """The names of all archive files, newest month last."""
+        return tuple(self._source.archives())
+
+    def archives(self, kind: str) -> tuple[str, ...]:
+        """Return the archive files of one kind (`ARCHIVE_KINDS`), newest month first."""
+        return tuple(name for name in reversed(self.archive_names) if name.startswith(f"archive/{kind}-"))
+
+    @property
+    def zone(self) -> tzinfo:
+        """The workspace's zone: `timezone` in config.md, else the machine's (also where the name is unknown)."""
+        return self.config.zone(self._machine_zone)
+
+    @property
+    def tasks(self) -> TaskList:
+        """The tasks of tasks.md."""
+        from .tasks import read_tasks
+
+        return self._view("tasks.md", read_tasks)
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of journal.md."""
+        from .journal import read_journal
+
+        return self._view("journal.md", read_journal)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What knowledge.md holds."""
+        from .knowledge import read_knowledge
+
+        return self._view("knowledge.md", read_knowledge)
+
+    @property
+    def contacts(self) -> Contacts:
+        """What contacts.md holds."""
+        from .contacts import read_contacts
+
+        return self._view("contacts.md", read_contacts)
+
+    @property
+    def plans(self) -> Plans:
+        """The plans of orchestration.md."""
+        from .orchestration import read_plans
+
+        return self._view("orchestration.md", read_plans)
+
+    @property
+    def monitors(self) -> Monitors:
+        """The monitors of monitors.md."""
+        from .monitors import read_monitors
+
+        return self._view("monitors.md", read_monitors)
+
+    @property
+    def config(self) -> Config:
+        """The settings of config.md."""
+        from .config import read_config
+
+        return self._view("config.md", read_config)
+
+    def archived_tasks(self) -> tuple[TaskList, ...]:
+        """Return the task lists of the archive, newest month first."""
+        from .tasks import read_tasks
+
+        return tuple(self._view(name, read_tasks) for name in self.archives("tasks"))
+
+    def archived_journals(self) -> tuple[Journal, ...]:
+        """Return the journals of the archive, newest month first."""
+        from .journal import read_journal
+
+        return tuple(self._view(name, read_journal) for name in self.archives("journal"))
+
+    def archived_plans(self) -> tuple[Plans, ...]:
+        """Return the plans of the archive, newest month first."""
+        from .orchestration import read_plans
+
+        return tuple(self._view(name, read_plans) for name in self.archives("orchestration"))
+
+    def _view(self, name: str, read: Callable[[str, Document], V]) -> V:
+        return self._views.get(name, self.document(name), read)
