@@ -1,0 +1,51 @@
+# Everything a person needs: `make run` and `make test` set up what they need on a fresh machine.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
+WORKERS ?= 2
+EXAMPLES ?= 100000
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check format bench screenshots properties clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(TOOLS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+run: $(READY) ## open the sample workspace, or a real one with DIR=…
+	@$(BIN)/memdeck $(if $(DIR),'$(DIR)',demo)
+
+test: $(TOOLS) ## run the tests
+	$(BIN)/python -m pytest -n $(WORKERS) -q
+
+check: $(TOOLS) ## format, lint, types and the arrows between the folders
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(TOOLS) ## put the source into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+properties: $(TOOLS) ## 100,000 byte strings and 20,000 documents against the lossless promise
+	MEMDECK_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory/document
+
+bench: $(TOOLS) ## measure against floors and peers; ARGS="command --sizes M L" selects
+	$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(TOOLS) ## draw the pictures of the README anew
+	$(BIN)/python -m screenshots.make
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
