@@ -96,17 +96,19 @@ class Workspace:
 
         `files` (name → text) replaces the templates, for a sample workspace. No file that is there is touched.
         """
-        from memory.files.templates import template_files
         from memory.storage.fsio import make_folder
 
         root = Path(os.path.abspath(path))
         make_folder(root)
         workspace = cls(root, state_home=state_home, machine_zone=machine_zone)
-        wanted = template_files(now) if files is None else files
+        if files is None:
+            from memory.files.templates import template_files
+
+            files = template_files(now)
         created = []
         with workspace.store.transaction("init", actor=actor, now=now) as transaction:
             transaction.folder("memory/archive")
-            for name, text in wanted.items():
+            for name, text in files.items():
                 if not transaction.read(_INSIDE + name).exists:
                     transaction.write(_INSIDE + name, text.encode(), base=None)
                     created.append(name)
