@@ -1,0 +1,48 @@
+"""The sections of tasks.md: their names, the order in which they stand, and where a missing one belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from memory.document import Document, Section
+
+SectionName = Literal["pending", "in-progress", "completed", "archived"]
+SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
+"""The sections of tasks.md, in their order."""
+TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
+"""The headings of sections that memdeck creates."""
+_BY_NAME: dict[str, SectionName] = {
+    "pending": "pending",
+    "in progress": "in-progress",
+    "in-progress": "in-progress",
+    "completed": "completed",
+}
+
+
+def task_sections(document: Document) -> Iterable[tuple[int, SectionName]]:
+    """Yield (section index, name) of the sections that hold tasks, in file order."""
+    for index, section in enumerate(document.sections):
+        if section.level == 2:
+            name = _BY_NAME.get(section.name) or _BY_NAME.get(section.title.casefold())
+            if name is not None:
+                yield index, name
+
+
+def new_section_index(document: Document, name: SectionName) -> int:
+    """Return where a missing section belongs: behind those that come before it, else before those behind it."""
+    rank = SECTIONS.index(name)
+    known = [(index, SECTIONS.index(found)) for index, found in task_sections(document)]
+    before = [index for index, other in known if other < rank]
+    if before:
+        return max(before) + 1
+    return min((index for index, other in known if other > rank), default=len(document.sections))
+
+
+def with_section(document: Document, name: SectionName) -> tuple[Document, int]:
+    """Return the document with that section, made where it is missing, and the index of the first of the name."""
+    for index, found in task_sections(document):
+        if found == name:
+            return document, index
+    index = new_section_index(document, name)
+    return document.insert_section(index, Section.compose(TITLES[name], newline=document.newline)), index

@@ -1,0 +1,391 @@
+"""The tasks of tasks.md and its archives: cheap views over the entries, read field by field when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.document import Document, Entry
+from memory.document.source import encode
+
+from .refs import SHORT, fits, look_up, tell_apart
+from .task_sections import SECTIONS, SectionName, new_section_index, task_sections
+from .task_values import (
+    FIELD_KEYS,
+    KIND,
+    KNOWN_KEYS,
+    NO_DUE,
+    PRIORITIES,
+    Due,
+    Head,
+    created_of,
+    identity_of,
+    moment_or_none,
+    quick_identity,
+    read_due,
+    read_progress,
+    read_tags,
+    split_priority,
+    text_or_none,
+)
+
+if TYPE_CHECKING:
+    from memory.clock import Moment
+
+    from .snapshot import Snapshot
+
+__all__ = [
+    "FIELD_KEYS",
+    "PRIORITIES",
+    "SECTIONS",
+    "Due",
+    "Task",
+    "TaskList",
+    "find_task",
+    "moment_or_none",
+    "read_due",
+    "read_tasks",
+    "split_priority",
+]
+_FEW = 8  # so many refs are made one by one before all twins are looked for at once
+DueState = Literal["overdue", "today", "week", "later"]
+
+
+class Task:
+    """One task; every property reads the entry when it is asked. Texts are as they stand in the file.
+
+    `at` is (section index, entry index) in the document of `file`, `section` one of pending, in-progress,
+    completed, archived. Values that say `null`, `none` or `-` are None.
+    """
+
+    __slots__ = ("_index", "_list", "at", "entry", "section")
+
+    def __init__(self, tasks: TaskList, index: int, section: SectionName, at: tuple[int, int], entry: Entry) -> None:
+        """Keep where the task stands."""
+        self._list = tasks
+        self._index = index
+        self.section = section
+        self.at = at
+        self.entry = entry
+
+    def __repr__(self) -> str:
+        """Show section and title."""
+        return f"Task({self.section}, {self.title!r})"
+
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return self._list.file
+
+    @property
+    def document(self) -> Document:
+        """The document that the task stands in."""
+        return self._list.document
+
+    @property
+    def line(self) -> int:
+        """The line of the heading, from 0."""
+        return self._list.document.line_of(*self.at)
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of title and `created`; twins have the same."""
+        return identity_of(self.entry)
+
+    @property
+    def long_hex(self) -> str:
+        """The digits that no other task of the file has."""
+        return self._list.long_hex(self)
+
+    @property
+    def ref(self) -> str:
+        """The ref, `tasks#…`: ten digits, more where the file holds twins of this task."""
+        return f"{KIND}#{self._list.twin_hex(self) or self.identity}"
+
+    @property
+    def priority(self) -> str | None:
+        """HIGH, NORMAL, LOW, or None where the heading has no known one."""
+        return self.entry.memo(Head).priority
+
+    @property
+    def title(self) -> str:
+        """The heading without its priority."""
+        return self.entry.memo(Head).title
+
+    @property
+    def created(self) -> str | None:
+        """When the task was created."""
+        return created_of(self.entry)
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """All fields as they stand, unknown ones included, in file order."""
+        return self.entry.fields
+
+    @property
+    def due_parts(self) -> Due:
+        """The value of `due` taken apart."""
+        return read_due(self.entry.fields.get("due"))
+
+    @property
+    def due(self) -> str | None:
+        """The date or date and time of `due`, without recurrence and remark."""
+        return self.due_parts.date
+
+    @property
+    def recurring(self) -> str | None:
+        """The cron expression of `due`."""
+        return self.due_parts.recurring
+
+    def _get(self, key: str) -> str | None:
+        return text_or_none(self.entry.fields.get(key))
+
+    @property
+    def assigned(self) -> str | None:
+        """Who is to do it."""
+        return self._get("assigned")
+
+    @property
+    def started(self) -> str | None:
+        """When it was started."""
+        return self._get("started")
+
+    @property
+    def completed(self) -> str | None:
+        """When it was completed."""
+        return self._get("completed")
+
+    @property
+    def progress(self) -> int | None:
+        """0 to 100; None where there is none or it is no such number."""
+        return read_progress(self.entry.fields.get("progress"))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, in their order."""
+        return tuple(read_tags(self.entry.fields.get("tags")))
+
+    @property
+    def cron_job_id(self) -> str | None:
+        """The cron job that belongs to the task."""
+        return self._get("cronJobId")
+
+    @property
+    def orchestration_id(self) -> str | None:
+        """The plan that the task is a part of."""
+        return self._get("orchestrationId")
+
+    @property
+    def action(self) -> str | None:
+        """What to run or to do; text, never run unasked."""
+        return self._get("action")
+
+    @property
+    def notes(self) -> str | None:
+        """Further words."""
+        return self._get("notes")
+
+    @property
+    def outcome(self) -> str | None:
+        """What came of it."""
+        return self._get("outcome")
+
+    @property
+    def last_update(self) -> str | None:
+        """The last word on the progress."""
+        return self._get("lastUpdate")
+
+    @property
+    def extra(self) -> dict[str, str]:
+        """The fields that the format does not know."""
+        fields = self.entry.fields
+        return {key: fields[key] for key in fields if key not in KNOWN_KEYS}
+
+    def due_moment(self, zone: tzinfo) -> Moment | None:
+        """Return the date or time of `due`; None where there is none, or one that does not exist."""
+        return moment_or_none(self.due, zone)
+
+    def due_state(self, now: datetime, zone: tzinfo) -> DueState | None:
+        """Say how near the due date is: overdue, today, week (within the next seven days, today included), later.
+
+        None for completed tasks and those without a usable date. A task that only recurs is due at its next run.
+        """
+        if self.section in ("completed", "archived"):
+            return None
+        parts = self.due_parts
+        today = now.astimezone(zone).date()
+        if parts.date is not None:
+            moment = moment_or_none(parts.date, zone)
+            if moment is None:
+                return None
+            if moment.due_at(zone) <= now:
+                return "overdue"
+            day = moment.date
+        elif parts.recurring is not None:
+            from memory.schedule import BadCron, next_runs
+
+            try:
+                day = next_runs(parts.recurring, now, zone)[0].date()
+            except BadCron:
+                return None
+        else:
+            return None
+        if day <= today:
+            return "today"
+        return "week" if day - today < timedelta(days=7) else "later"
+
+    def json(self) -> dict[str, Any]:
+        """Return the task under the keys of the interface; absent values are None, lines count from 1."""
+        head = self.entry.memo(Head)
+        values = self.entry.fields
+        get = values.get
+        value = get("due")
+        due = read_due(value) if value else NO_DUE
+        tags = get("tags")
+        return {
+            "ref": self.ref,
+            "section": self.section,
+            "priority": head.priority,
+            "title": head.title,
+            "due": due.date,
+            "recurring": due.recurring,
+            "assigned": text_or_none(get("assigned")),
+            "created": created_of(self.entry),
+            "started": text_or_none(get("started")),
+            "completed": text_or_none(get("completed")),
+            "progress": read_progress(get("progress")),
+            "tags": read_tags(tags) if tags else [],
+            "cronJobId": text_or_none(get("cronJobId")),
+            "orchestrationId": text_or_none(get("orchestrationId")),
+            "action": text_or_none(get("action")),
+            "notes": text_or_none(get("notes")),
+            "outcome": text_or_none(get("outcome")),
+            "lastUpdate": text_or_none(get("lastUpdate")),
+            "extra": {} if KNOWN_KEYS.issuperset(values) else self.extra,
+            "line": self.line + 1,
+        }
+
+
+class TaskList:
+    """The tasks of one file in file order: those of the sections Pending, In Progress and Completed.
+
+    Entries of other sections, and those before any section, are no tasks. Tasks of an archive are `archived`.
+    """
+
+    __slots__ = ("_asked", "_twins", "document", "file", "tasks")
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Wrap the entries; nothing inside them is read."""
+        self.file = file
+        self.document = document
+        self._twins: dict[int, str] | None = None
+        self._asked = 0
+        archived = file.startswith("archive/")
+        found: list[Task] = []
+        for section, name in task_sections(document):
+            shown: SectionName = "archived" if archived else name
+            start = len(found)
+            found += [
+                Task(self, start + index, shown, (section, index), entry)
+                for index, entry in enumerate(document.sections[section].entries)
+            ]
+        self.tasks: tuple[Task, ...] = tuple(found)
+
+    def __iter__(self) -> Iterator[Task]:
+        """Iterate in file order."""
+        return iter(self.tasks)
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self.tasks)
+
+    def in_section(self, name: str) -> tuple[Task, ...]:
+        """Return the tasks of one section: pending, in-progress, completed or archived."""
+        return tuple(task for task in self.tasks if task.section == name)
+
+    def new_section_index(self, name: SectionName) -> int:
+        """Return the index at which a missing section belongs."""
+        return new_section_index(self.document, name)
+
+    def at(self, section: int, entry: int) -> Task | None:
+        """Return the task of an entry of the document."""
+        return next((task for task in self.tasks if task.at == (section, entry)), None)
+
+    def ref_at(self, section: int, entry: int) -> str:
+        """Return the ref of the task of an entry."""
+        found = self.at(section, entry)
+        assert found is not None
+        return found.ref
+
+    def long_hex(self, task: Task) -> str:
+        """Return the digits that no other task of the file has."""
+        return self.twin_hex(task) or tell_apart(task.identity, [task.completed or ""])[0]
+
+    def twin_hex(self, task: Task) -> str | None:
+        """Return the long digits of a task that has the same title and `created` as another one, else None."""
+        if self._twins is None:
+            if self._asked < _FEW:
+                self._asked += 1
+                return self._look_for_twins(task)
+            self._twins = self._find_twins()
+        return self._twins.get(task._index)
+
+    def _look_for_twins(self, task: Task) -> str | None:
+        """Answer for one task: only those that have its title somewhere are looked into."""
+        title, created = task.title, task.created
+        source = encode(title)
+        group = [
+            other
+            for other in self.tasks
+            if source in other.entry.raw and other.title == title and other.created == created
+        ]
+        if len(group) < 2:
+            return None
+        digits = tell_apart(task.identity, [twin.completed or "" for twin in group])
+        return next(long for twin, long in zip(group, digits, strict=True) if twin is task)
+
+    def _find_twins(self) -> dict[int, str]:
+        titles: dict[str, list[int]] = {}
+        for index, task in enumerate(self.tasks):
+            title = task.entry.memo(Head).title
+            if title in titles:
+                titles[title].append(index)
+            else:
+                titles[title] = [index]
+        groups: dict[tuple[str, str | None], list[int]] = {}
+        for title, indexes in titles.items():
+            if len(indexes) > 1:
+                for index in indexes:
+                    groups.setdefault((title, created_of(self.tasks[index].entry)), []).append(index)
+        digits: dict[int, str] = {}
+        for group in groups.values():
+            if len(group) > 1:
+                twins = [self.tasks[index] for index in group]
+                long = tell_apart(twins[0].identity, [twin.completed or "" for twin in twins])
+                digits.update(zip(group, long, strict=True))
+        return digits
+
+
+def read_tasks(file: str, document: Document) -> TaskList:
+    """Return the tasks of tasks.md or of an archive file; never fails."""
+    return TaskList(file, document)
+
+
+def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
+    """Return the task that a ref, seven or more of its hex digits, or a unique part of its title names.
+
+    Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
+    `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
+    """
+    pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks]
+    if archived:
+        pools.append(lambda: tuple(task for tasks in snapshot.archived_tasks() for task in tasks.tasks))
+    return look_up(text, KIND, "task", pools, _by_digits)
+
+
+def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
+    """Return the tasks whose ref begins with these digits."""
+    short = digits[:SHORT]
+    found = [task for task in tasks if (quick_identity(task.entry.raw) or task.identity).startswith(short)]
+    return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]

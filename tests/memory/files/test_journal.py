@@ -1,0 +1,207 @@
+"""The journal: entries in any order and form, newest first, and only looked into where somebody asks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.document import parse
+from memory.errors import AmbiguousError, NotFoundError
+from memory.files.journal import find_entry, read_date, read_journal, split_heading
+from memory.files.journal_lines import read_lines
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import snapshot_of
+
+MIXED = """\
+---
+type: activity-journal
+---
+### 01:00 — before any section
+# Journal
+## 2024-01-13
+### 09:00 — old
+## 2024-01-15
+### 10:00 — new a
+- match me
+### 11:00 — new b
+## Notes
+### 12:00 — undated
+## 2024-02-30
+### 08:00 — impossible
+## 2024-01-15 (later)
+### 23:00 — new c
+"""
+
+
+def test_the_sample_has_every_entry_right() -> None:
+    """Date, time, title, lines and line of the format's sample."""
+    entries = [entry.json() for entry in read_journal("journal.md", parse(sample("journal.md"))).entries()]
+    assert [list(entry) for entry in entries] == [["ref", "date", "time", "title", "lines", "line"]] * 5
+    assert {**entries[0], "ref": None} == {
+        "ref": None,
+        "date": "2024-01-15",
+        "time": "10:30",
+        "title": "Heartbeat Check",
+        "lines": [
+            "2 pending tasks found",
+            'Executed: "Generate weekly report" → sent to Slack ✓',
+            'Deferred: "Deploy v2.1" (due at 14:00)',
+        ],
+        "line": 5,
+    }
+    assert [(entry["date"], entry["time"]) for entry in entries] == [
+        ("2024-01-15", "10:30"),
+        ("2024-01-15", "10:45"),
+        ("2024-01-15", "11:00"),
+        ("2024-01-15", "11:30"),
+        ("2024-01-14", "16:30"),
+    ]
+
+
+@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
+def test_line_ends_change_no_value(newline: bytes) -> None:
+    """The sample with other line ends reads the same, refs included."""
+    expected = [entry.json() for entry in read_journal("journal.md", parse(sample("journal.md"))).entries()]
+    data = with_newlines(sample("journal.md"), newline)
+    assert expected == [entry.json() for entry in read_journal("journal.md", parse(data)).entries()]
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("10:30 — Heartbeat", ("10:30", "Heartbeat")),
+        ("10:30 – Heartbeat", ("10:30", "Heartbeat")),
+        ("10:30 - Heartbeat", ("10:30", "Heartbeat")),
+        ("10:30 -- Heartbeat", ("10:30", "Heartbeat")),
+        ("10:30—Heartbeat", ("10:30", "Heartbeat")),
+        ("9:05 — x", ("9:05", "x")),
+        ("10:30:59 — x", ("10:30:59", "x")),
+        ("25:99 — x", ("25:99", "x")),
+        ("10:30", ("10:30", "")),
+        ("10:30 — 10:45 — x", ("10:30", "10:45 — x")),
+        ("10:30 Heartbeat", (None, "10:30 Heartbeat")),
+        ("Heartbeat — 10:30", (None, "Heartbeat — 10:30")),
+        ("", (None, "")),
+    ],
+)
+def test_headings_hold_a_time_and_a_title(heading: str, expected: tuple[str | None, str]) -> None:
+    """Dashes of any length are understood; a heading without a time is all title."""
+    assert expected == split_heading(heading)
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("2024-01-15", "2024-01-15"),
+        ("2024-01-15 (Monday)", "2024-01-15"),
+        ("2024-01-15 Monday", "2024-01-15"),
+        ("2024-02-30", "2024-02-30"),
+        ("2024-01-150", None),
+        ("2024-01-15x", None),
+        ("Notes 2024-01-15", None),
+    ],
+)
+def test_a_day_is_a_heading_that_begins_with_a_date(title: str, expected: str | None) -> None:
+    """Impossible dates are kept as they stand."""
+    assert expected == read_date(title)
+
+
+def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:
+    """By date, then in file order, two sections of a day together; what has no date comes last."""
+    journal = read_journal("journal.md", parse(MIXED.encode()))
+    titles = ["impossible", "new a", "new b", "new c", "old", "before any section", "undated"]
+    assert titles == [entry.title for entry in journal.entries()]
+    assert titles == [entry.title for entry in journal.newest_first()]
+    assert titles[:3] == [entry.title for entry in journal.entries(3)]
+    assert journal.count == 7
+    assert [journal.entries()[0].day, 1] == [None, 1]
+    assert [journal.entries(match="before")[0].line + 1, journal.entries(match="new a")[0].line + 1] == [4, 9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "titles"),
+    [
+        ({"since": "2024-01-15"}, ["impossible", "new a", "new b", "new c"]),
+        ({"until": "2024-01-14"}, ["old"]),
+        ({"since": "2024-01-15", "until": "2024-01-15"}, ["new a", "new b", "new c"]),
+        ({"match": "MATCH me"}, ["new a"]),
+        ({"match": "new", "limit": 2}, ["new a", "new b"]),
+        ({"match": "nothing"}, []),
+    ],
+)
+def test_entries_are_chosen_by_date_and_text(arguments: dict[str, str], titles: list[str]) -> None:
+    """Both ends of a span count; a text is looked for in the whole entry, in any case."""
+    journal = read_journal("journal.md", parse(MIXED.encode()))
+    assert titles == [entry.title for entry in journal.entries(**arguments)]  # type: ignore[arg-type]
+
+
+def test_only_the_days_that_are_printed_are_cut_out() -> None:
+    """The newest entries of a long journal cost what they are, not what the journal is."""
+    text = "".join(f"## 2024-01-{day:02}\n### 10:00 — a\n### 11:00 — b\n" for day in range(31, 0, -1))
+    document = parse(text.encode())
+    journal = read_journal("journal.md", document)
+    assert len([entry.json()["title"] for entry in journal.entries(4)]) == 4
+    assert [
+        sum(day.section in journal._wrapped for day in journal.days),
+        sum(day.section not in journal._wrapped for day in journal.days),
+    ] == [2, 29]
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("- a\n- b\n", ["a", "b"]),
+        ("* a\n+ b\n-\n", ["a", "b", ""]),
+        ("- a\n  more\n    deep\n- b\n", ["a\nmore\n  deep", "b"]),
+        ("- a\n  - nested\n", ["a\n- nested"]),
+        ("text\nover two\n\nanother\n- a\nloose\n", ["text\nover two", "another", "a", "loose"]),
+        ("- a\n\n```sh\n- no bullet\n\nx\n```\n- b\n", ["a", "```sh\n- no bullet\n\nx\n```", "b"]),
+        ("- ```\n  x\n  ```\n- b\n", ["```\nx\n```", "b"]),
+        ("| a | b |\n|---|---|\n", ["| a | b |\n|---|---|"]),
+        ("\n\n", []),
+        ("", []),
+        ("-  wide\n", ["wide"]),
+        ("-no bullet\n", ["-no bullet"]),
+        ("- key: value\n", ["key: value"]),
+        ("#### four\ntext\n", ["#### four\ntext"]),
+    ],
+)
+def test_lines_are_bullets_paragraphs_and_blocks(body: str, lines: list[str]) -> None:
+    """Each says its text without the marker."""
+    assert lines == [line.text for line in read_lines(body)]
+
+
+def test_an_entry_is_found_by_ref_and_title() -> None:
+    """The ref of an entry is made of date, time and title; a title part must be unique."""
+    snapshot = snapshot_of({"journal.md": MIXED})
+    entry = find_entry(snapshot, "new b")
+    assert entry.at == find_entry(snapshot, entry.ref).at == find_entry(snapshot, entry.ref[8:15]).at
+    with pytest.raises(AmbiguousError) as caught:
+        find_entry(snapshot, "new")
+    assert (caught.value.code, len(caught.value.details["candidates"])) == ("journal.ambiguous", 3)
+    with pytest.raises(NotFoundError) as missing:
+        find_entry(snapshot, "tasks#3fa94c1")
+    assert missing.value.code == "journal.not_found"
+
+
+def test_equal_entries_of_a_day_have_longer_refs() -> None:
+    """Equal headings on another day are no twins; the archive is asked on request and keeps refs."""
+    text = "## 2024-01-15\n### 10:00 — a\n### 10:00 — a\n## 2024-01-14\n### 10:00 — a\n"
+    snapshot = snapshot_of({"journal.md": text, "archive/journal-2023-12.md": "## 2023-12-01\n### 10:00 — z\n"})
+    entries = snapshot.journal.entries()
+    assert [len(entry.ref) for entry in entries] == [26, 26, 18]
+    assert [entry.at for entry in entries] == [find_entry(snapshot, entry.ref).at for entry in entries]
+    assert find_entry(snapshot, "z", archived=True).file == "archive/journal-2023-12.md"
+    with pytest.raises(NotFoundError):
+        find_entry(snapshot, "z")
+
+
+@given(st.binary(max_size=300))
+def test_reading_never_fails(data: bytes) -> None:
+    """Any bytes give a journal whose every entry has its JSON, and lines that cover the text."""
+    journal = read_journal("journal.md", parse(b"## 2024-01-15\n### 10:00 - a\n" + data))
+    entries = journal.entries()
+    assert journal.count == len(entries) == len({entry.ref for entry in entries})
+    for entry in entries:
+        assert "".join("\n".join(entry.json()["lines"]).split()) in "".join(entry.entry.body.split()) or entry.lines

@@ -1,0 +1,270 @@
+"""Edits of the journal: where entries go, and that no line can become anything else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.clock import BadMoment
+from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.files import journal_edits
+from memory.files.journal import find_entry
+from memory.files.journal_lines import clean_line
+from memory.files.snapshot import Snapshot
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture
+def start() -> Snapshot:
+    """Return the format's sample."""
+    return snapshot_of({"journal.md": sample("journal.md")})
+
+
+def journal(snapshot: Snapshot) -> str:
+    """Return the text of the journal."""
+    return text_of(snapshot, "journal.md")
+
+
+def test_a_new_entry_goes_on_top_of_today(start: Snapshot) -> None:
+    """Three lines are added below the day's heading, nothing else changes."""
+    edit = journal_edits.add_entry(start, "Done", ["first", "second\nmore of it"], now=NOW)
+    done = after(start, edit)
+    assert changed_lines(journal(start), journal(done)) == (
+        [],
+        ["### 12:00 — Done\n", "- first\n", "- second\n", "  more of it\n"],
+    )
+    entry = done.journal.entries(1)[0]
+    assert (edit.ref, "Done", ("first", "second\nmore of it")) == (entry.ref, entry.title, entry.lines)
+
+
+@pytest.mark.parametrize(
+    ("days", "new", "expected"),
+    [
+        ([], "15", ["15"]),
+        (["14", "13"], "15", ["15", "14", "13"]),
+        (["16", "14"], "15", ["16", "15", "14"]),
+        (["17", "16"], "15", ["17", "16", "15"]),
+        (["13", "14"], "15", ["13", "14", "15"]),
+        (["14", "16"], "15", ["14", "15", "16"]),
+        (["16", "17"], "15", ["15", "16", "17"]),
+        (["16"], "15", ["16", "15"]),
+        (["14"], "15", ["15", "14"]),
+        (["15", "14"], "15", ["15", "14"]),
+        (["14", "15"], "15", ["14", "15"]),
+    ],
+)
+def test_a_missing_day_is_put_where_its_date_belongs(days: list[str], new: str, expected: list[str]) -> None:
+    """Newest first, or rising if the file rises; an existing day is used."""
+    text = "# Journal\n\n" + "".join(f"## 2024-01-{day}\n\n### 10:00 — a\n\n" for day in days)
+    snapshot = snapshot_of({"journal.md": text})
+    done = after(snapshot, journal_edits.add_entry(snapshot, "new", at=f"2024-01-{new} 09:00", now=NOW))
+    assert ["Journal", *(f"2024-01-{day}" for day in expected)] == [
+        section.title for section in done.document("journal.md").sections
+    ]
+    entries = [entry for entry in done.journal.entries() if entry.date == f"2024-01-{new}"]
+    assert entries[0].title == "new"
+
+
+@pytest.mark.parametrize("text", [None, "", "\n"])
+def test_a_missing_journal_is_made(text: str | None) -> None:
+    """A blank or missing file gets its front matter."""
+    snapshot = snapshot_of({} if text is None else {"journal.md": text})
+    done = after(snapshot, journal_edits.add_entry(snapshot, "first", now=NOW))
+    assert done.document("journal.md").meta.get("type") == "activity-journal"
+    assert [(e.date, e.time, e.title) for e in done.journal.entries()] == [("2024-01-15", "12:00", "first")]
+
+
+@pytest.mark.parametrize(
+    ("at", "zone", "now", "expected"),
+    [
+        (None, UTC, NOW, ("2024-01-15", "12:00")),
+        ("09:05", UTC, NOW, ("2024-01-15", "09:05")),
+        ("9:05", UTC, NOW, ("2024-01-15", "09:05")),
+        ("2024-01-14 09:05", UTC, NOW, ("2024-01-14", "09:05")),
+        ("2024-01-14T23:30:00Z", BERLIN, NOW, ("2024-01-15", "00:30")),
+        (None, BERLIN, datetime(2024, 1, 15, 23, 30, tzinfo=UTC), ("2024-01-16", "00:30")),
+        (None, BERLIN, datetime(2024, 10, 27, 1, 30, tzinfo=UTC), ("2024-10-27", "02:30")),
+    ],
+)
+def test_times_are_the_workspace_s(at: str | None, zone: ZoneInfo, now: datetime, expected: tuple[str, str]) -> None:
+    """Now and given times are written in the zone, with hours of two digits."""
+    snapshot = snapshot_of({"journal.md": sample("journal.md")}, zone)
+    done = after(snapshot, journal_edits.add_entry(snapshot, "at", at=at, now=now))
+    entry = find_entry(done, "at")
+    assert expected == (entry.date, entry.time)
+
+
+@pytest.mark.parametrize("at", ["24:00", "10:60", "2024-01-15", "2024-02-30 10:00", "noon", "null"])
+def test_a_time_that_is_none_is_refused(start: Snapshot, at: str) -> None:
+    """Times must exist and name an hour."""
+    with pytest.raises(BadMoment):
+        journal_edits.add_entry(start, "x", at=at, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["10:45 — x", "— x", "[/nope]", "x #", "\x1b]52;c;x\x07", "\u202eabc", "é" * 10_000, "\udcff", "# x", "`a`"],
+)
+def test_hostile_titles_stay_titles(start: Snapshot, title: str) -> None:
+    """A title is read as it was given, or refused."""
+    try:
+        done = after(start, journal_edits.add_entry(start, title, ["l"], now=NOW))
+    except UsageError as error:
+        assert error.code == "journal.title"  # noqa: PT017
+        assert title == "— x"
+        return
+    assert (title, ("l",)) == (done.journal.entries(1)[0].title, done.journal.entries(1)[0].lines)
+    assert done.journal.count == 6
+
+
+@pytest.mark.parametrize("title", ["", "  ", "a\nb", "a\r## b"])
+def test_a_title_is_one_line(start: Snapshot, title: str) -> None:
+    """Nothing, or more than a line, is no title."""
+    with pytest.raises(UsageError):
+        journal_edits.add_entry(start, title, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("### heading", "a\n## b", "```", "```\ncode\n\n- x\n```", "<!-- open", "a\n<div>\n\nb", "- nested", "---"),
+        *("* x", "a\n```\nopen", "key: value", "    code", "a\n- b\n  - c", "|a|b|\n|-|-|", "> q\nlazy", "1. x"),
+        *("\\", "a\r\n### b"),
+    ],
+)
+def test_no_line_leaves_its_place(start: Snapshot, line: str) -> None:
+    """Whatever a line looks like, it is read back as one line, or refused with a reason."""
+    try:
+        done = after(start, journal_edits.add_entry(start, "T", ["before", line, "after"], now=NOW))
+    except UsageError as error:
+        assert error.code in ("journal.line", "document.unclosed")  # noqa: PT017
+        return
+    assert ("before", clean_line(line), "after") == done.journal.entries(1)[0].lines
+    assert done.journal.count == 6
+
+
+PIECE = st.sampled_from(
+    (
+        "a",
+        "### h",
+        "## s",
+        "```",
+        "~~~",
+        "<!--",
+        "-->",
+        "<div>",
+        "- x",
+        "* y",
+        "",
+        "  in",
+        "    deep",
+        "\t",
+        "---",
+        "1. z",
+    )
+)
+LINES = st.lists(st.lists(PIECE, min_size=1, max_size=4).map("\n".join), max_size=4)
+
+
+@settings(max_examples=400)
+@given(LINES, LINES, st.sampled_from([b"\n", b"\r\n"]))
+def test_lines_of_any_kind_keep_the_other_entries(lines: list[str], more: list[str], newline: bytes) -> None:
+    """Added and then changed, an entry says its lines, and every other entry keeps its bytes."""
+    snapshot = snapshot_of({"journal.md": with_newlines(sample("journal.md"), newline)})
+    try:
+        added = after(snapshot, journal_edits.add_entry(snapshot, "T", lines, now=NOW))
+        changed = after(added, journal_edits.edit_entry(added, "T", lines=more, now=NOW))
+    except UsageError as error:
+        if error.code not in ("journal.line", "document.unclosed"):
+            raise
+        return
+    for text, state in ((lines, added), (more, changed)):
+        assert [line for line in map(clean_line, text) if line] == list(find_entry(state, "T").lines)
+        assert [e.entry.raw for e in snapshot.journal.entries()] == [e.entry.raw for e in state.journal.entries()[1:]]
+    assert newline.decode() == changed.document("journal.md").newline
+
+
+def test_changing_lines_keeps_those_that_stay(start: Snapshot) -> None:
+    """Only the line that differs is written again."""
+    old = find_entry(start, "Heartbeat").lines
+    done = after(start, journal_edits.edit_entry(start, "Heartbeat", lines=[old[0], "new", old[2]], now=NOW))
+    assert ([f"- {old[1]}\n"], ["- new\n"]) == changed_lines(journal(start), journal(done))
+
+
+def test_lines_that_are_no_bullets_keep_their_form() -> None:
+    """Paragraphs and code stay as they are while a line is added behind them."""
+    text = "## 2024-01-15\n### 10:00 - T\nSome text.\n\n```\n- code\n```\n* star\n\n### 09:00 - U\n"
+    snapshot = snapshot_of({"journal.md": text})
+    lines = [*find_entry(snapshot, "T").lines, "added"]
+    done = after(snapshot, journal_edits.edit_entry(snapshot, "T", lines=lines, now=NOW))
+    assert lines == list(find_entry(done, "T").lines)
+    assert changed_lines(text, journal(done)) == ([], ["- added\n"])
+
+
+@pytest.mark.parametrize(
+    ("heading", "arguments", "expected"),
+    [
+        ("10:30 – T", {"title": "U"}, "### 10:30 – U\n"),
+        ("10:30 - T", {"time": "9:00"}, "### 09:00 - T\n"),
+        ("10:30 — T", {"time": ""}, "### T\n"),
+        ("T", {"time": "09:00"}, "### 09:00 — T\n"),
+        ("T", {"title": "U", "time": "09:00"}, "### 09:00 — U\n"),
+        ("10:30:15 — T", {"title": "U"}, "### 10:30:15 — U\n"),
+    ],
+)
+def test_headings_change_in_their_own_style(heading: str, arguments: dict[str, str], expected: str) -> None:
+    """The dash stays as it was written; the other part too."""
+    text = f"## 2024-01-15\n### {heading}\n- x\n### 01:00 — other\n"
+    snapshot = snapshot_of({"journal.md": text})
+    edit = journal_edits.edit_entry(snapshot, snapshot.journal.entries(1)[0].ref, **arguments, now=NOW)
+    done = after(snapshot, edit)
+    assert ([f"### {heading}\n"], [expected]) == changed_lines(text, journal(done))
+    assert edit.ref == done.journal.entries(1)[0].ref
+
+
+def test_a_heading_that_would_be_misread_is_refused() -> None:
+    """A title that looks like a time cannot stand alone."""
+    snapshot = snapshot_of({"journal.md": "## 2024-01-15\n### T\n"})
+    with pytest.raises(UsageError, match="would not be read"):
+        journal_edits.edit_entry(snapshot, "T", title="10:30 — x", now=NOW)
+
+
+def test_removing_the_last_entry_of_a_day_takes_its_heading(start: Snapshot) -> None:
+    """A day goes when nothing but blank lines is left in it."""
+    done = after(start, journal_edits.remove_entry(start, "Task Completed", now=NOW))
+    assert [section.title for section in done.document("journal.md").sections] == ["2024-01-15"]
+    done = after(start, journal_edits.remove_entry(start, "IM Response", now=NOW))
+    gone, came = changed_lines(journal(start), journal(done))
+    assert (find_entry(start, "IM Response").entry.text, []) == ("".join(gone), came)
+    noted = snapshot_of({"journal.md": "## 2024-01-15\nA good day.\n### 10:00 — T\n"})
+    assert journal(after(noted, journal_edits.remove_entry(noted, "T", now=NOW))) == "## 2024-01-15\nA good day.\n"
+
+
+def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
+    """The text of an editor is one entry or refused, and only that entry changes."""
+    base = find_entry(start, "Heartbeat").entry
+    edit = journal_edits.replace_entry_text(start, "Heartbeat", "### 10:31 — Beat\ntext", base=base, now=NOW)
+    done = after(start, edit)
+    assert find_entry(done, edit.ref or "").entry.text == "### 10:31 — Beat\ntext\n"
+    with pytest.raises(UsageError):
+        journal_edits.replace_entry_text(start, "Heartbeat", "### a\n### b\n", now=NOW)
+
+
+def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
+    """What they changed stays; what both changed raises with the names."""
+    base = find_entry(start, "Heartbeat").entry
+    theirs = after(start, journal_edits.edit_entry(start, "Heartbeat", lines=["theirs"], now=NOW))
+    done = after(theirs, journal_edits.edit_entry(theirs, "Heartbeat", time="10:31", base=base, now=NOW))
+    assert (find_entry(done, "Heartbeat").time, find_entry(done, "Heartbeat").lines) == ("10:31", ("theirs",))
+    with pytest.raises(ConflictError) as caught:
+        journal_edits.edit_entry(theirs, "Heartbeat", lines=["ours"], base=base, now=NOW)
+    assert caught.value.details["fields"] == ["lines"]
+    with pytest.raises(MemdeckError):
+        journal_edits.replace_entry_text(theirs, "Heartbeat", base.text + "- ours\n", base=base, now=NOW)

@@ -1,0 +1,144 @@
+"""Refs: derived from what an entry is, stable while it moves, longer where twins need it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import AmbiguousError, NotFoundError
+from memory.files.refs import identity_hex, read_ref, tell_apart
+from memory.files.tasks import find_task
+from tests.memory_files import snapshot_of
+
+TWINS = """\
+## Pending
+### [HIGH] Same
+- created: 2024-01-01
+### [LOW] Same
+- created: 2024-01-01
+### Deploy
+### Deploy v2
+## Completed
+### Same
+- created: 2024-01-01
+- completed: 2024-01-02
+### Same
+- created: 2024-01-02
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tasks#3fa94c1", ("tasks", "3fa94c1")),
+        ("3FA94C1B2D", (None, "3fa94c1b2d")),
+        (" tasks#3fa94c1 ", ("tasks", "3fa94c1")),
+        ("archive/tasks-2024-01#3fa94c1", ("archive/tasks-2024-01", "3fa94c1")),
+        ("3fa94c", None),
+        ("tasks#", None),
+        ("tasks#3fa94c1 now", None),
+        ("issue #1234567", None),
+        ("", None),
+    ],
+)
+def test_a_ref_is_a_kind_and_at_least_seven_hex_digits(text: str, expected: tuple[str | None, str] | None) -> None:
+    """Refs are told from titles by their form alone."""
+    assert expected == read_ref(text)
+
+
+@given(st.text(st.characters(codec=None)), st.text())
+def test_identities_take_any_text(title: str, created: str) -> None:
+    """Ten digits come out whatever a title holds, undecodable bytes included, and parts do not run into each other."""
+    digits = identity_hex("tasks", title, created)
+    assert len(digits) == 10
+    assert digits != identity_hex("tasks", title + "x", created)
+
+
+@given(st.lists(st.sampled_from(["", "2024-01-14", "2024-01-15"]), min_size=1, max_size=60))
+def test_twins_never_share_a_long_ref(marks: list[str]) -> None:
+    """Every twin has digits of its own, and they begin with the identity's."""
+    digits = tell_apart("0123456789", marks)
+    assert len(set(digits)) == len(marks)
+    assert all(one.startswith("0123456789") and len(one) >= 18 for one in digits)
+
+
+@given(st.lists(st.sampled_from(["", "a", "b"]), min_size=1, max_size=12), st.sampled_from(["", "a", "c"]))
+def test_a_twin_put_on_top_renames_no_older_one(marks: list[str], new: str) -> None:
+    """Occurrences count from the end of the file, because new entries go on top."""
+    assert tell_apart("0123456789", marks) == tell_apart("0123456789", [new, *marks])[1:]
+
+
+def test_twins_have_longer_refs_and_each_is_addressable() -> None:
+    """A ref that fits several entries is refused with the candidates; each candidate's ref finds its entry."""
+    snapshot = snapshot_of({"tasks.md": TWINS})
+    twins = [task for task in snapshot.tasks if task.title == "Same" and task.created == "2024-01-01"]
+    short = "tasks#" + twins[0].identity
+    with pytest.raises(AmbiguousError) as caught:
+        find_task(snapshot, short)
+    assert caught.value.code == "task.ambiguous"
+    refs = [candidate["ref"] for candidate in caught.value.details["candidates"]]
+    assert [task.ref for task in twins] == refs
+    assert [task.at for task in twins] == [find_task(snapshot, ref).at for ref in refs]
+    assert [task.at for task in twins] == [find_task(snapshot, ref.partition("#")[2]).at for ref in refs]
+
+
+def test_a_task_without_twins_has_ten_digits_and_answers_to_seven_and_to_its_long_form() -> None:
+    """The shown ref is short; the beginning of it and the long one that it had beside a twin name the same task."""
+    snapshot = snapshot_of({"tasks.md": TWINS})
+    task = find_task(snapshot, "Deploy v2")
+    assert len(task.ref) == len("tasks#") + 10
+    for text in (task.ref, task.ref[:13], task.identity[:7], "tasks#" + task.long_hex, task.long_hex.upper()):
+        assert task.at == find_task(snapshot, text).at
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("deploy V2", "Deploy v2"), ("v2", "Deploy v2"), ("Deploy", "Deploy")],
+)
+def test_a_title_part_finds_the_only_task_it_fits(text: str, title: str) -> None:
+    """Parts of titles count in any case; a title spelled in full wins over longer ones."""
+    assert title == find_task(snapshot_of({"tasks.md": TWINS}), text).title
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("deploy", "task.ambiguous"),
+        ("same", "task.ambiguous"),
+        ("nothing", "task.not_found"),
+        ("", "task.not_found"),
+        ("journal#3fa94c1", "task.not_found"),
+        ("tasks#0000000", "task.not_found"),
+    ],
+)
+def test_what_fits_none_or_several_is_an_error(text: str, code: str) -> None:
+    """Nothing is chosen silently."""
+    with pytest.raises((NotFoundError, AmbiguousError)) as caught:
+        find_task(snapshot_of({"tasks.md": TWINS}), text)
+    assert code == caught.value.code
+
+
+def test_an_archived_task_keeps_its_ref() -> None:
+    """The ref of a task is the same in the archive; archives are asked only on request, and after tasks.md."""
+    entry = "### [NORMAL] Set up CI\n- created: 2024-01-01\n- completed: 2024-01-02\n"
+    before = snapshot_of({"tasks.md": "## Completed\n" + entry})
+    moved = snapshot_of({"tasks.md": "## Completed\n", "archive/tasks-2024-01.md": "## Completed\n" + entry})
+    ref = before.tasks.tasks[0].ref
+    with pytest.raises(NotFoundError):
+        find_task(moved, ref)
+    found = find_task(moved, ref, archived=True)
+    assert (ref, "archived", "archive/tasks-2024-01.md") == (found.ref, found.section, found.file)
+    assert found.json()["section"] == "archived"
+
+
+def test_equal_tasks_of_two_archives_are_told_apart_by_the_file() -> None:
+    """Where everything agrees, candidates name the archive in front of the digits, and that finds the task."""
+    text = "## Completed\n### Same\n- completed: 2024-01-31\n"
+    snapshot = snapshot_of({"archive/tasks-2024-01.md": text, "archive/tasks-2024-02.md": text})
+    with pytest.raises(AmbiguousError) as caught:
+        find_task(snapshot, "Same", archived=True)
+    files = {
+        find_task(snapshot, candidate["ref"], archived=True).file for candidate in caught.value.details["candidates"]
+    }
+    assert {"archive/tasks-2024-01.md", "archive/tasks-2024-02.md"} == files

@@ -1,0 +1,618 @@
+"""Edits of tasks: what they set, what they leave alone, and what they refuse."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.clock import BadMoment, read_moment
+from memory.document import Entry
+from memory.errors import ConflictError, MemdeckError, NotFoundError, UsageError
+from memory.files import task_edits
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.files.tasks import Task, find_task
+from memory.schedule import BadCron
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture
+def start() -> Snapshot:
+    """Return the format's sample."""
+    return snapshot_of({"tasks.md": sample("tasks.md"), "journal.md": sample("journal.md")})
+
+
+def apply(snapshot: Snapshot, edit: Callable[..., Edit], *args: Any, now: datetime = NOW, **kwargs: Any) -> Snapshot:
+    """Return the snapshot behind an edit."""
+    return after(snapshot, edit(snapshot, *args, now=now, **kwargs))
+
+
+def changes(snapshot: Snapshot, edit: Callable[..., Edit], *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
+    """Return the lines of tasks.md that an edit takes away and those that it adds."""
+    return changed_lines(text_of(snapshot), text_of(apply(snapshot, edit, *args, **kwargs)))
+
+
+def test_a_new_task_goes_on_top_of_its_priority_group(start: Snapshot) -> None:
+    """The fields stand in the format's order with `created`; no other line changes."""
+    edit = task_edits.add_task(
+        start,
+        "New one",
+        due="2024-02-01",
+        recurring="0 9 * * MON",
+        assigned="Bob",
+        tags=["a", "b,a"],
+        notes="first\n### not a heading",
+        action="make it",
+        extra={"ticket": "X-1"},
+        now=NOW,
+    )
+    done = after(start, edit)
+    assert changed_lines(text_of(start), text_of(done))[0] == []
+    task = find_task(done, edit.ref or "")
+    assert task.entry.text == (
+        "### [NORMAL] New one\n- due: 2024-02-01 (recurring: 0 9 * * MON)\n- assigned: Bob\n"
+        "- created: 2024-01-15 12:00\n- tags: a, b\n- notes: first\n  ### not a heading\n"
+        "- action: make it\n- ticket: X-1\n"
+    )
+    assert [task.title for task in done.tasks.in_section("pending")] == [
+        "Deploy v2.1 to staging",
+        "New one",
+        "Generate weekly report",
+        "Update README with new API docs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "priority", "place"),
+    [
+        ("", "LOW", 0),
+        ("HNL", "HIGH", 0),
+        ("HNL", "NORMAL", 1),
+        ("HNL", "LOW", 2),
+        ("HNL", None, 3),
+        ("HL", "NORMAL", 1),
+        ("LL", "HIGH", 0),
+        ("LHN", "HIGH", 1),
+        ("LHN", "NORMAL", 2),
+        ("HNL-", None, 3),
+    ],
+)
+def test_the_place_of_a_new_task(there: str, priority: str | None, place: int) -> None:
+    """On top of the first entry of that priority, else before the first lower one, else at the end."""
+    words = {"H": "[HIGH] ", "N": "[NORMAL] ", "L": "[LOW] ", "-": ""}
+    text = "## Pending\n" + "".join(f"### {words[letter]}{number}\n" for number, letter in enumerate(there))
+    done = apply(snapshot_of({"tasks.md": text}), task_edits.add_task, "new", priority=priority)
+    assert done.tasks.tasks[place].title == "new"
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("", ["Pending", "In Progress", "Completed (last 7 days)"]),
+        ("\n\n", ["Pending", "In Progress", "Completed (last 7 days)"]),
+        ("## Completed\n", ["Pending", "Completed"]),
+        ("# Tasks\n\n## In Progress\n\n## Notes\n", ["Tasks", "Pending", "In Progress", "Notes"]),
+        ("# Tasks\n", ["Tasks", "Pending"]),
+        ("## Notes\nx", ["Notes", "Pending"]),
+        ("## pending (x)\n## Pending\n", ["pending (x)", "Pending"]),
+    ],
+)
+def test_a_missing_section_or_file_is_made(text: str, headings: list[str]) -> None:
+    """Pending is put where it belongs; a blank file gets its template; of two sections the first is used."""
+    done = apply(snapshot_of({"tasks.md": text}), task_edits.add_task, "new")
+    document = done.document("tasks.md")
+    assert headings == [section.title for section in document.sections]
+    assert len(document.sections[document.find("pending")[0]]) == 1
+    if not text.strip():
+        assert document.meta.get("type") == "task-list"
+    assert len(apply(snapshot_of({}), task_edits.add_task, "new").tasks) == 1
+
+
+@pytest.mark.parametrize(
+    "title", ["[LOW] x", "x #", "#", "[/nope]", "a\x1b[31m\u202e", "é" * 10_000, "\udcff", "- due: x"]
+)
+def test_hostile_titles_stay_titles(title: str) -> None:
+    """A title reads as it was given, whatever it looks like."""
+    done = apply(snapshot_of({"tasks.md": "## Pending\n### b\n"}), task_edits.add_task, title)
+    assert [title, "b"] == [task.title for task in done.tasks]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "code"),
+    [
+        ({"title": " "}, UsageError, "task.title"),
+        ({"title": "a\n## b"}, UsageError, "document.title"),
+        ({"title": "[HIGH] x", "priority": None}, UsageError, "task.title"),
+        ({"priority": "URGENT"}, UsageError, "task.priority"),
+        ({"due": "2024-02-30"}, BadMoment, "time.invalid"),
+        ({"due": "soon"}, BadMoment, "time.invalid"),
+        ({"due": "2024-02-01 (recurring: 99 * * * *)"}, BadCron, "cron.invalid"),
+        ({"recurring": "0 0 30 2 *"}, BadCron, "cron.never"),
+        ({"extra": {"a b": "c"}}, UsageError, "field.key"),
+        ({"extra": {"ref": "c"}}, UsageError, "field.key"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(
+    start: Snapshot, arguments: dict[str, Any], error: type[MemdeckError], code: str
+) -> None:
+    """Each wrong value has its error with a stable code."""
+    with pytest.raises(error) as caught:
+        task_edits.add_task(start, arguments.pop("title", "T"), **arguments, now=NOW)
+    assert code == caught.value.code
+
+
+def test_start_moves_the_entry_and_adds_two_lines(start: Snapshot) -> None:
+    """Started and progress are added; the entry's other bytes move as they are, the ref stays."""
+    before = find_task(start, "Deploy")
+    edit = task_edits.start_task(start, before.ref, now=NOW)
+    task = find_task(after(start, edit), before.ref)
+    assert (edit.ref, "in-progress") == (before.ref, task.section)
+    assert before.entry.text + "- started: 2024-01-15 12:00\n- progress: 0%\n" == task.entry.text
+
+
+def test_progress_changes_one_line_or_starts(start: Snapshot) -> None:
+    """In progress only the values change; a pending task is started by its progress."""
+    assert changes(start, task_edits.progress_task, "latency", 60) == (["- progress: 45%\n"], ["- progress: 60%\n"])
+    gone, came = changes(start, task_edits.progress_task, "latency", "60%", note="Half of it")
+    assert came == ["- progress: 60%\n", "- lastUpdate: Half of it\n"]
+    assert len(gone) == 2
+    task = find_task(apply(start, task_edits.progress_task, "README", 30), "README")
+    assert (task.section, task.progress, task.started) == ("in-progress", 30, "2024-01-15 12:00")
+
+
+@pytest.mark.parametrize("percent", [-1, 101, "x", "", "4.5", "٣"])
+def test_a_progress_outside_of_0_to_100_is_refused(start: Snapshot, percent: Any) -> None:
+    """Only whole numbers from 0 to 100 are a progress, as a verb and as a field."""
+    with pytest.raises(UsageError, match="not a progress"):
+        task_edits.progress_task(start, "latency", percent, now=NOW)
+    if str(percent).strip():
+        with pytest.raises(UsageError, match="not a progress"):
+            task_edits.edit_task(start, "latency", set={"progress": str(percent)}, now=NOW)
+
+
+def test_done_moves_to_the_top_of_completed(start: Snapshot) -> None:
+    """Completed and outcome are added, progress goes; everything else keeps its bytes."""
+    done = apply(start, task_edits.done_task, "latency", outcome="All fine\nfor now")
+    task = done.tasks.in_section("completed")[0]
+    expected = find_task(start, "latency").entry.text.replace("- progress: 45%\n", "")
+    assert expected + "- completed: 2024-01-15 12:00\n- outcome: All fine\n  for now\n" == task.entry.text
+    again = apply(done, task_edits.done_task, task.ref, outcome="Better")
+    assert changed_lines(text_of(done), text_of(again)) == (
+        ["- outcome: All fine\n", "  for now\n"],
+        ["- outcome: Better\n"],
+    )
+
+
+def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) -> None:
+    """Completed goes, outcome moves into notes; what was in progress loses what belongs to it."""
+    task = find_task(apply(start, task_edits.reopen_task, "CI"), "CI")
+    assert (task.section, task.completed, task.outcome) == ("pending", None, None)
+    assert task.notes == "Outcome: GitHub Actions workflow created, runs on push to main"
+    task = find_task(apply(start, task_edits.reopen_task, "latency"), "latency")
+    assert (task.section, task.started, task.progress) == ("pending", None, None)
+
+
+@pytest.mark.parametrize(("verb", "text"), [("start_task", "latency"), ("done_task", "CI"), ("reopen_task", "README")])
+def test_a_verb_that_is_done_already_changes_nothing(start: Snapshot, verb: str, text: str) -> None:
+    """Verbs may be repeated."""
+    edit = getattr(task_edits, verb)(start, text, now=NOW)
+    assert ({}, find_task(start, text).ref) == (edit.documents, edit.ref)
+
+
+@pytest.mark.parametrize("verb", ["start_task", "progress_task"])
+def test_a_completed_task_must_be_reopened_first(start: Snapshot, verb: str) -> None:
+    """What is completed is not started by accident."""
+    with pytest.raises(UsageError) as caught:
+        getattr(task_edits, verb)(start, "CI", *([5] if verb == "progress_task" else []), now=NOW)
+    assert caught.value.code == "task.completed"
+
+
+@pytest.mark.parametrize(
+    ("due", "zone", "now", "expected"),
+    [
+        ("2024-01-15 09:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
+        ("2023-06-05 09:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
+        ("recurring: 0 12 * * *", UTC, NOW, "2024-01-16 12:00 (recurring: 0 12 * * *)"),
+        ("recurring: 0 12 * * *", BERLIN, NOW, "2024-01-16 12:00 (recurring: 0 12 * * *)"),
+        ("recurring: 0 14 * * *", BERLIN, NOW, "2024-01-15 14:00 (recurring: 0 14 * * *)"),
+        ("2024-01-15 (recurring: @daily) (tidy up)", UTC, NOW, "2024-01-16 00:00 (recurring: @daily) (tidy up)"),
+        (
+            "recurring: 30 2 * * *",
+            BERLIN,
+            datetime(2024, 3, 30, 12, tzinfo=UTC),
+            "2024-03-31 03:00 (recurring: 30 2 * * *)",
+        ),
+        (
+            "recurring: */30 * * * *",
+            BERLIN,
+            datetime(2024, 10, 27, 0, 45, tzinfo=UTC),
+            "2024-10-27T02:00+01:00 (recurring: */30 * * * *)",
+        ),
+    ],
+)
+def test_a_recurring_task_stays_with_its_next_date(due: str, zone: Any, now: datetime, expected: str) -> None:
+    """The next occurrence is strictly after now, in the zone; missed ones collapse into it, also when clocks change."""
+    text = f"## Pending\n### [LOW] b\n### [HIGH] T\n- due: {due}\n- progress: 5%\n### c\n## Completed\n"
+    edit = task_edits.done_task(snapshot_of({"tasks.md": text}, zone), "T", outcome="ok", now=now)
+    done = after(snapshot_of({"tasks.md": text}, zone), edit)
+    task = find_task(done, edit.ref or "")
+    assert expected == task.fields["due"]
+    assert [task.title for task in done.tasks.in_section("pending")] == ["b", "T", "c"]
+    moment = task.due_moment(zone)
+    assert moment is not None
+    assert moment.instant is not None
+    assert moment.instant > now
+    (copy,) = done.tasks.in_section("completed")
+    assert (due, "ok", None) == (copy.fields["due"], copy.outcome, copy.progress)
+    assert copy.completed is not None
+
+
+def test_a_recurring_task_in_progress_goes_back_to_pending() -> None:
+    """It loses what belongs to the run; the copy keeps when it was started."""
+    fields = "- started: 2024-01-15 10:00\n- due: recurring: 0 9 * * *\n- progress: 5%\n- x: y\n"
+    text = f"## In Progress\n### [LOW] T\n{fields}"
+    done = apply(snapshot_of({"tasks.md": text}), task_edits.done_task, "T")
+    assert [s.title for s in done.document("tasks.md").sections] == [
+        "Pending",
+        "In Progress",
+        "Completed (last 7 days)",
+    ]
+    again, copy = done.tasks.tasks
+    assert (
+        again.entry.text.rstrip("\n") + "\n" == "### [LOW] T\n- due: 2024-01-16 09:00 (recurring: 0 9 * * *)\n- x: y\n"
+    )
+    assert (copy.started, copy.completed, copy.progress) == ("2024-01-15 10:00", "2024-01-15 12:00", None)
+
+
+def test_the_open_task_keeps_its_long_ref_through_every_run(start: Snapshot) -> None:
+    """Copies pile up in Completed, and the ref that done gave back goes on to name the open task."""
+    ref = task_edits.done_task(start, "weekly", now=NOW).ref or ""
+    snapshot, now = start, NOW
+    for _ in range(4):
+        snapshot = apply(snapshot, task_edits.done_task, ref if snapshot is not start else "weekly", now=now)
+        assert ref == find_task(snapshot, ref).ref
+        assert find_task(snapshot, ref).section == "pending"
+        now += timedelta(days=7)
+    copies = [task for task in snapshot.tasks.in_section("completed") if task.title == "Generate weekly report"]
+    assert len({copy.ref for copy in copies}) == 4
+    with pytest.raises(MemdeckError, match="entries fit"):
+        find_task(snapshot, ref[:16])
+
+
+def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapshot) -> None:
+    """Finishing a recurring task by its section gives the outcome to the copy and everything else to both."""
+    values = {"section": "completed", "outcome": "sent", "assigned": "Bob"}
+    done = apply(start, task_edits.edit_task, "weekly", set=values)
+    tasks = [task for task in done.tasks if task.title == "Generate weekly report"]
+    assert [
+        (task.section, task.assigned, task.outcome) for task in tasks
+    ] == [("pending", "Bob", None), ("completed", "Bob", "sent")]
+
+
+def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:
+    """Finishing such a task fails instead of losing the recurrence."""
+    broken = apply(start, task_edits.replace_task_text, "weekly", "### weekly\n- due: recurring: 61 * * * *\n")
+    with pytest.raises(BadCron):
+        task_edits.done_task(broken, "weekly", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "gone", "came"),
+    [
+        ("Deploy", "due", "2024-01-16", ["- due: 2024-01-15 14:00\n"], ["- due: 2024-01-16\n"]),
+        ("Deploy", "due", "", ["- due: 2024-01-15 14:00\n"], []),
+        (
+            "weekly",
+            "due",
+            "2024-01-29 10:00",
+            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
+            ["- due: 2024-01-29 10:00 (recurring: 0 9 * * MON)\n"],
+        ),
+        (
+            "weekly",
+            "due",
+            "",
+            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
+            ["- due: recurring: 0 9 * * MON\n"],
+        ),
+        (
+            "weekly",
+            "recurring",
+            "@daily",
+            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
+            ["- due: 2024-01-15 09:00 (recurring: @daily)\n"],
+        ),
+        (
+            "weekly",
+            "recurring",
+            "",
+            ["- due: 2024-01-15 09:00 (recurring: 0 9 * * MON)\n"],
+            ["- due: 2024-01-15 09:00\n"],
+        ),
+        ("latency", "recurring", "@daily", [], ["- due: recurring: @daily\n"]),
+        ("latency", "progress", "50", ["- progress: 45%\n"], ["- progress: 50%\n"]),
+        ("latency", "tags", "x,y , x", ["- tags: monitoring, api\n"], ["- tags: x, y\n"]),
+        ("latency", "title", "Watch it", ["### [HIGH] Monitor API latency\n"], ["### [HIGH] Watch it\n"]),
+        ("latency", "priority", "low", ["### [HIGH] Monitor API latency\n"], ["### [LOW] Monitor API latency\n"]),
+        ("latency", "priority", "null", ["### [HIGH] Monitor API latency\n"], ["### Monitor API latency\n"]),
+        ("latency", "ticket", "X (y)", [], ["- ticket: X (y)\n"]),
+        (
+            "latency",
+            "started",
+            "2024-01-15T09:00:00Z",
+            ["- started: 2024-01-15 10:00\n"],
+            ["- started: 2024-01-15T09:00:00Z\n"],
+        ),
+        ("latency", "assigned", "monitor-guardian", [], []),
+        ("latency", "missing", "", [], []),
+    ],
+)
+def test_setting_a_value_changes_one_line(
+    start: Snapshot, text: str, key: str, value: str, gone: list[str], came: list[str]
+) -> None:
+    """Every key of the interface and unknown ones can be set; no other line is touched."""
+    assert (gone, came) == changes(start, task_edits.edit_task, text, set={key: value})
+
+
+@pytest.mark.parametrize(
+    ("due", "value", "expected"),
+    [
+        ("2024-01-15 (maybe)", {"due": "2024-01-20"}, "2024-01-20 (maybe)"),
+        ("2024-01-15 (maybe)", {"due": "2024-01-20 (sure)"}, "2024-01-20 (sure)"),
+        ("null (whenever)", {"due": "2024-01-20"}, "2024-01-20"),
+        ("recurring: @daily (each day)", {"recurring": "@hourly"}, "recurring: @hourly"),
+        ("2024-01-15 (recurring: @daily) (x)", {"due": "2024-01-20"}, "2024-01-20 (recurring: @daily) (x)"),
+        (
+            "2024-01-15 (recurring: @daily)",
+            {"due": "2024-01-20 (recurring: @hourly)"},
+            "2024-01-20 (recurring: @hourly)",
+        ),
+        ("2024-01-15 (recurring: @daily)", {"due": "", "recurring": ""}, None),
+    ],
+)
+def test_remarks_and_recurrences_stay_where_they_are_still_right(
+    due: str, value: dict[str, str], expected: str | None
+) -> None:
+    """A remark goes with the value that it was about."""
+    snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: {due}\n"})
+    assert expected == find_task(apply(snapshot, task_edits.edit_task, "T", set=value), "T").fields.get("due")
+
+
+def test_setting_the_section_is_start_done_and_reopen(start: Snapshot) -> None:
+    """`section` does what the verbs do, beside the other values."""
+    done = apply(start, task_edits.edit_task, "README", set={"section": "completed", "outcome": "ok"}, unset=["tags"])
+    task = find_task(done, "README")
+    assert (task.section, task.completed, task.outcome, task.tags) == ("completed", "2024-01-15 12:00", "ok", ())
+    assert (
+        find_task(apply(start, task_edits.edit_task, "README", set={"section": "In Progress"}), "README").section
+        == "in-progress"
+    )
+    assert (
+        find_task(apply(done, task_edits.edit_task, "README", set={"section": "pending"}), "README").section
+        == "pending"
+    )
+    with pytest.raises(UsageError, match="not a section"):
+        task_edits.edit_task(start, "README", set={"section": "archived"}, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("notes", "a\n```\n- due: 2030-01-01"), ("notes", "<!--\n<!--"), ("x", "a\n\n\nb")]
+)
+def test_no_value_can_hide_or_add_another_field(start: Snapshot, key: str, value: str) -> None:
+    """A value with code or HTML in it is either kept whole or refused; other fields read as before."""
+    before = dict(find_task(start, "Deploy").fields)
+    try:
+        done = apply(start, task_edits.edit_task, "Deploy", set={key: value})
+    except UsageError as error:
+        if error.code not in ("field.value", "document.unclosed"):
+            raise
+        return
+    fields = dict(find_task(done, "Deploy").fields)
+    assert value.split() == fields.pop(key).split()
+    before.pop(key, None)
+    assert before == fields
+
+
+def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
+    """Other fields of theirs are kept; the same field changed by both raises with the fields, unless both agree."""
+    base = find_task(start, "Deploy").entry
+    theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob", "due": "2024-03-01"})
+    task = find_task(apply(theirs, task_edits.edit_task, "Deploy", set={"notes": "x"}, base=base), "Deploy")
+    assert (task.assigned, task.notes, task.due) == ("Bob", "x", "2024-03-01")
+    task_edits.edit_task(theirs, "Deploy", set={"assigned": "Bob"}, base=base, now=NOW)
+    with pytest.raises(ConflictError) as caught:
+        task_edits.edit_task(
+            theirs, "Deploy", set={"assigned": "Carol", "notes": "x"}, unset=["due"], base=base, now=NOW
+        )
+    assert (caught.value.code, caught.value.details["fields"]) == ("document.conflict", ["assigned", "due"])
+
+
+@pytest.mark.parametrize(
+    ("priority", "by", "expected"),
+    [
+        ("[LOW] ", 1, "NORMAL"),
+        ("[NORMAL] ", 1, "HIGH"),
+        ("[HIGH] ", 1, "HIGH"),
+        ("[HIGH] ", -5, "LOW"),
+        ("", 1, "HIGH"),
+        ("", -1, "LOW"),
+    ],
+)
+def test_priorities_shift_in_place(priority: str, by: int, expected: str) -> None:
+    """The heading changes, the place does not."""
+    snapshot = snapshot_of({"tasks.md": f"## Pending\n### [LOW] a\n### {priority}T\n### [HIGH] b\n"})
+    done = apply(snapshot, task_edits.shift_priority, "T", by)
+    assert [("a", "LOW"), ("T", expected), ("b", "HIGH")] == [(task.title, task.priority) for task in done.tasks]
+
+
+def test_removing_takes_only_the_entry(start: Snapshot) -> None:
+    """The lines of the entry go, no other."""
+    gone, came = changes(start, task_edits.remove_task, "README")
+    assert (find_task(start, "README").entry.text, []) == ("".join(gone), came)
+
+
+def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
+    """The text of an editor is one entry or refused; blank lines behind it and line ends stay."""
+    crlf = snapshot_of({"tasks.md": with_newlines(sample("tasks.md"), b"\r\n")})
+    done = apply(crlf, task_edits.replace_task_text, "Deploy", "### [LOW] Deploy\n- x: y\n\n\n")
+    assert find_task(done, "Deploy").entry.text == "### [LOW] Deploy\r\n- x: y\r\n"
+    for text in ("", "no heading", "### a\n### b\n", "## a\n", "### a\n```\n", "x\n### a\n"):
+        with pytest.raises(UsageError):
+            task_edits.replace_task_text(start, "Deploy", text, now=NOW)
+
+
+def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
+    """Theirs stays where the person changed nothing; both changed is a conflict."""
+    base = find_task(start, "Deploy").entry
+    theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob"})
+    assert task_edits.replace_task_text(theirs, "Deploy", base.text, base=base, now=NOW).documents == {}
+    with pytest.raises(ConflictError):
+        task_edits.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW)
+
+
+def test_what_is_not_there_is_not_found(start: Snapshot) -> None:
+    """Every verb says so."""
+    for verb in (task_edits.start_task, task_edits.done_task, task_edits.reopen_task, task_edits.remove_task):
+        with pytest.raises(NotFoundError):
+            verb(start, "nothing like it", now=NOW)
+
+
+def test_changes_of_section_are_noted_in_the_journal_if_asked() -> None:
+    """With `journalTaskChanges: true` the same edit writes an entry that quotes the title; else none."""
+    files = {"tasks.md": sample("tasks.md"), "journal.md": sample("journal.md")}
+    config = "## Workspace\n- journalTaskChanges: true\n"
+    for verb, text, title, lines in (
+        ("start_task", "Deploy", "Task Started", ('"Deploy v2.1 to staging" started',)),
+        ("done_task", "latency", "Task Completed", ('"Monitor API latency" completed', "Outcome: fine")),
+        (
+            "done_task",
+            "weekly",
+            "Task Completed",
+            ('"Generate weekly report" completed', "Outcome: fine", "Next: 2024-01-22 09:00"),
+        ),
+        ("reopen_task", "CI", "Task Reopened", ('"Set up CI pipeline" reopened',)),
+    ):
+        arguments = {"outcome": "fine"} if verb == "done_task" else {}
+        quiet = getattr(task_edits, verb)(snapshot_of(files), text, now=NOW, **arguments)
+        assert list(quiet.documents) == ["tasks.md"]
+        told = snapshot_of({**files, "config.md": config})
+        edit = getattr(task_edits, verb)(told, text, now=NOW, **arguments)
+        assert list(edit.documents) == ["tasks.md", "journal.md"]
+        entry = after(told, edit).journal.entries(1)[0]
+        assert ("2024-01-15", "12:00", title, lines) == (entry.date, entry.time, entry.title, entry.lines)
+
+
+# -- any sequence of edits ------------------------------------------------------------------------------------
+
+WORDS = st.sampled_from(["fix", "[x]", "é", "###", "`a`", "a: b", "\x1b", "(y)", "<b>", "```"])
+TITLE = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
+LINES = st.lists(
+    st.sampled_from(
+        (
+            *("- due: 2024-01-10", "- due: 2024-01-10 09:00 (recurring: 0 9 * * *)", "- due: 2024-02-30", "- x: y"),
+            *("- x: z", "- progress: 5%", "- outcome: o", "text", "", "- created: 2024-01-01", "  more", "* star"),
+            *("#### four", "```\n### no\n```", "<!-- c -->", "- notes: n", "- tags: a, b"),
+        )
+    ),
+    max_size=5,
+)
+ENTRY = st.tuples(st.sampled_from(["[HIGH] ", "[NORMAL] ", "[LOW] ", "", "[ODD] "]), TITLE, LINES).map(
+    lambda parts: "\n".join([f"### {parts[0]}{parts[1]}", *parts[2], ""])
+)
+FILE = st.lists(
+    st.tuples(
+        st.sampled_from(["Pending", "In Progress", "Completed (x)", "Notes", "pending"]), st.lists(ENTRY, max_size=3)
+    ),
+    max_size=5,
+).map(lambda parts: "# Tasks\n" + "".join(f"## {title}\n{''.join(entries)}" for title, entries in parts))
+OPERATION = st.tuples(
+    st.sampled_from(["start", "done", "reopen", "progress", "set", "shift", "add", "remove", "unset"]),
+    st.integers(0, 20),
+)
+
+
+def _operate(snapshot: Snapshot, name: str, task: Task | None) -> Edit:
+    if name == "add" or task is None:
+        return task_edits.add_task(snapshot, "added", now=NOW)
+    operations: dict[str, Callable[[], Edit]] = {
+        "start": lambda: task_edits.start_task(snapshot, task.ref, now=NOW),
+        "done": lambda: task_edits.done_task(snapshot, task.ref, outcome="well", now=NOW),
+        "reopen": lambda: task_edits.reopen_task(snapshot, task.ref, now=NOW),
+        "progress": lambda: task_edits.progress_task(snapshot, task.ref, 7, now=NOW),
+        "set": lambda: task_edits.edit_task(snapshot, task.ref, set={"assigned": "me", "own": "v"}, now=NOW),
+        "unset": lambda: task_edits.edit_task(snapshot, task.ref, unset=["tags"], now=NOW),
+        "shift": lambda: task_edits.shift_priority(snapshot, task.ref, 1, now=NOW),
+        "remove": lambda: task_edits.remove_task(snapshot, task.ref, now=NOW),
+    }
+    return operations[name]()
+
+
+def _bare(entry: Entry) -> str:
+    return entry.text.rstrip("\r\n")
+
+
+def _all(snapshot: Snapshot) -> Counter[str]:
+    document = snapshot.document("tasks.md")
+    return Counter(_bare(entry) for _, section in document.all_sections() for entry in section.entries)
+
+
+@settings(max_examples=250, deadline=None)
+@given(FILE, st.lists(OPERATION, max_size=6), st.sampled_from([b"\n", b"\r\n"]))
+def test_any_sequence_of_edits_touches_only_its_entry(text: str, steps: list[tuple[str, int]], newline: bytes) -> None:
+    """Every other entry keeps its bytes, no entry is lost or doubled, and unknown fields and free text stay."""
+    snapshot = snapshot_of({"tasks.md": with_newlines(text.encode(), newline)})
+    for name, number in steps:
+        tasks = snapshot.tasks.tasks
+        task = tasks[number % len(tasks)] if tasks else None
+        try:
+            edit = _operate(snapshot, name, task)
+        except UsageError as error:
+            if error.code not in ("task.completed", "field.value", "document.unclosed"):
+                raise
+            continue
+        before, snapshot = snapshot, after(snapshot, edit)
+        gone, came = _all(before) - _all(snapshot), _all(snapshot) - _all(before)
+        if name == "add" or task is None:
+            assert (gone.total(), came.total()) == (0, 1)
+        elif name == "remove":
+            assert Counter([_bare(task.entry)]) == gone
+            assert not came
+            continue
+        elif edit.documents:
+            copies = 2 if name == "done" and task.recurring and task.section != "completed" else 1
+            moved = Counter([_bare(task.entry)])
+            # An entry that moved, or came due again, without another change stands on both sides.
+            assert gone in (moved, Counter())
+            assert came.total() == gone.total() + copies - 1
+            kept = {key: value for key, value in task.extra.items() if key != "own"}
+            for entry in came:
+                new = Entry(entry.encode()).fields
+                assert kept == {key: new.get(key) for key in kept}
+        assert edit.ref is not None
+        assert find_task(snapshot, edit.ref).ref == edit.ref
+        assert {"\n": b"\n", "\r\n": b"\r\n"}[snapshot.document("tasks.md").newline] == newline
+
+
+@given(
+    st.integers(0, 60 * 24 * 700),
+    st.sampled_from(["*/20 * * * *", "30 2 * * *", "@daily"]),
+)
+def test_the_next_date_is_always_after_now(minutes: int, cron: str) -> None:
+    """Whatever the clock does, the date that is written reads as an instant after now."""
+    now = NOW + timedelta(minutes=minutes)
+    snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: recurring: {cron}\n"}, BERLIN)
+    done = apply(snapshot, task_edits.done_task, "T", now=now)
+    moment = read_moment(done.tasks.tasks[0].due or "", BERLIN)
+    assert moment is not None
+    assert moment.instant is not None
+    assert now < moment.instant

@@ -1,0 +1,291 @@
+"""Tasks: every field of the format read from its entry, at whatever time and in whatever form."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.document import Entry, parse
+from memory.files.task_values import created_of, quick_identity, text_or_none
+from memory.files.tasks import Due, Task, read_due, read_tasks, split_priority
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import NOW, snapshot_of
+
+KEYS = [
+    *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
+    *("progress", "tags", "cronJobId", "orchestrationId", "action", "notes", "outcome", "lastUpdate", "extra", "line"),
+]
+
+
+def one(fields: str, section: str = "Pending") -> Task:
+    """Return the only task of a file with these field lines."""
+    return read_tasks("tasks.md", parse(f"## {section}\n### T\n{fields}".encode())).tasks[0]
+
+
+def test_the_sample_has_every_field_right() -> None:
+    """All five tasks of the format's sample are read with the keys of the interface."""
+    tasks = [task.json() for task in read_tasks("tasks.md", parse(sample("tasks.md")))]
+    assert [list(task) for task in tasks] == [KEYS] * 5
+    nothing = dict.fromkeys(KEYS) | {"tags": [], "extra": {}}
+    expected = [
+        nothing
+        | {
+            "section": "pending",
+            "priority": "HIGH",
+            "title": "Deploy v2.1 to staging",
+            "due": "2024-01-15 14:00",
+            "assigned": "heartbeat",
+            "created": "2024-01-14",
+            "tags": ["deployment", "staging"],
+            "notes": "Run tests first, then deploy via CI/CD",
+            "action": "cd ecommerce-backend && npm test && npm run deploy:staging",
+            "line": 6,
+        },
+        nothing
+        | {
+            "section": "pending",
+            "priority": "NORMAL",
+            "title": "Generate weekly report",
+            "due": "2024-01-15 09:00",
+            "recurring": "0 9 * * MON",
+            "assigned": "heartbeat",
+            "cronJobId": "cron-abc123",
+            "tags": ["reporting", "weekly"],
+            "action": "Gather git log, test results, metrics. Send to Slack.",
+            "line": 13,
+        },
+        nothing
+        | {
+            "section": "pending",
+            "priority": "LOW",
+            "title": "Update README with new API docs",
+            "due": "2024-01-20",
+            "assigned": "user",
+            "tags": ["documentation"],
+            "notes": "Low priority, do when convenient",
+            "line": 19,
+        },
+        nothing
+        | {
+            "section": "in-progress",
+            "priority": "HIGH",
+            "title": "Monitor API latency",
+            "started": "2024-01-15 10:00",
+            "assigned": "monitor-guardian",
+            "orchestrationId": "orch-xyz789",
+            "progress": 45,
+            "tags": ["monitoring", "api"],
+            "lastUpdate": "Checking endpoint response times",
+            "line": 25,
+        },
+        nothing
+        | {
+            "section": "completed",
+            "priority": "NORMAL",
+            "title": "Set up CI pipeline",
+            "completed": "2024-01-14 16:30",
+            "assigned": "heartbeat",
+            "tags": ["ci", "github-actions"],
+            "outcome": "GitHub Actions workflow created, runs on push to main",
+            "line": 33,
+        },
+    ]
+    assert expected == [{**task, "ref": None} for task in tasks]
+    assert len({task["ref"] for task in tasks}) == 5
+
+
+@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
+def test_line_ends_change_no_value(newline: bytes) -> None:
+    """The sample with other line ends, and with a byte order mark, reads the same, refs included."""
+    expected = [task.json() for task in read_tasks("tasks.md", parse(sample("tasks.md")))]
+    data = b"\xef\xbb\xbf" + with_newlines(sample("tasks.md"), newline)
+    assert expected == [task.json() for task in read_tasks("tasks.md", parse(data))]
+
+
+def test_properties_agree_with_the_json() -> None:
+    """Attributes and interface keys are two spellings of one reading."""
+    names = {"cronJobId": "cron_job_id", "orchestrationId": "orchestration_id", "lastUpdate": "last_update"}
+    for task in read_tasks("tasks.md", parse(sample("tasks.md"))):
+        for key, value in task.json().items():
+            read = getattr(task, names.get(key, key))
+            assert value == (list(read) if key == "tags" else read + 1 if key == "line" else read)
+
+
+@pytest.mark.parametrize(
+    ("heading", "priority", "title"),
+    [
+        ("[HIGH] Deploy", "HIGH", "Deploy"),
+        ("[low]  Deploy", "LOW", "Deploy"),
+        ("Deploy", None, "Deploy"),
+        ("[URGENT] Deploy", None, "[URGENT] Deploy"),
+        ("[HIGH]Deploy", None, "[HIGH]Deploy"),
+        ("[HIGH]", "HIGH", ""),
+        ("[HIGH] [LOW] Deploy", "HIGH", "[LOW] Deploy"),
+        ("Deploy [HIGH]", None, "Deploy [HIGH]"),
+        ("", None, ""),
+    ],
+)
+def test_a_priority_stands_in_brackets_before_the_title(heading: str, priority: str | None, title: str) -> None:
+    """An unknown priority is none, and stays in the title."""
+    assert (priority, title) == split_priority(heading)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2024-01-15", Due("2024-01-15")),
+        ("2024-01-15 09:00 (recurring: 0 9 * * MON)", Due("2024-01-15 09:00", "0 9 * * MON")),
+        ("2024-01-15 (recurring: @daily) (stand-up)", Due("2024-01-15", "@daily", "stand-up")),
+        ("2024-01-15 (stand-up) (recurring: @daily)", Due("2024-01-15", "@daily", "stand-up")),
+        ("recurring: */5 * * * *", Due(None, "*/5 * * * *")),
+        ("recurring: */5 * * * * (every 5 min)", Due(None, "*/5 * * * *", "every 5 min")),
+        ("null (whenever there is time)", Due(None, None, "whenever there is time")),
+        ("none", Due()),
+        ("-", Due()),
+        ("", Due()),
+        ("2024-02-30", Due("2024-02-30")),
+        ("soon", Due("soon")),
+    ],
+)
+def test_due_is_a_date_a_recurrence_and_a_remark(value: str, expected: Due) -> None:
+    """All forms of the value are taken apart, and written they read the same."""
+    assert expected == read_due(value)
+    assert expected == read_due(str(expected))
+
+
+@pytest.mark.parametrize(
+    ("fields", "key", "expected"),
+    [
+        ("- progress: 45", "progress", 45),
+        ("- progress: 45 %", "progress", 45),
+        ("- progress: 100%", "progress", 100),
+        ("- progress: 101%", "progress", None),
+        ("- progress: -1%", "progress", None),
+        ("- progress: half", "progress", None),
+        ("- tags: a, b,,c ,", "tags", ["a", "b", "c"]),
+        ("- tags: null", "tags", []),
+        ("- assigned: null", "assigned", None),
+        ("- assigned: None", "assigned", None),
+        ("- assigned: -", "assigned", None),
+        ("- assigned:", "assigned", None),
+        ("- assigned: Bob (DevOps)", "assigned", "Bob (DevOps)"),
+        ("- notes: one\n  two\n    three", "notes", "one\ntwo\n  three"),
+        ("- notes: a\n- notes: b", "notes", "a"),
+        ("- created: 2024-01-01\n", "created", "2024-01-01"),
+        ("- created: 2024-01-01\n\n", "created", "2024-01-01"),
+        ("-  created:   2024-01-01  \n", "created", "2024-01-01"),
+        ("- created: null\n- x: y\n", "created", None),
+        ("- created: a\n  b\n", "created", "a\nb"),
+        ("- created: a\n- created: b\n", "created", "a"),
+        ("```\n- created: a\n```\n", "created", None),
+        ("- notes: x- created: 2024-01-01\n", "created", None),
+        ("- color: red\n- dueDate: x", "extra", {"color": "red", "dueDate": "x"}),
+    ],
+)
+def test_values_are_read_as_the_format_has_them(fields: str, key: str, expected: object) -> None:
+    """Odd forms are read, absent ones are None, unknown fields are kept."""
+    assert expected == one(fields).json()[key]
+
+
+FRAGMENT = st.sampled_from(
+    (
+        *("- created: 2024-01-01", "- created: null", "- created:", "-  created: x ", "  more", "", "- notes: y"),
+        *("```", "- created: \t", "<!-- x", "-->", "- createdAt: z", "text - created: q", "- created: é\udcff"),
+        "\t- created: in",
+    )
+)
+
+
+@given(st.lists(FRAGMENT, max_size=6), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_the_quick_reading_of_created_agrees_with_the_fields(lines: list[str], newline: str, ended: bool) -> None:
+    """`created` is read without the other fields where that is safe, and never differs from theirs."""
+    text = newline.join(["### [LOW] T", *lines]) + (newline if ended else "")
+    entry = Entry(text.encode("utf-8", "surrogateescape"))
+    expected = text_or_none(entry.fields.get("created"))
+    assert expected == created_of(Entry(entry.raw))
+    (task,) = read_tasks("tasks.md", parse(b"## Pending\n" + entry.raw)).tasks
+    assert quick_identity(task.entry.raw) in (None, task.identity)
+
+
+@given(st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=12))
+def test_the_quick_reading_of_a_title_agrees_with_the_heading(text: str) -> None:
+    """Titles are read without the general reader where that is safe, and never differ from it."""
+    entry = Entry(f"### {text}\n".encode())
+    document = parse(b"## Pending\n" + entry.raw)
+    for task in read_tasks("tasks.md", document):
+        assert (task.priority, task.title) == split_priority(document.sections[0].entries[0].title)
+        assert quick_identity(task.entry.raw) in (None, task.identity)
+
+
+def test_only_the_three_sections_hold_tasks() -> None:
+    """Sections match without case, with a remark, and twice; entries elsewhere are no tasks."""
+    text = (
+        "### before\n# Pending\n### level one\n## PENDING\n### a\n## Pending review\n### no\n## In Progress (2)\n"
+        "### b\n## pending\n### c\n## Completed (last 7 days)\n### d\n## Notes\n### no\n"
+    )
+    tasks = read_tasks("tasks.md", parse(text.encode()))
+    assert [(task.title, task.section) for task in tasks] == [
+        ("a", "pending"),
+        ("b", "in-progress"),
+        ("c", "pending"),
+        ("d", "completed"),
+    ]
+    assert [task.title for task in tasks.in_section("pending")] == ["a", "c"]
+    assert [task.line + 1 for task in tasks] == [5, 9, 11, 13]
+
+
+@pytest.mark.parametrize(
+    ("due", "zone", "expected"),
+    [
+        ("2024-01-15 11:59", UTC, "overdue"),
+        ("2024-01-15 12:00", UTC, "overdue"),
+        ("2024-01-15 12:01", UTC, "today"),
+        ("2024-01-15", UTC, "today"),
+        ("2024-01-14", UTC, "overdue"),
+        ("2024-01-16", UTC, "week"),
+        ("2024-01-21", UTC, "week"),
+        ("2024-01-22", UTC, "later"),
+        ("2024-01-16", ZoneInfo("Pacific/Kiritimati"), "today"),
+        ("2024-01-15", ZoneInfo("Pacific/Kiritimati"), "overdue"),
+        ("2024-01-15 13:30", ZoneInfo("Europe/Berlin"), "today"),
+        ("2024-01-15 12:30", ZoneInfo("Europe/Berlin"), "overdue"),
+        ("2024-01-15T12:30:00+01:00", UTC, "overdue"),
+        ("2024-02-30", UTC, None),
+        ("2024-13-01 10:00", UTC, None),
+        ("null", UTC, None),
+        ("recurring: 0 18 * * *", UTC, "today"),
+        ("recurring: 0 9 * * *", UTC, "week"),
+        ("recurring: 0 9 1 * *", UTC, "later"),
+        ("recurring: nonsense", UTC, None),
+        ("2024-01-14 (recurring: 0 9 * * *)", UTC, "overdue"),
+    ],
+)
+def test_due_states_count_in_the_zone(due: str, zone: ZoneInfo, expected: str | None) -> None:
+    """A date alone is due at its end, a time at its instant, a recurrence alone at its next run."""
+    assert expected == one(f"- due: {due}\n").due_state(NOW, zone)
+
+
+def test_completed_tasks_are_never_due() -> None:
+    """What is done is not overdue."""
+    assert one("- due: 2020-01-01\n", "Completed").due_state(NOW, UTC) is None
+
+
+def test_a_day_of_25_hours_is_due_at_its_real_end() -> None:
+    """Where clocks go back, a date alone lasts 25 hours."""
+    berlin = ZoneInfo("Europe/Berlin")
+    task = one("- due: 2024-10-27\n")
+    assert task.due_state(datetime(2024, 10, 27, 22, 59, tzinfo=UTC), berlin) == "today"
+    assert task.due_state(datetime(2024, 10, 27, 23, 0, tzinfo=UTC), berlin) == "overdue"
+
+
+@given(st.binary(max_size=200))
+def test_reading_never_fails(data: bytes) -> None:
+    """Any bytes give a task list whose every task has its JSON."""
+    snapshot = snapshot_of({"tasks.md": b"## Pending\n### [HIGH] a\n- due: " + data})
+    for task in snapshot.tasks:
+        assert list(task.json()) == KEYS
+        task.due_state(NOW, UTC)
