@@ -1,0 +1,228 @@
+"""What is wrong in the memory files, found in one pass over each: structure, dates, crons, plans, links, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.document import Document
+from memory.document.remarks import split_field
+from memory.problems import Level, Problem
+
+from .check_links import link_problems
+from .check_tasks import journal_problems, task_problems
+from .config import value_problem as config_problem
+from .link_index import same_documents
+from .monitors import SECTION as MONITORS
+from .monitors import value_problem as monitor_problem
+from .orchestration import SECTIONS as PLAN_SECTIONS
+from .orchestration import STATUSES, Plans
+from .snapshot import MEMORY_FILES
+
+if TYPE_CHECKING:
+    from .snapshot import Snapshot
+
+TYPES = {
+    "tasks.md": "task-list",
+    "knowledge.md": "knowledge-base",
+    "contacts.md": "contacts",
+    "journal.md": "activity-journal",
+    "orchestration.md": "orchestration-state",
+    "monitors.md": "monitor-config",
+    "config.md": "agent-config",
+    "archive/tasks": "task-archive",
+    "archive/journal": "journal-archive",
+    "archive/orchestration": "orchestration-archive",
+}
+"""What `type` in the front matter says, by file or by kind of archive."""
+_WARNINGS = frozenset(
+    {"document.nul", "document.twin_section", "field.twice", "field.bullet", "field.space", "front.duplicate"}
+)
+_LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
+
+
+def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple[Problem, ...]:
+    """Return all findings, sorted by file and line; of some files only where `names` says so.
+
+    Errors: what does not parse or loses its meaning. Warnings: dangling and duplicate links, forms that are off.
+    Notes: optional keys that are missing, links nobody uses, files that are not there. The result for all files
+    is kept until a document changes.
+    """
+    if names is not None:
+        wanted = list(names)
+        found = [one for name in wanted for one in _check_file(snapshot, name)]
+        found += [one for one in link_problems(snapshot) if one.file in wanted]
+        return _sorted(found)
+    every = (*MEMORY_FILES, *snapshot.archive_names)
+    documents = tuple(snapshot.document(name) for name in every)
+    known = _LAST.get("all")
+    if known is not None and same_documents(known[0], documents):
+        return known[1]
+    problems = _sorted([*(one for name in every for one in _check_file(snapshot, name)), *link_problems(snapshot)])
+    _LAST["all"] = (documents, problems)
+    return problems
+
+
+def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(set(found), key=lambda one: (one.file, one.line, one.code, one.message)))
+
+
+def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
+    if not snapshot.exists(name):
+        level: Level = "note" if name in MEMORY_FILES else "error"
+        yield Problem(level, name, 0, "file.missing", f"there is no {name}")
+        return
+    document = snapshot.document(name)
+    yield from _structure(name, document)
+    kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
+    rule = _RULES.get(kind)
+    if rule is not None:
+        yield from rule(snapshot, name, document)
+
+
+def _structure(name: str, document: Document) -> Iterator[Problem]:
+    for line, code, message in document.problems():
+        yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
+    chunks: list[bytes | memoryview] = [document.bom, document.front_raw]
+    for _, section in document.all_sections():
+        section.chunks(chunks)
+    if b"".join(chunks) != document.dump():
+        yield Problem("error", name, 0, "document.round_trip", "the parts do not give the file's bytes back")
+    wanted = TYPES.get(name) or TYPES.get(name.rpartition("/")[0] + "/" + name.rpartition("/")[2].split("-")[0])
+    if not document.front_raw or wanted is None:
+        if wanted is not None:
+            yield Problem("note", name, 1, "front.missing", "the file has no front matter")
+        return
+    meta = document.meta
+    if meta.opaque:
+        return
+    said = meta.get("type")
+    if said is None:
+        yield Problem("note", name, 1, "front.type_missing", f"the front matter has no type; it would be {wanted}")
+    elif said != wanted:
+        line = (meta.line_of("type") or 0) + 1
+        yield Problem("warning", name, line, "front.type", f"the type is {said[:40]!r}, this file is a {wanted}")
+    stamp = meta.get("updated")
+    if stamp and date_problem(stamp, UTC):
+        yield Problem(
+            "error", name, (meta.line_of("updated") or 0) + 1, "front.updated", date_problem(stamp, UTC) or ""
+        )
+
+
+def date_problem(text: str, zone: tzinfo) -> str | None:
+    """Say what is wrong with a date or time; None if nothing is, or there is none."""
+    from memory.clock import BadMoment, read_moment
+
+    try:
+        read_moment(text, zone)
+    except BadMoment as error:
+        return error.message
+    return None
+
+
+def _field_line(fields: object, key: str, top: int) -> int:
+    nodes = getattr(fields, "nodes", ())
+    return next((top + 2 + node.line for node in nodes if node.key == key), top + 1)
+
+
+def _knowledge(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    for item in snapshot.knowledge.items:
+        if item.date is not None and date_problem(item.date, UTC):
+            message = date_problem(item.date, UTC) or ""
+            yield Problem("error", name, item.line + 1, "knowledge.date", message)
+
+
+def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    for person in snapshot.contacts.people:
+        if person.plain:
+            message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
+            yield Problem("warning", name, person.line + 1, "contact.form", message)
+    for index, section in enumerate(document.sections):
+        for table in section.tables:
+            for row in table.rows:
+                if len(row.cells) > len(table.header):
+                    line = document.line_of(index) + 2 + row.line
+                    yield Problem(
+                        "warning", name, line, "contact.cells", "the row has more cells than the table columns"
+                    )
+
+
+def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    yield from unknown_sections(name, document, {MONITORS.casefold()}, "monitor.unknown_section")
+    for monitor in snapshot.monitors.monitors:
+        fields = monitor.entry.fields
+        for key in ("interval", "lastCheck", "alertPriority"):
+            message = monitor_problem(key, split_field(key, fields.get(key) or "")[0])
+            if message is not None:
+                level: Level = "warning" if key == "alertPriority" else "error"
+                yield Problem(level, name, _field_line(fields, key, monitor.line), f"monitor.{key}", message)
+        need = {"http": "url", "command": "command"}.get(monitor.type or "")
+        if monitor.type is None or (need is not None and need not in fields):
+            message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
+            yield Problem("note", name, monitor.line + 1, "monitor.incomplete", message)
+
+
+def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    config = snapshot.config
+    again = set(map(id, config.duplicates))
+    for setting in config.settings:
+        if id(setting) in again:
+            first = config.setting(setting.key)
+            message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
+            yield Problem("warning", name, setting.line + 1, "config.twice", message)
+            continue
+        wrong = config_problem(setting.key, setting.value)
+        if wrong is not None:
+            yield Problem("error", name, setting.line + 1, "config.value", wrong)
+
+
+def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    yield from unknown_sections(name, document, set(PLAN_SECTIONS), "plan.unknown_section")
+    plans = snapshot.plans if name == "orchestration.md" else Plans(name, document)
+    for plan in plans.plans:
+        fields = plan.entry.fields
+        for one in plan.problems:
+            yield Problem(one.level, name, one.line + 1, one.code, one.message)
+        for key, value in (("created", plan.created), ("completed", plan.completed)):
+            message = date_problem(value, snapshot.zone) if value else None
+            if message is not None:
+                yield Problem("error", name, _field_line(fields, key, plan.line), "plan.date", message)
+        if plan.status is not None and plan.status.casefold() not in STATUSES:
+            message = f"the status {plan.status[:40]!r} is none of {', '.join(STATUSES)}"
+            yield Problem("warning", name, _field_line(fields, "status", plan.line), "plan.status", message)
+        missing = [key for key in ("planId", "status", "created") if key not in fields]
+        if plan.section == "completed" and plan.completed is None:
+            missing.append("completed")
+        if missing:
+            message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
+            yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
+
+
+def unknown_sections(name: str, document: Document, known: set[str], code: str) -> Iterator[Problem]:
+    """Yield an error for each entry that stands in a section which no view reads."""
+    for index, section in enumerate(document.sections):
+        if len(section) and (section.level != 2 or section.name not in known):
+            for number, entry in enumerate(section.entries):
+                line = document.line_of(index, number) + 1
+                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, where nothing reads it"
+                yield Problem("error", name, line, code, message)
+
+
+_Rule = Callable[["Snapshot", str, Document], Iterable[Problem]]
+_RULES: dict[str, _Rule] = {
+    "tasks": task_problems,
+    "journal": journal_problems,
+    "knowledge": _knowledge,
+    "contacts": _contacts,
+    "monitors": _monitors,
+    "config": _config,
+    "orchestration": _plans,
+}
+_ORDER: Sequence[Level] = ("error", "warning", "note")
+
+
+def worst(problems: Iterable[Problem]) -> Level | None:
+    """Return the highest level among findings, None if there are none."""
+    levels = {one.level for one in problems}
+    return next((level for level in _ORDER if level in levels), None)

@@ -1,0 +1,311 @@
+"""The settings of config.md: `key: value` fields in sections, read from any of them; the first of a key counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from memory.document import Document, Entry, Section
+from memory.document.remarks import CONFIG_NUMBERS, is_absent, split_field
+from memory.errors import ConfigError, NotFoundError, UsageError
+
+from .edit import Edit
+from .field_edits import changed_value, check_field_value, with_end
+from .source_text import started_document
+
+if TYPE_CHECKING:
+    from .snapshot import Snapshot
+
+FILE = "config.md"
+FRONT_KEYS = ("setupComplete", "setupDate")
+"""The settings that live in the front matter."""
+HOME_SECTIONS = {
+    "timezone": "Workspace",
+    "journalTaskChanges": "Workspace",
+    "expression": "Heartbeat",
+    "cronJobId": "Heartbeat",
+    "projectId": "Heartbeat",
+    "target": "Default Notification",
+    "channelId": "Default Notification",
+    "priority": "Default Notification",
+    "primaryChannel": "IM Configuration",
+    "secondaryChannel": "IM Configuration",
+    "archiveCompletedAfterDays": "Memory Maintenance",
+    "pruneJournalAfterDays": "Memory Maintenance",
+    "maxJournalEntries": "Memory Maintenance",
+    "maintenanceSchedule": "Memory Maintenance",
+}
+"""Where `set_setting` adds a key that is not there yet."""
+CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
+BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
+PRIORITIES = frozenset({"low", "normal", "high"})
+_LIMITS = {"archiveCompletedAfterDays": 36_500, "pruneJournalAfterDays": 36_500, "maxJournalEntries": 100_000_000}
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field of config.md: `value` without its remark, `raw` as it stands; `line` from 0.
+
+    `section` is the heading above it, empty for the front matter and for what stands before any section.
+    """
+
+    key: str
+    value: str
+    remark: str | None
+    section: str
+    line: int
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceSettings:
+    """What the maintenance rules go by: two ages in days and a number of entries."""
+
+    archive_days: int = 7
+    prune_days: int = 30
+    max_entries: int = 500
+
+
+class Config:
+    """All settings of config.md in file order, those of the front matter first."""
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Read the fields; never fails."""
+        self.file = file
+        self.document = document
+        self.settings: tuple[Setting, ...] = tuple(_read_settings(document))
+        self._first: dict[str, Setting] = {}
+        for setting in self.settings:
+            self._first.setdefault(setting.key, setting)
+        self._zone: tzinfo | None = None
+        self._zone_read = False
+
+    def setting(self, key: str) -> Setting | None:
+        """Return the setting that counts for a key, None where there is none."""
+        return self._first.get(key)
+
+    def get(self, key: str) -> str | None:
+        """Return the value of a key without its remark; None where it is missing or says that there is none."""
+        found = self._first.get(key)
+        return None if found is None or is_absent(found.value) else found.value
+
+    def truth(self, key: str) -> bool:
+        """Return whether a key says yes (`true`, `yes`, `on`); anything else, or nothing, is no."""
+        return _YES.get((self.get(key) or "").lower(), False)
+
+    @property
+    def duplicates(self) -> tuple[Setting, ...]:
+        """Settings whose key stood in the file before: they do not count."""
+        return tuple(setting for setting in self.settings if self._first[setting.key] is not setting)
+
+    def zone(self, fallback: Callable[[], tzinfo]) -> tzinfo:
+        """Return the zone that `timezone` names; `fallback()` where it is missing or unknown."""
+        if not self._zone_read:
+            name = self.get("timezone")
+            if name is not None:
+                from memory.clock import UnknownZone, find_zone
+
+                try:
+                    self._zone = find_zone(name)
+                except UnknownZone:
+                    self._zone = None
+            self._zone_read = True
+        return fallback() if self._zone is None else self._zone
+
+    def require_zone(self, fallback: Callable[[], tzinfo]) -> tzinfo:
+        """Return the zone; unlike `zone` raises ConfigError `config.value` where `timezone` names an unknown one."""
+        found = self.setting("timezone")
+        if found is not None:
+            self._check(found)
+        return self.zone(fallback)
+
+    def maintenance(self) -> MaintenanceSettings:
+        """Return the numbers of the maintenance rules; a missing one has its default.
+
+        Raises ConfigError `config.value` that names file and line where a value is no usable number.
+        """
+        usual = MaintenanceSettings()
+        return MaintenanceSettings(
+            self._number("archiveCompletedAfterDays", usual.archive_days),
+            self._number("pruneJournalAfterDays", usual.prune_days),
+            self._number("maxJournalEntries", usual.max_entries),
+        )
+
+    def schedule(self) -> str | None:
+        """Return the cron expression of `maintenanceSchedule`, None if maintenance is off; ConfigError if it is bad."""
+        found = self.setting("maintenanceSchedule")
+        if found is not None:
+            self._check(found)
+        return self.get("maintenanceSchedule")
+
+    def _number(self, key: str, usual: int) -> int:
+        found = self.setting(key)
+        if found is None or is_absent(found.value):
+            return usual
+        self._check(found)
+        return int(found.value)
+
+    def _check(self, setting: Setting) -> None:
+        sentence = value_problem(setting.key, setting.value)
+        if sentence is not None:
+            line = setting.line + 1
+            raise ConfigError(
+                "config.value",
+                f"{self.file}:{line}: {sentence}",
+                "correct the line or take it out",
+                file=self.file,
+                line=line,
+                key=setting.key,
+            )
+
+    def json(self) -> dict[str, Any]:
+        """Return key → value without remarks, the first of each key; values that say there is none are None."""
+        return {key: self.get(key) for key in self._first if key not in ("type", "updated")}
+
+
+def _read_settings(document: Document) -> list[Setting]:
+    found: list[Setting] = []
+    if document.front_raw:
+        from memory.document.source import count_line_ends
+
+        above = count_line_ends(document.bom)
+        found.extend(
+            Setting(item.key, item.value, None, "", above + item.line, item.value)
+            for item in document.meta.items
+            if isinstance(item.value, str) and item.key not in ("type", "updated")
+        )
+    for index, section in document.all_sections():
+        blocks = [(section.fields, None if section.heading else -1)]
+        blocks += [(entry.fields, number) for number, entry in enumerate(section.entries)]
+        for fields, number in blocks:
+            if not len(fields):
+                continue
+            top = document.line_of(index, number if number is not None and number >= 0 else None)
+            top += 0 if number == -1 else 1
+            for node in fields.nodes:
+                value, remark = split_field(node.key, node.value)
+                found.append(Setting(node.key, value, remark, section.title, top + node.line, node.value))
+    return found
+
+
+def read_config(file: str, document: Document) -> Config:
+    """Return the settings of config.md; never fails."""
+    return Config(file, document)
+
+
+def value_problem(key: str, value: str) -> str | None:
+    """Say what is wrong with the value (without remark) of a known key; None if nothing is, or nobody knows it."""
+    if key in CONFIG_NUMBERS:
+        if not is_absent(value) and not (_NUMBER.fullmatch(value) and int(value) <= _LIMITS[key]):
+            return f"{key} is {value[:40]!r}, not a whole number from 0 to {_LIMITS[key]}"
+        return None
+    if is_absent(value):
+        return None
+    if key == "timezone":
+        from memory.clock import UnknownZone, find_zone
+
+        try:
+            find_zone(value)
+        except UnknownZone as error:
+            return error.message
+    elif key in CRON_KEYS:
+        from memory.schedule import BadCron, check_cron
+
+        try:
+            check_cron(value)
+        except BadCron as error:
+            return error.message
+    elif key in BOOLEAN_KEYS:
+        if value.lower() not in _YES:
+            return f"{key} is {value[:40]!r}, not true or false"
+    elif key == "setupDate":
+        from datetime import UTC
+
+        from memory.clock import BadMoment, read_moment
+
+        try:
+            read_moment(value, UTC)
+        except BadMoment as error:
+            return error.message
+    elif key == "priority" and value.lower() not in PRIORITIES:
+        return f"priority is {value[:40]!r}, not low, normal or high"
+    return None
+
+
+def get_setting(snapshot: Snapshot, key: str) -> Setting:
+    """Return the setting that counts for a key; raises NotFoundError `config.not_found`."""
+    found = snapshot.config.setting(key)
+    if found is None:
+        raise NotFoundError(
+            "config.not_found", f"config.md has no {key[:60]!r}", "`memdeck config list` shows the keys"
+        )
+    return found
+
+
+def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
+    """Set a key: the first field of that name changes, else one is added to `section`, or to the key's home.
+
+    With `section` only that section counts. A key that memdeck does not know goes to Workspace. The remark
+    behind a value stays where it is still true. Raises UsageError `config.value` for a value that the key
+    cannot have, `field.key`, `field.value`.
+    """
+    value = value.strip()
+    document = started_document(snapshot, FILE, now)
+    plain, _ = split_field(key, value)
+    sentence = value_problem(key, plain)
+    if sentence is not None:
+        raise UsageError("config.value", sentence, "give another value", key=key)
+    summary = f"set {key} to {value[:60]}"
+    in_front = isinstance(document.meta.get(key), str) if document.front_raw else False
+    if section is None and document.front_raw and (key in FRONT_KEYS or (in_front and key not in ("type", "updated"))):
+        return Edit({FILE: document.set_meta(key, value)}, summary)
+    document, index, number = _place(document, key, section)
+    part = document.section(index)
+    block: Section | Entry = part if number is None else part.entries[number]
+    new = check_field_value(block, key, changed_value(key, block.fields.get(key), value))
+    if isinstance(new, Entry):
+        return Edit({FILE: document.replace_entry(index, number or 0, new)}, summary)
+    if not part.body.strip():
+        new = part.with_body(with_end(part.body, new.body[: len(new.body) - len(part.body)], document, index))
+    return Edit({FILE: document.with_section(index, new)}, summary)
+
+
+def _place(document: Document, key: str, section: str | None) -> tuple[Document, int, int | None]:
+    """Return the document and the block (section, entry) that a key is set in; a missing section is made."""
+    found = None if section is None else document.find(section)
+    for index, part in document.all_sections():
+        if found is not None and index not in found:
+            continue
+        if key in part.fields:
+            return document, index, None
+        for number, entry in enumerate(part.entries):
+            if key in entry.fields:
+                return document, index, number
+    title = section or HOME_SECTIONS.get(key, "Workspace")
+    places = document.find(title)
+    if places:
+        return document, places[0], None
+    new = Section.compose(title, newline=document.newline)
+    # Workspace says what all others go by, so it stands first.
+    at = 0 if title == "Workspace" else len(document.sections)
+    return document.insert_section(at, new), at, None
+
+
+def unset_setting(snapshot: Snapshot, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
+    """Take a key out, wherever it stands; raises NotFoundError `config.not_found`, UsageError in the front matter."""
+    get_setting(snapshot, key)
+    document = snapshot.document(FILE)
+    if document.front_raw and document.meta.get(key) is not None:
+        raise UsageError("config.front", f"{key} stands in the front matter", "take it out with an editor")
+    for index, part in document.all_sections():
+        if key in part.fields:
+            document = document.with_section(index, part.unset_field(key))
+        for number, entry in enumerate(document.section(index).entries):
+            if key in entry.fields:
+                document = document.replace_entry(index, number, entry.unset_field(key))
+    return Edit({FILE: document}, f"took out {key}")

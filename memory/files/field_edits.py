@@ -1,0 +1,103 @@
+"""What edits of the small files share: a field that reads as it was written, and lines put at the end of a body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from memory.document import Document, Entry
+from memory.document.fields import split_lines
+from memory.document.nodes import B
+from memory.document.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
+from memory.errors import ConflictError, UsageError
+
+_SPACE = " \t\r\n"
+_BREAKS = re.compile(r"[\r\n]")
+
+
+def changed_value(key: str, old: str | None, value: str) -> str:
+    """Return a new value with the remark that stood behind the old one, where it still says the truth.
+
+    A remark tells about the value before it (`*/5 * * * * (every 5 min)`), so it goes with the value; it stays
+    behind a value that did not change, behind a number, and behind "none" that is still "none".
+    """
+    if old is None:
+        return value
+    plain, remark = split_field(key, value)
+    before, old_remark = split_field(key, old)
+    if remark is not None or old_remark is None:
+        return value
+    stays = plain == before or key in CONFIG_NUMBERS or (is_absent(plain) and is_absent(before))
+    return join_remark(plain, old_remark) if stays else value
+
+
+def check_field_value(block: B, key: str, value: str) -> B:
+    """Return the block with a field that reads as `value`; no other field may read differently.
+
+    Raises UsageError `field.key` for a key that is none, `field.value` for a value that would not stay one.
+    """
+    fields = block.fields
+    if fields.get(key) == value:
+        return block
+    new = block.set_field(key, value)
+    read = new.fields
+    others = {name: text for name, text in read.items() if name != key}
+    if (read.get(key) or "").split() != value.split() or others != {n: t for n, t in fields.items() if n != key}:
+        raise UsageError(
+            "field.value", f"the value of {key} would not be read as it is written", "leave out code fences and HTML"
+        )
+    return new
+
+
+def refuse_conflict(title: str, entry: Entry, base: Entry, keys: Iterable[str]) -> None:
+    """Raise ConflictError `document.conflict` where a field in `keys` was changed since `base` by somebody else.
+
+    `title` is one of the keys; `fields` of the details lists those that both sides changed.
+    """
+    both = [
+        key
+        for key in keys
+        if (entry.title != base.title if key == "title" else entry.fields.get(key) != base.fields.get(key))
+    ]
+    if both:
+        raise ConflictError(
+            "document.conflict",
+            f"somebody else changed {', '.join(both)} of {title[:60]!r} meanwhile",
+            "look at it and make the change again",
+            fields=both,
+        )
+
+
+def one_line(code: str, what: str, value: str) -> str:
+    """Return a text without space around it; raises UsageError with `code` where it is empty or has line ends."""
+    text = value.strip()
+    if not text or _BREAKS.search(text):
+        raise UsageError(code, f"{what} is one line of text", "write it without line ends")
+    return text
+
+
+def with_end(body: str, text: str, document: Document, section: int, entry: int | None = None) -> str:
+    """Return the body of a section, or of an entry of it, with lines behind its last text.
+
+    `text` is one or more lines with line feeds; they get the file's line ends, blank lines are kept as it has them.
+    """
+    newline = document.newline
+    added = "".join(line + newline for line, _ in split_lines(text))
+    content = body.rstrip(_SPACE)
+    rest = split_lines(body[len(content) :])
+    if content:
+        ending = rest[0][1] if rest else ""
+        return content + (ending or newline) + added + "".join(line + end for line, end in rest[1:])
+    part = document.section(section)
+    last = section == len(document.sections) - 1 and (entry if entry is not None else -1) == len(part) - 1
+    lead = "".join(rest[0]) if rest else (newline if document.spaced else "")
+    if lead and not lead.endswith(("\n", "\r")):
+        lead += newline
+    tail = "".join(line + end for line, end in rest[1:])
+    return lead + added + (tail or (newline if document.spaced and not last else ""))
+
+
+def clean_values(values: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+    """Return values in the order of `known`, then of the caller, without those that are empty."""
+    order = [key for key in known if key in values] + [key for key in values if key not in known]
+    return {key: values[key].strip() for key in order if values[key].strip()}

@@ -1,0 +1,140 @@
+"""Contacts: rows of tables edited cell by cell, people as bullets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import MemdeckError, UsageError
+from memory.files.contacts import add_contact, edit_contact, find_contact, remove_contact
+from memory.files.templates import template_files
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+
+NAME = "contacts.md"
+SAMPLE = snapshot_of({NAME: sample(NAME)})
+
+
+def test_the_sample() -> None:
+    """Three channels, two routes, three people, with their lines."""
+    found = SAMPLE.contacts.json()
+    assert [one["name"] for one in found["channels"]] == ["Dev Team Bot", "Slack Alerts", "DingTalk Team"]
+    assert [one["prefix"] for one in found["routes"]] == ["/ask", "/deploy"]
+    assert [(one["name"], one["role"]) for one in found["people"]] == [
+        ("Alice", "PM"),
+        ("Bob", "DevOps"),
+        ("Carol", "Designer"),
+    ]
+    lines = sample(NAME).decode().split("\n")
+    assert all(one.title.split()[0] in lines[one.line] for one in SAMPLE.contacts.all())
+
+
+def test_odd_tables() -> None:
+    """Columns in another order, further columns, missing cells, and a table of something else."""
+    text = "## Channels\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+    text += "| ID | Name | Team |\n|--|--|--|\n| c-1 | Bot | ops |\n| c-2 |\n"
+    channels = snapshot_of({NAME: text}).contacts.channels
+    assert [(one.id, one.name, one.type, dict(one.extra)) for one in channels] == [
+        ("c-1", "Bot", "", {"Team": "ops"}),
+        ("c-2", "", "", {"Team": ""}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "role", "rest", "plain"),
+    [
+        ("**Alice** (PM): hi", "Alice", "PM", "hi", False),
+        ("**Al** (PM (EU)): a: b", "Al", "PM (EU)", "a: b", False),
+        ("**王芳**: x", "王芳", None, "x", False),
+        ("**Bob**", "Bob", None, "", False),
+        ("Bob: x", "Bob: x", None, "", True),
+    ],
+)
+def test_people(text: str, name: str, role: str | None, rest: str, plain: bool) -> None:
+    """Name, role and text; what has no bold name is kept as it is."""
+    (person,) = snapshot_of({NAME: f"## People\n- {text}\n"}).contacts.people
+    assert (person.name, person.role, person.text, person.plain) == (name, role, rest, plain)
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+def test_one_cell_or_one_word(newline: bytes, bom: bytes) -> None:
+    """Setting a cell or a role changes these characters only."""
+    data = bom + with_newlines(sample(NAME), newline).rstrip(b"\r\n")
+    start = snapshot_of({NAME: data})
+    slack = start.contacts.channels[1].ref
+    done = edit_contact(start, slack, {"status": "connected"}, now=NOW).documents[NAME].dump()
+    assert done == data.replace(b"disconnected", b"connected")
+    done = edit_contact(start, "Carol", {"role": "Artist"}, now=NOW).documents[NAME].dump()
+    assert done == data.replace(b"Designer", b"Artist")
+    done = remove_contact(start, "project-456", now=NOW).documents[NAME].dump()
+    assert done == data.replace(b"| Dev Team Bot | project-456 | /deploy | auto |" + newline, b"")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "line"),
+    [
+        ("channel", {"name": "A|b", "id": "c-9", "Status": "off"}, "| A\\|b | c-9 |  | off |"),
+        ("route", {"channel": "Slack Alerts", "project": "p", "prefix": "/x"}, "| Slack Alerts | p | /x |  |"),
+        ("person", {"name": "Zed", "role": "QA", "text": "hi"}, "- **Zed** (QA): hi"),
+        ("person", {"name": "Zed"}, "- **Zed**"),
+    ],
+)
+def test_add(kind: str, values: Mapping[str, str], line: str) -> None:
+    """A row or a bullet comes behind the last one; from a template, or nothing, it works as well."""
+    edit = add_contact(SAMPLE, kind, values, now=NOW)
+    done = after(SAMPLE, edit)
+    assert changed_lines(text_of(SAMPLE, NAME), text_of(done, NAME)) == ([], [line + "\n"])
+    assert find_contact(done, edit.ref or "").kind == kind
+    lower = {key.lower(): value for key, value in values.items()}
+    for start in (snapshot_of(template_files(NOW)), snapshot_of({}), snapshot_of({NAME: "## Notes\nhi"})):
+        edit = add_contact(start, kind, lower, now=NOW)
+        assert find_contact(after(start, edit), edit.ref or "").title.startswith(
+            values.get("name") or values["channel"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("robot", {"name": "x"}),
+        ("channel", {"id": "x"}),
+        ("channel", {"name": "x", "colour": "red"}),
+        ("channel", {"name": "x", "id": "a\nb"}),
+        ("person", {"name": "a\nb"}),
+        ("person", {"name": "a**b"}),
+        ("person", {"name": "a", "role": "x)"}),
+        ("person", {"name": "a", "phone": "1"}),
+        ("route", {"project": "p"}),
+    ],
+)
+def test_bad_values_are_refused(kind: str, values: Mapping[str, str]) -> None:
+    """Unknown kinds and keys, missing names and values with line ends are refused."""
+    with pytest.raises(UsageError):
+        add_contact(SAMPLE, kind, values, now=NOW)
+
+
+@given(
+    st.sampled_from(["channel", "route", "person"]),
+    st.text(alphabet="ab |#-*`~<>!\\\n:()中", min_size=1, max_size=10),
+    st.text(alphabet="ab |#-*`~<>!\\\n:()中", max_size=16),
+)
+def test_hostile_values_stay_where_they_are_put(kind: str, name: str, text: str) -> None:
+    """Any value is read back as it was given, or refused; nobody else changes."""
+    values = {
+        "channel": {"name": name, "type": text},
+        "route": {"channel": name, "prefix": text},
+        "person": {"name": name, "text": text},
+    }[kind]
+    try:
+        edit = add_contact(SAMPLE, kind, values, now=NOW)
+    except MemdeckError:
+        return
+    done = after(SAMPLE, edit)
+    found = find_contact(done, edit.ref or "").json()
+    assert {key: found[key].split() for key in values} == {key: value.split() for key, value in values.items()}
+    others = [one.title for one in done.contacts.all() if one.ref != edit.ref]
+    assert [one.title for one in SAMPLE.contacts.all()] == others or len(others) == len(SAMPLE.contacts.all()) - 1

@@ -1,0 +1,115 @@
+"""Monitors: values and remarks apart, edits of one line, and nothing that runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.errors import AmbiguousError, ConflictError, NotFoundError, UsageError
+from memory.files.monitors import add_monitor, edit_monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.templates import template_files
+from tests.fixture_files import sample, with_newlines
+from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+
+NAME = "monitors.md"
+SAMPLE = snapshot_of({NAME: sample(NAME)})
+
+
+def test_the_sample() -> None:
+    """`null (notify only)` is no command with a remark, `healthy (72% used)` is healthy."""
+    disk = find_monitor(SAMPLE, "disk")
+    assert (disk.auto_remediate, disk.auto_remediate_remark) == (None, "notify only")
+    assert (disk.last_status, disk.last_status_remark, disk.healthy) == ("healthy", "72% used", True)
+    assert (disk.interval, disk.interval_remark) == ("0 * * * *", "every hour")
+    assert disk.command == "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"
+    assert disk.json()["line"] == 26
+    assert [one.name for one in SAMPLE.monitors.monitors] == ["API Health Check", "Database Connection", "Disk Space"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "written"),
+    [
+        ("interval", "*/5 * * * *", "- interval: */5 * * * *"),
+        ("interval", "0 * * * *", "- interval: 0 * * * * (every hour)"),
+        ("interval", "@daily (at midnight)", "- interval: @daily (at midnight)"),
+        ("lastStatus", "down", "- lastStatus: down"),
+        ("autoRemediate", "rm -rf tmp (all)", "- autoRemediate: rm -rf tmp (all)"),
+        ("autoRemediate", "null", "- autoRemediate: null (notify only)"),
+        ("threshold", "value > 95 (percent)", "- threshold: value > 95 (percent)"),
+        ("team", "ops", "- team: ops"),
+    ],
+)
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+def test_edit_changes_one_line(key: str, value: str, written: str, newline: bytes) -> None:
+    """One line changes; a remark stays only behind the value that it is about."""
+    before = snapshot_of({NAME: with_newlines(sample(NAME), newline)})
+    done = after(before, edit_monitor(before, "Disk Space", {key: value}, now=NOW))
+    gone, came = changed_lines(text_of(before, NAME), text_of(done, NAME))
+    assert len(gone) <= 1
+    assert [line.rstrip() for line in came] in ([written], [])
+    assert written in text_of(done, NAME)
+
+
+def test_rename_unset_remove() -> None:
+    """A name is the heading; a field and a monitor go with their lines only."""
+    done = after(SAMPLE, edit_monitor(SAMPLE, "Disk", {"name": "Disks"}, ["cronJobId"], now=NOW))
+    gone, came = changed_lines(text_of(SAMPLE, NAME), text_of(done, NAME))
+    assert (sorted(gone), came) == (["### Disk Space\n", "- cronJobId: cron-mon-003\n"], ["### Disks\n"])
+    done = after(SAMPLE, remove_monitor(SAMPLE, "Database", now=NOW))
+    assert [one.name for one in done.monitors.monitors] == ["API Health Check", "Disk Space"]
+
+
+def test_add() -> None:
+    """A new monitor stands last, in the order of the format; a missing file begins as the template."""
+    values = {"foo": "1", "interval": "@hourly", "type": "http", "url": "https://x.example", "command": " "}
+    for start in (SAMPLE, snapshot_of({}), snapshot_of(template_files(NOW)), snapshot_of({NAME: "# Mine\n"})):
+        edit = add_monitor(start, "New one", values, now=NOW)
+        last = after(start, edit).monitors.monitors[-1]
+        assert (last.name, last.ref) == ("New one", edit.ref)
+        assert list(last.entry.fields) == ["type", "url", "interval", "foo"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"interval": "often"}, {"lastCheck": "2024-13-01"}, {"alertPriority": "urgent"}, {"bad key": "x"}],
+)
+def test_bad_values_are_refused(values: dict[str, str]) -> None:
+    """What does not read as it is written is refused."""
+    with pytest.raises(UsageError):
+        add_monitor(SAMPLE, "X", values, now=NOW)
+    with pytest.raises(UsageError):
+        edit_monitor(SAMPLE, "Disk", values, now=NOW)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "Disk Space"])
+def test_bad_names_are_refused(name: str) -> None:
+    """A name is one line, and a new one."""
+    with pytest.raises(UsageError):
+        add_monitor(SAMPLE, name, {}, now=NOW)
+
+
+def test_conflicts() -> None:
+    """Other fields merge, the same field is a conflict; an editor's text conflicts as a whole."""
+    base = find_monitor(SAMPLE, "Disk").entry
+    theirs = after(SAMPLE, edit_monitor(SAMPLE, "Disk", {"lastStatus": "down"}, now=NOW))
+    done = after(theirs, edit_monitor(theirs, "Disk", {"threshold": "value > 80"}, base=base, now=NOW))
+    assert (find_monitor(done, "Disk").last_status, find_monitor(done, "Disk").threshold) == ("down", "value > 80")
+    with pytest.raises(ConflictError) as caught:
+        edit_monitor(theirs, "Disk", {"lastStatus": "healthy"}, base=base, now=NOW)
+    assert caught.value.details["fields"] == ["lastStatus"]
+    with pytest.raises(ConflictError):
+        replace_monitor_text(theirs, "Disk", "### Disk\n", base=base, now=NOW)
+    done = after(SAMPLE, replace_monitor_text(SAMPLE, "Disk", "### Disk\n- type: command\n", base=base, now=NOW))
+    assert find_monitor(done, "Disk").interval is None
+
+
+def test_twins_and_lookup() -> None:
+    """Monitors of one name have longer refs; a name that fits several is ambiguous."""
+    snapshot = snapshot_of({NAME: "## Monitors\n### A\n### A\n### B\n"})
+    refs = [one.ref for one in snapshot.monitors.monitors]
+    assert len(set(refs)) == 3
+    assert [len(ref.split("#")[1]) for ref in refs] == [18, 18, 10]
+    assert find_monitor(snapshot, refs[1]).at == (0, 1)
+    with pytest.raises(AmbiguousError):
+        find_monitor(snapshot, "A")
+    with pytest.raises(NotFoundError):
+        find_monitor(snapshot, "monitors#0000000")
