@@ -1,0 +1,94 @@
+"""The memory systems of a workspace, and the protocol they share.
+
+Maintenance, search, check, status and Brief go over `systems_of` and know no system by name. A new system is one
+folder here that offers one object of the protocol, listed in `SYSTEMS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from memory.maintenance import Report
+    from memory.problems import Problem
+    from memory.recall import Record
+    from memory.workspace import Workspace
+
+
+class System(Protocol):
+    """One memory system in one workspace; making the object reads nothing."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder in `memory/`, for people and programs."""
+
+    def present(self) -> bool:
+        """Tell whether the workspace holds this system."""
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong in its files, or in those named, by file and line."""
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
+        """Keep it small by its rules, in one transaction; `dry_run` only reports."""
+
+    def records(self) -> Iterator[Record]:
+        """Yield what can be found in it, archives included."""
+
+    def status(self, now: datetime) -> Mapping[str, Any]:
+        """Return how things stand in it, as JSON-able data."""
+
+
+class WorkspaceMemory:
+    """The memory files of `.aiter/memory` as a system."""
+
+    name = "files"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Keep the workspace."""
+        self._workspace = workspace
+
+    def present(self) -> bool:
+        """Tell whether there is a folder `.aiter/memory`."""
+        return self._workspace.memory.is_dir()
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong in the memory files."""
+        from memory.files.check import check_files
+
+        return check_files(self._workspace.snapshot(), names)
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
+        """Apply the four rules; see `memory.maintenance.maintain`."""
+        from memory.maintenance import maintain
+
+        return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
+
+    def records(self) -> Iterator[Record]:
+        """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
+        from memory.recall import records
+
+        return records(self._workspace.snapshot())
+
+    def status(self, now: datetime) -> Mapping[str, Any]:
+        """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
+        from memory.files.status import brief
+
+        found = brief(self._workspace.snapshot(), now)
+        return {
+            "counts": dict(found.counts),
+            "overdue": len(found.overdue),
+            "due_today": len(found.due_today),
+            "in_progress": len(found.in_progress),
+            "alerts": len(found.alerts),
+        }
+
+
+SYSTEMS: tuple[Callable[[Workspace], System], ...] = (WorkspaceMemory,)
+"""What makes the object of each system for a workspace, in the order in which they are shown."""
+
+
+def systems_of(workspace: Workspace) -> tuple[System, ...]:
+    """Return the systems that are present in a workspace."""
+    return tuple(system for make in SYSTEMS if (system := make(workspace)).present())
