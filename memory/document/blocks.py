@@ -24,10 +24,15 @@ _STARTERS = frozenset("`~>*-_+0123456789<#[")
 _ENDERS = frozenset("`~>*-_+0123456789<#=")
 _SPACED = frozenset(" \t")
 
-_NESTING_LIMIT = 20
-"""Levels (a list item counts two, a quote one) from which markdown-it-py reads no blocks any more."""
+_NESTING_LIMIT = 100
+"""Levels (a list item counts two, a quote one) from which the rest of a line is text.
 
-_NONE, _PARAGRAPH, _FENCED, _HTML, _DEAD = range(5)
+CommonMark knows no limit; this one bounds the work for each line. markdown-it-py stops at 20 levels and reads no
+block behind them any more: there a line of ten list markers would take every heading that follows out of the file,
+which the scan of a whole file does not see either. A heading in column 0 ends any depth here.
+"""
+
+_NONE, _PARAGRAPH, _FENCED, _HTML = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +115,6 @@ class _Scanner:
 
     def swallows(self) -> bool:
         """Return whether a heading that follows now would be no heading."""
-        if self.leaf == _DEAD:
-            return not self.quotes
         return not self.stack and self.leaf in (_FENCED, _HTML)
 
     def read(self, line: str) -> bool:
@@ -162,8 +165,6 @@ class _Scanner:
                     self.leaf = _NONE
                 return True
             self.leaf = _NONE
-        elif leaf == _DEAD:
-            return False
         if blank:
             if fresh:
                 stack.pop()  # An item may begin with one blank line, not with two.
@@ -181,8 +182,7 @@ class _Scanner:
         while True:
             base, _, level = stack[-1] if stack else _ROOT
             if level >= _NESTING_LIMIT:
-                self.leaf = _DEAD
-                return False
+                break
             if column - base > 3:
                 return False  # Indented code needs no memory: the next line is looked at in the same way.
             first = line[position]

@@ -5,19 +5,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .fields import Fields, count_lines, read_bullets
-from .nodes import count_line_ends
+from .fields import Fields, count_lines, hidden_lines, split_lines
+from .source import count_line_ends, decode
 
 if TYPE_CHECKING:
     from .model import Document
     from .nodes import Block
 
-_MARKERS = re.compile(rb"^(?:<{7} [^\r\n]*|={7}|>{7} [^\r\n]*)\r?$", re.MULTILINE)
-_MEANT = re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: |- ?[A-Za-z][A-Za-z0-9_-]*:[^\s/]")
-_MEANT_QUICK = re.compile(r"^(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/])", re.MULTILINE)
+_MARKERS = re.compile(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
+_UNDECODED = re.compile(r"([\udc80-\udcff])[^\r\n]*")
+_OPENING = re.compile(rb"---[ \t]*(?:[\r\n]|\Z)")
+# Lines that are text, where a field was likely meant.
+_BULLET = re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: ")
+_TIGHT = re.compile(r"- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:]|-[A-Za-z][A-Za-z0-9_-]*: ")
+_MEANT_QUICK = re.compile(r"(?:\A|[\r\n])(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:])")
+_MOST_ENCODING = 20
+
+Finding = tuple[int, str, str]
+"""Line (from 0), code and sentence."""
 
 
-def structure_problems(document: Document) -> list[tuple[int, str, str]]:
+def structure_problems(document: Document) -> list[Finding]:
     """Return (line from 0, code, sentence) for every finding, in line order."""
     data = document.dump()
     found = [*_encoding(data), *_front(document, data), *_conflicts(data), *_places(document)]
@@ -32,135 +40,119 @@ def structure_problems(document: Document) -> list[tuple[int, str, str]]:
 
 def has_conflict_markers(document: Document) -> bool:
     """Tell whether git's conflict markers stand in the file: it is shown, but not written."""
-    data = document.dump()
-    return b"<<<<<<< " in data and b">>>>>>> " in data and len(_MARKERS.findall(data)) >= 3
+    return _conflict_at(document.dump()) is not None
+
+
+def _conflict_at(data: bytes) -> int | None:
+    """Return the offset of the first `<<<<<<<` line that `=======` and `>>>>>>>` lines follow in this order."""
+    if b"<<<<<<< " not in data or b">>>>>>> " not in data:
+        return None
+    begin: int | None = None
+    parted = False
+    for mark in _MARKERS.finditer(data):
+        if mark[1]:
+            begin, parted = mark.start(), False
+        elif mark[2]:
+            parted = begin is not None
+        elif parted:
+            return begin
+    return None
 
 
 def _line(data: bytes, offset: int) -> int:
     return count_line_ends(data[:offset])
 
 
-def _encoding(data: bytes) -> list[tuple[int, str, str]]:
-    found: list[tuple[int, str, str]] = []
-    offset = 0
-    while len(found) < 20:
-        try:
-            data[offset:].decode("utf-8")
-        except UnicodeDecodeError as error:
-            at = offset + error.start
-            line = _line(data, at)
-            if not found or found[-1][0] != line:
-                found.append((line, "document.encoding", f"byte 0x{data[at]:02x} is not UTF-8; it is kept as it is"))
-            offset += error.end
-            continue
-        break
+def _encoding(data: bytes) -> list[Finding]:
+    found: list[Finding] = []
+    text = "" if data.isascii() else decode(data)
+    for mark in _UNDECODED.finditer(text):
+        line = count_lines(text, mark.start())
+        byte = ord(mark[1]) - 0xDC00
+        found.append((line, "document.encoding", f"byte 0x{byte:02x} is not UTF-8; it is kept as it is"))
+        if len(found) == _MOST_ENCODING:
+            break
     if b"\0" in data:
         found.append((_line(data, data.index(b"\0")), "document.nul", "a NUL byte stands in the text; it is kept"))
     return found
 
 
-def _front(document: Document, data: bytes) -> list[tuple[int, str, str]]:
+def _front(document: Document, data: bytes) -> list[Finding]:
     if document.front_raw:
         return list(document.meta.problems)
-    start = data[len(document.bom) : len(document.bom) + 5]
-    if start.startswith((b"---\n", b"---\r")) or start == b"---":
+    if _OPENING.match(data, len(document.bom)):
         return [(0, "front.unclosed", "the front matter is never closed, so it is read as text")]
     return []
 
 
-def _conflicts(data: bytes) -> list[tuple[int, str, str]]:
-    marks = list(_MARKERS.finditer(data))
-    if len(marks) < 3 or not any(mark.group().startswith(b"<") for mark in marks):
+def _conflicts(data: bytes) -> list[Finding]:
+    begin = _conflict_at(data)
+    if begin is None:
         return []
-    line = _line(data, next(mark.start() for mark in marks if mark.group().startswith(b"<")))
-    return [
-        (
-            line,
-            "document.conflict_markers",
-            "git's conflict markers are in the file; resolve them, memdeck only reads it",
-        )
-    ]
+    message = "git's conflict markers are in the file; resolve them, memdeck only reads it"
+    return [(_line(data, begin), "document.conflict_markers", message)]
 
 
-def _places(document: Document) -> list[tuple[int, str, str]]:
-    found = [
-        (
-            document.line_of(-1, index),
-            "document.loose_entry",
-            f"the entry {entry.title!r} stands before any section",
-        )
-        for index, entry in enumerate(document.head.entries)
-    ]
+def _places(document: Document) -> list[Finding]:
+    found: list[Finding] = []
+    for index, entry in enumerate(document.head.entries):
+        message = f"the entry {entry.title!r} stands before any section"
+        found.append((document.line_of(-1, index), "document.loose_entry", message))
     names: dict[str, int] = {}
     for index, section in enumerate(document.sections):
-        if section.level == 2 and section.name in names:
-            line = names[section.name] + 1
-            found.append(
-                (
-                    document.line_of(index),
-                    "document.twin_section",
-                    f"the section {section.title!r} stands in line {line} too",
-                )
-            )
-        names.setdefault(section.name, document.line_of(index))
+        if section.level != 2:
+            continue
+        line = document.line_of(index)
+        first = names.setdefault(section.name, line)
+        if first != line:
+            message = f"the section {section.title!r} stands in line {first + 1} too"
+            found.append((line, "document.twin_section", message))
     if document.open_end:
-        last = document.section(len(document.sections) - 1)
-        at = document.line_of(len(document.sections) - 1, len(last) - 1 if len(last) else None)
-        found.append(
-            (
-                at,
-                "document.unclosed",
-                "a code fence or HTML block is never closed: it swallows the rest of the file",
-            )
-        )
+        message = "a code fence or HTML block is never closed: it swallows the rest of the file"
+        found.append((_opening_line(document), "document.unclosed", message))
     return found
 
 
-def _fields(block: Block, line: int) -> list[tuple[int, str, str]]:
+def _opening_line(document: Document) -> int:
+    """Return the line where the block begins that is open at the end of a document."""
+    index = len(document.sections) - 1
+    last = document.section(index)
+    block: Block = last.entries[-1] if len(last) else last
+    line = document.line_of(index, len(last) - 1 if len(last) else None)
+    hidden = hidden_lines(block.body)
+    first = len(hidden)
+    while first and hidden[first - 1]:
+        first -= 1
+    return line + first + (1 if len(last) or last.heading else 0)
+
+
+def _fields(block: Block, line: int) -> list[Finding]:
     body = block.body
-    found: list[tuple[int, str, str]] = []
-    fields = block.fields if isinstance(block.fields, Fields) else Fields(body)
-    if _has_twins(body, fields):
+    found: list[Finding] = []
+    if _has_twins(body, block.fields):
         seen: set[str] = set()
-        for node in fields.nodes:
+        for node in block.fields.nodes:
             if node.key in seen:
-                found.append(
-                    (
-                        line + node.line,
-                        "field.twice",
-                        f"the field {node.key!r} stands twice; the first counts",
-                    )
-                )
+                message = f"the field {node.key!r} stands twice; the first counts"
+                found.append((line + node.line, "field.twice", message))
             seen.add(node.key)
-    if _MEANT_QUICK.search(body) is not None:
-        for bullet in read_bullets(body):
-            source = body[bullet.start : bullet.end]
-            if _MEANT.match(source) is not None and bullet.marker != "-":
-                found.append(
-                    (
-                        line + bullet.line,
-                        "field.bullet",
-                        f"{source.strip()[:40]!r} is text; a field begins with a dash",
-                    )
-                )
-        for number, source in _tight(body):
-            found.append(
-                (
-                    line + number,
-                    "field.space",
-                    f"{source.strip()[:40]!r} is text; a space belongs behind the colon",
-                )
-            )
+    if _MEANT_QUICK.search(body) is None:
+        return found
+    hidden = hidden_lines(body)
+    for number, (text, _) in enumerate(split_lines(body)):
+        if number < len(hidden) and hidden[number]:
+            continue
+        if _BULLET.match(text):
+            message = f"{text.strip()[:40]!r} is text; a field begins with a dash"
+            found.append((line + number, "field.bullet", message))
+        elif _TIGHT.match(text):
+            message = f"{text.strip()[:40]!r} is text; a space belongs behind the colon"
+            if text[1:2] != " ":
+                message = f"{text.strip()[:40]!r} is text; a space belongs behind the dash"
+            found.append((line + number, "field.space", message))
     return found
 
 
 def _has_twins(body: str, fields: Fields) -> bool:
-    return body.count("\n- ") + body.startswith("- ") > len(fields) and len(fields.nodes) > len(fields)
-
-
-def _tight(body: str) -> list[tuple[int, str]]:
-    """Return lines such as `- key:value` and `-key: value`, where a field was likely meant."""
-    pattern = re.compile(
-        r"^(?:- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:][^\r\n]*|-[A-Za-z][A-Za-z0-9_-]*: [^\r\n]*)", re.MULTILINE
-    )
-    return [(count_lines(body, match.start()), match.group()) for match in pattern.finditer(body)]
+    dashes = body.count("\n- ") + body.count("\r- ") + body.startswith("- ")
+    return dashes > len(fields) and len(fields.nodes) > len(fields)

@@ -7,10 +7,13 @@ of that body. What stands in a code fence or an HTML block is neither field nor 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from memory.errors import UsageError
+
+from .source import ESCAPES, heading_end
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _REST = r"(?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*"
@@ -20,7 +23,15 @@ _BULLET_LINE = r"([-*+])(?: {1,4}([^\r\n]*)|(?=[\r\n]|\Z))"
 # A pair of forms each: over a whole body without code, and at one line start, where a lone carriage return counts.
 _FIELD = (re.compile(rf"^{_FIELD_LINE}({_REST})", re.MULTILINE), re.compile(rf"{_FIELD_LINE}({_REST_CR})"))
 _BULLET = (re.compile(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), re.compile(rf"{_BULLET_LINE}({_REST_CR})"))
-_SUSPECT = re.compile(r"```|~~~|<[A-Za-z/!?]|\r(?!\n)")
+# Bodies without code, in one pass: the value comes stripped. Most have no continuation lines either.
+_QUICK = r"\n- {1,4}+([A-Za-z][A-Za-z0-9_-]*+):(?: [ \t]*+((?:[^\r\n]*[^ \t\r\n])?+)[ \t]*+|(?=[\r\n]|\Z))"
+_PAIR = re.compile(_QUICK)
+_LONG_PAIR = re.compile(_QUICK + f"({_REST})")
+# Too wide, for speed: what it does not find has no field.
+_FIRST = re.compile(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
+_ENDS = r"(?>\r\n|\n|\r)"
+_INDENTED = re.compile(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
+_TAG = re.compile(r"<[A-Za-z/!?]")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
@@ -52,64 +63,95 @@ class Bullet:
     end: int
 
 
-class Fields(Mapping[str, str]):
+class Fields(dict[str, str]):
     """The fields of one body by key, in file order; of a key that stands twice the first counts.
 
     A value is stripped, its continuation lines are dedented and joined with a line feed. `nodes` has every field
-    with its position, duplicates included.
+    with its position, duplicates included. It is a dict for the speed of its look-ups, made by `read_fields`, and
+    refuses every change.
     """
 
-    __slots__ = ("_body", "_nodes", "_values")
-
-    def __init__(self, body: str) -> None:
-        """Read the fields of `body`."""
-        self._body = body
-        self._nodes: tuple[Field, ...] | None = None
-        values: dict[str, str] = {}
-        if _SUSPECT.search(body) is None:
-            for key, value, more in _FIELD[0].findall(body):
-                if key not in values:
-                    values[key] = _join(value, more) if more else value.strip(" \t")
-        else:
-            for node in self.nodes:
-                values.setdefault(node.key, node.value)
-        self._values = values
-
-    def __getitem__(self, key: str) -> str:
-        """Return the value of `key`."""
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the keys in file order."""
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        """Return the number of distinct keys."""
-        return len(self._values)
-
-    def get(self, key: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        """Return the value of `key`, or `default`; a plain lookup, for it is called for every entry."""
-        return self._values.get(key, default)
+    # A source in bytes is an entry's, heading line and all; a text is a body.
+    __slots__ = ("_nodes", "_source")
+    _source: bytes | str
+    _nodes: tuple[Field, ...]
 
     def __repr__(self) -> str:
         """Show the keys and values."""
-        return f"Fields({self._values!r})"
+        return f"Fields({dict.__repr__(self)})"
 
     @property
     def nodes(self) -> tuple[Field, ...]:
         """Every field of the body with its position, in order."""
-        if self._nodes is None:
-            self._nodes = tuple(_field(self._body, match) for match in _matches(_FIELD, self._body))
-        return self._nodes
+        try:
+            return self._nodes
+        except AttributeError:
+            source = self._source
+            body = source if isinstance(source, str) else source[heading_end(source) :].decode("utf-8", ESCAPES)
+            self._nodes = tuple([_field(body, line, match) for line, match in _matches(_FIELD, body)])
+            return self._nodes
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("fields are read only; change them with set_field and unset_field of their block")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
+_EMPTY = Fields()
+_EMPTY._source = ""
+
+
+def read_fields(source: bytes | str) -> Fields:
+    """Return the fields of an entry's whole source in bytes, or of a body as text."""
+    if isinstance(source, bytes):
+        if _FIRST.search(source) is None and (b"\r" not in source or source.count(b"\r") == source.count(b"\r\n")):
+            return _EMPTY
+        text = source.decode("utf-8", ESCAPES)
+    else:
+        text = "\n" + source
+    if may_hide(text):
+        return _placed(source)
+    if "\n " in text or ("\t" in text and "\n\t" in text):
+        values: dict[str, str] = {}
+        for key, value, more in _LONG_PAIR.findall(text):
+            if key not in values:
+                values[key] = _join(value, more) if more else value
+        fields = Fields(values)
+    else:
+        pairs = _PAIR.findall(text)
+        fields = Fields(pairs)
+        if len(fields) != len(pairs):
+            return _placed(source)
+    fields._source = source
+    return fields
+
+
+def _placed(source: bytes | str) -> Fields:
+    """Return the fields by way of their positions: what stands in code is left out, the first of a key counts."""
+    fields = Fields()
+    fields._source = source
+    for node in fields.nodes:
+        dict.setdefault(fields, node.key, node.value)
+    return fields
+
+
+def may_hide(text: str) -> bool:
+    """Tell, quickly, whether a text may hold code fences, HTML blocks or line ends of a lone carriage return."""
+    return (
+        ("`" in text and "```" in text)
+        or ("~" in text and "~~~" in text)
+        or ("<" in text and _TAG.search(text) is not None)
+        or ("\r" in text and text.count("\r") != text.count("\r\n"))
+    )
 
 
 def read_bullets(body: str) -> tuple[Bullet, ...]:
     """Return the top-level bullets of a body, fields among them."""
     found = []
-    for match in _matches(_BULLET, body):
+    for line, match in _matches(_BULLET, body):
         text = _join(match.group(2) or "", match.group(3)) if match.group(3) else (match.group(2) or "").strip(" \t")
         start, end = match.start(), _behind_line(body, match.end())
-        found.append(Bullet(match.group(1), text, count_lines(body, start), start, end))
+        found.append(Bullet(match.group(1), text, line, start, end))
     return tuple(found)
 
 
@@ -118,7 +160,7 @@ def hidden_lines(body: str) -> tuple[bool, ...]:
     from .blocks import scan_blocks
 
     lines = [line for line, _ in split_lines(body)]
-    if _SUSPECT.search(body) is None:
+    if not may_hide(body):
         return (False,) * len(lines)
     hidden: list[bool] = []
     while len(hidden) < len(lines):
@@ -152,35 +194,68 @@ def set_field(body: str, key: str, value: str, newline: str = "\n") -> str:
     """Return the body with `key` set: the first such field's value is replaced, else a field is added.
 
     A new field goes behind the last one, in its bullet style, or on top of the body. Further lines of a value
-    are indented by two spaces. Raises `UsageError` (`field.key`) for a key that is none.
+    are indented by two spaces. Raises `UsageError`: `field.key` for a key that is none, `field.place` where the
+    text around would change what this or another field says.
     """
     if not KEY.fullmatch(key):
         raise UsageError("field.key", f"{key!r} is not a field name", "use letters, digits, - and _, a letter first")
     written = _written(value, newline)
-    nodes = Fields(body).nodes
-    for node in nodes:
+    nodes = read_fields(body).nodes
+    for number, node in enumerate(nodes):
         if node.key == key:
             gap = "" if body[node.value_start - 1 : node.value_start] == " " or not written else " "
-            return body[: node.value_start] + gap + written + body[node.value_end :]
+            new = body[: node.value_start] + gap + written + body[node.value_end :]
+            return _checked(new, nodes, nodes[:number], key, nodes[number + 1 :])
     line = f"- {key}:" + (f" {written}" if written else "")
     if nodes:
         last = nodes[-1]
         style = body[last.start : body.index(last.key, last.start)]
-        return insert_line(body, last.end, style + line[2:], newline)
-    return insert_line(body, 0, line, newline)
+        new = insert_line(body, last.end, style + line[2:], newline)
+    else:
+        # Indented lines on top would become a part of the new value: it goes behind them.
+        indented = _INDENTED.match(body)
+        new = insert_line(body, indented.end() if indented else 0, line, newline)
+    return _checked(new, nodes, nodes, key, ())
 
 
 def unset_field(body: str, key: str) -> str:
-    """Return the body without the lines of `key`, every one where it stands several times."""
-    for node in reversed(Fields(body).nodes):
+    """Return the body without the lines of `key`, every one where it stands several times.
+
+    Raises `UsageError` (`field.place`) where the text around would change what another field says.
+    """
+    nodes = read_fields(body).nodes
+    new = body
+    for node in reversed(nodes):
         if node.key == key:
-            body = body[: node.start] + body[node.end :]
-    return body
+            behind = new[node.end :]
+            if new[: node.start].endswith("\r") and behind.startswith("\n"):
+                behind = "\r" + behind[1:]  # Else the two would be one line end, and a blank line gone.
+            new = new[: node.start] + behind
+    return new if new == body else _checked(new, nodes, [node for node in nodes if node.key != key], None, ())
+
+
+def _checked(new: str, old: Sequence[Field], before: Sequence[Field], key: str | None, after: Sequence[Field]) -> str:
+    """Return an edited body when its fields are those of before, the edited one and those of after."""
+    wanted = [(node.key, node.value) for node in before]
+    at = len(wanted)
+    wanted += [(node.key, node.value) for node in after]
+    found = [(node.key, node.value) for node in read_fields(new).nodes]
+    edited = found.pop(at)[0] if key is not None and at < len(found) else None
+    if found != wanted or edited != key:
+        what = key if key is not None else ", ".join(sorted({node.key for node in old} - {node.key for node in before}))
+        raise UsageError(
+            "field.place",
+            f"the field {what!r} cannot change without changing how the text around it reads",
+            "close code fences and HTML blocks, or edit the whole entry",
+        )
+    return new
 
 
 def insert_line(body: str, position: int, line: str, newline: str) -> str:
     """Return the body with `line` put at `position`, a line start or the body's end."""
     before, after = body[:position], body[position:]
+    if newline == "\r" and after.startswith("\n"):
+        newline = "\n"  # Else the two would be one line end, and a blank line gone.
     if before and not before.endswith(("\n", "\r")):
         return before + newline + line + after
     return before + line + newline + after
@@ -191,18 +266,22 @@ def _written(value: str, newline: str) -> str:
     return newline.join(line if index == 0 else (f"  {line}" if line else "") for index, line in enumerate(lines))
 
 
-def _matches(forms: tuple[re.Pattern[str], re.Pattern[str]], body: str) -> Iterator[re.Match[str]]:
-    """Iterate over the matches at line starts outside code."""
-    if _SUSPECT.search(body) is None:
-        yield from forms[0].finditer(body)
+def _matches(forms: tuple[re.Pattern[str], re.Pattern[str]], body: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Iterate over (line, match) at line starts outside code."""
+    position = line = 0
+    if not may_hide(body):
+        for match in forms[0].finditer(body):
+            # Counted on from the last match: a body may be long, and hold many.
+            line += body.count("\n", position, match.start())
+            position = match.start()
+            yield line, match
         return
     hidden = hidden_lines(body)
-    position = line = 0
     while position < len(body) and line < len(hidden):
-        match = None if hidden[line] else forms[1].match(body, position)
-        behind = _behind_line(body, position if match is None else match.end(), whole=match is None)
-        if match is not None:
-            yield match
+        found = None if hidden[line] else forms[1].match(body, position)
+        behind = _behind_line(body, position if found is None else found.end(), whole=found is None)
+        if found is not None:
+            yield line, found
         line += count_lines(body[position:behind]) or 1
         position = behind
 
@@ -214,19 +293,26 @@ def _behind_line(body: str, position: int, whole: bool = False) -> int:
     return match.end() if whole or match.end(1) == position else position
 
 
-def _field(body: str, match: re.Match[str]) -> Field:
+def _field(body: str, line: int, match: re.Match[str]) -> Field:
     key, value, more = match.group(1), match.group(2), match.group(3)
     value_start = match.end(1) + 1
     if value is not None:
         value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)
     end = _behind_line(body, match.end())
     read = _join(value or "", more) if more else (value or "").strip(" \t")
-    line = count_lines(body, match.start())
     return Field(key, read, line, match.start(), end, value_start, match.end())
 
 
 def _join(value: str, more: str) -> str:
     """Return a value with its continuation lines, dedented by what they share and joined with line feeds."""
-    lines = [line for line, _ in split_lines(more.lstrip("\r\n") if more[:1] in "\r\n" else more)]
-    indent = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip(" \t")), default=0)
-    return "\n".join([value.strip(" \t"), *(line[indent:].rstrip(" \t") for line in lines)]).strip("\n")
+    if "\r" in more:
+        more = more.replace("\r\n", "\n").replace("\r", "\n")
+    lines = more.split("\n")
+    del lines[0]  # `more` begins with the line end of the value's own line.
+    if len(lines) == 1:
+        rest = lines[0].strip(" \t")
+    else:
+        bare = [line.lstrip(" \t") for line in lines]
+        indent = min([len(line) - len(text) for line, text in zip(lines, bare, strict=True) if text], default=0)
+        rest = "\n".join([line[indent:].rstrip(" \t") for line in lines])
+    return (value.strip(" \t") + "\n" + rest).strip("\n")

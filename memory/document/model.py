@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
 
-from .nodes import Entry, Section, count_line_ends, decode, encode, ends_line, newline_of
+from . import edits
+from .nodes import Entry, Section
 from .scan import Outline, scan
+from .source import count_line_ends, decode, encode, ends_line, heading_end, newline_of
 
 if TYPE_CHECKING:
     from .front import FrontMatter
 
 BOM = b"\xef\xbb\xbf"
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 _FENCE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r)")
 _CLOSE = re.compile(rb"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
 _HEAD = -1  # the index of the part before the first section
@@ -56,11 +57,21 @@ def _build(data: bytes, start: int, outline: Outline, end: int) -> tuple[Section
         behind = tops[position + 1] if position + 1 < len(tops) else len(starts)
         stop = starts[behind] if behind < len(starts) else end
         begin = starts[index]
-        line = _LINE_END.search(data, begin, stop)
-        lead = line.end() if line else stop
+        lead = _heading_end(data, begin, stop)
         marks = [lead, *starts[index + 1 : behind], stop]
         sections.append(Section(levels[index], data[begin:lead], data, marks))
     return head, tuple(sections), outline.open_end
+
+
+def _heading_end(data: bytes, begin: int, stop: int) -> int:
+    """Return the offset behind the line that begins at `begin`."""
+    size = 120
+    while True:
+        end = heading_end(data[begin : min(begin + size, stop)])
+        # A line end as the last byte could be half of one.
+        if end < size or begin + size >= stop:
+            return begin + end
+        size *= 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +97,7 @@ class Document:
     def dump(self) -> bytes:
         """Return the exact bytes of the document."""
         if self._source is None:
-            chunks = [self.bom, self.front_raw]
+            chunks: list[bytes | memoryview] = [self.bom, self.front_raw]
             self.head.chunks(chunks)
             for section in self.sections:
                 section.chunks(chunks)
@@ -180,43 +191,51 @@ class Document:
 
         if not self.front_raw:
             raise UsageError("front.missing", "the file has no front matter", "add --- lines on top")
-        return self._with(front_raw=encode(set_key(self.front, key, value)))
+        return self.replaced(front_raw=encode(set_key(self.front, key, value)))
 
     def with_section(self, index: int, section: Section) -> Document:
-        """Return the document with one section replaced."""
-        if index == _HEAD:
-            return self._with(head=section)
-        sections = (*self.sections[:index], section, *self.sections[index + 1 :])
-        return self._with(sections=sections)
+        """Return the document with one section replaced.
+
+        Line ends are added where parts would run together. Raises `UsageError` (`document.unclosed`) where a new
+        part would swallow what comes behind it.
+        """
+        old = self.section(index)
+        if section is old:
+            return self
+        last = index == len(self.sections) - 1
+        return self.trusted(
+            index, edits.sealed(edits.closed_entries(self, (old,)), section, last=last, newline=self.newline)
+        )
+
+    def with_sections(self, sections: Iterable[Section], *, head: Section | None = None) -> Document:
+        """Return the document with these sections and no other; line ends and errors as in `with_section`."""
+        parts = [self.head if head is None else head, *sections]
+        before, after = {id(part) for _, part in self.all_sections()}, set(map(id, parts))
+        known = edits.closed_entries(self, [part for _, part in self.all_sections() if id(part) not in after])
+        last = self.section(len(self.sections) - 1)
+        for index, part in enumerate(parts):
+            final = index == len(parts) - 1
+            if id(part) not in before or (part is last and not final):
+                parts[index] = edits.sealed(known, part, last=final, newline=self.newline)
+        return self.replaced(head=parts[0], sections=tuple(parts[1:]))
 
     def insert_section(self, index: int, section: Section) -> Document:
-        """Return the document with a section put at `index`; blank lines as the file keeps them."""
-        document = self._closed(index - 1, None)
-        before = document.section(index - 1)
-        tail = before.raw if index else document.bom + document.front_raw + before.raw
-        if tail and self.spaced and not _blank_end(tail):
-            document = document._spaced(index - 1)
-        raw = section.raw
-        if index < len(self.sections):
-            if not ends_line(raw):
-                section = _extended(section, self.newline)
-            if self.spaced and not _blank_end(section.raw):
-                section = _extended(section, self.newline)
-        return document._with(sections=(*document.sections[:index], section, *document.sections[index:]))
+        """Return the document with a section put at `index`; blank lines as the file keeps them.
+
+        Raises `UsageError` (`document.unclosed`) where a fence left open would swallow what comes behind it.
+        """
+        return edits.insert_section(self, index, section)
 
     def remove_section(self, index: int) -> Document:
         """Return the document without one section and all that stands in it."""
-        return self._with(sections=self.sections[:index] + self.sections[index + 1 :])
+        return self.replaced(sections=self.sections[:index] + self.sections[index + 1 :])
 
     def replace_entry(self, section: int, entry: int, new: Entry) -> Document:
-        """Return the document with one entry replaced by another version of it."""
-        part = self.section(section)
-        if part.entries[entry] is new:
-            return self
-        last = section == len(self.sections) - 1 and entry == len(part) - 1
-        if not last and not ends_line(new.raw):
-            new = new.with_raw(new.raw + self.newline.encode())
-        return self.with_section(section, part.with_entries(_put(part.entries, entry, new)))
+        """Return the document with one entry replaced by another version of it; only that entry is scanned.
+
+        Raises `UsageError` (`document.unclosed`) where a fence left open would swallow what comes behind it.
+        """
+        return edits.replace_entry(self, section, entry, new)
 
     def insert_entry(self, section: int, entry: int, new: Entry) -> Document:
         """Return the document with an entry put at a place in a section; its bytes stay, blank lines apart.
@@ -224,42 +243,18 @@ class Document:
         Blank lines between entries are kept as the file has them. Raises `UsageError` (`document.unclosed`) where
         a fence left open would swallow what comes behind it.
         """
-        if new.open_ended:
-            raise _unclosed(new.title)
-        document = self
-        if entry or not len(self.section(section)):
-            document = self._closed(section, entry - 1 if entry else None)
-        part = document.section(section)
-        newline = self.newline.encode()
-        lead, entries = part.lead, part.entries
-        if entry == 0:
-            if self.spaced and (part.heading or lead) and not _blank_end(part.heading + lead):
-                lead += newline
-        elif self.spaced and not _blank_end(entries[entry - 1].raw):
-            entries = _put(entries, entry - 1, entries[entry - 1].with_raw(entries[entry - 1].raw + newline))
-        last = section == len(self.sections) - 1 and entry == len(entries)
-        raw = new.raw if ends_line(new.raw) else new.raw + newline
-        if last:
-            raw = _without_blank_end(raw)
-        elif self.spaced and not _blank_end(raw):
-            raw += newline
-        if raw != new.raw:
-            new = new.with_raw(raw)
-        part = Section.of(part.level, part.heading, lead, (*entries[:entry], new, *entries[entry:]))
-        return document.with_section(section, part)
+        return edits.insert_entry(self, section, entry, new)
 
     def remove_entry(self, section: int, entry: int) -> Document:
         """Return the document without one entry."""
-        part = self.section(section)
-        return self.with_section(section, part.with_entries(part.entries[:entry] + part.entries[entry + 1 :]))
+        return self.remove_entries(section, (entry,))
 
     def remove_entries(self, section: int, entries: Iterable[int]) -> Document:
         """Return the document without several entries of one section."""
         gone = set(entries)
         part = self.section(section)
-        return self.with_section(
-            section, part.with_entries(one for index, one in enumerate(part.entries) if index not in gone)
-        )
+        kept = part.with_entries(one for index, one in enumerate(part.entries) if index not in gone)
+        return self.trusted(section, kept)
 
     def updated(self, data: bytes) -> Document:
         """Return the document of bytes that somebody else wrote; only the part that differs is scanned.
@@ -273,100 +268,49 @@ class Document:
     @property
     def spaced(self) -> bool:
         """Whether the file keeps a blank line before its headings; true for a file that has none yet."""
-        votes = 0
-        seen = 0
-        for _, part in self.all_sections():
-            for entry in part.entries[:20] if len(part) else ():
-                if entry is not part.entries[-1]:
-                    votes += 1 if _blank_end(entry.raw) else -1
-                    seen += 1
-            if part.heading and (part.lead.strip() == b""):
-                votes += 1 if part.lead else -1
-                seen += 1
-            if seen > 40:
-                break
-        return votes >= 0
+        return edits.is_spaced(self)
 
-    def _with(
+    def trusted(self, index: int, section: Section) -> Document:
+        """Return the document with one section replaced by one that is known to swallow nothing behind it."""
+        if index == _HEAD:
+            return self.replaced(head=section)
+        return self.replaced(sections=(*self.sections[:index], section, *self.sections[index + 1 :]))
+
+    def replaced(
         self,
         *,
         front_raw: bytes | None = None,
         head: Section | None = None,
         sections: tuple[Section, ...] | None = None,
     ) -> Document:
-        document = Document(
-            self.bom,
-            self.front_raw if front_raw is None else front_raw,
-            self.head if head is None else head,
-            self.sections if sections is None else sections,
-            self.open_end,
-        )
+        """Return the document with other parts, which the caller knows to swallow nothing behind them.
+
+        Raises `UsageError` (`document.structure`) where the text on top would be read as front matter or BOM.
+        """
+        front_raw = self.front_raw if front_raw is None else front_raw
+        head = self.head if head is None else head
+        sections = self.sections if sections is None else sections
+        if front_raw and not ends_line(front_raw) and (head.size() or sections):
+            front_raw += self.newline.encode()
+        before, now = self.section(len(self.sections) - 1), (head, *sections)[-1]
+        # Only a new last node can leave the end open, or close it.
+        same = now is before or (len(now) and len(before) and now.entries[-1] is before.entries[-1])
+        open_end = self.open_end if same else now.open_ended
+        document = Document(self.bom, front_raw, head, sections, open_end)
         object.__setattr__(document, "_newline", self.newline)
+        if not front_raw:
+            _check_top(document)
         return document
 
-    def _closed(self, section: int, entry: int | None) -> Document:
-        """Return the document with a line end behind a place where something will follow; refuse an open one."""
-        part = self.section(section)
-        last_section = section == len(self.sections) - 1
-        if entry is None and (last_section and not len(part)):
-            source = part.heading + part.lead
-            if self.open_end and scan(part.lead).open_end:
-                raise _unclosed(part.title)
-            if source and not ends_line(source):
-                if part.lead:
-                    lead = part.lead + self.newline.encode()
-                    return self.with_section(section, Section.of(part.level, part.heading, lead, part.entries))
-                heading = part.heading + self.newline.encode()
-                return self.with_section(section, Section.of(part.level, heading, b"", part.entries))
-            return self
-        index = len(part) - 1 if entry is None else entry
-        if not last_section or index != len(part) - 1:
-            return self
-        last = part.entries[index]
-        if self.open_end and last.open_ended:
-            raise _unclosed(last.title)
-        if ends_line(last.raw):
-            return self
-        new = last.with_raw(last.raw + self.newline.encode())
-        return self.with_section(section, part.with_entries(_put(part.entries, index, new)))
 
-    def _spaced(self, section: int) -> Document:
-        """Return the document with a blank line at the end of a section."""
-        part = self.section(section)
-        if section == _HEAD and not part.raw and not self.front_raw:
-            return self
-        return self.with_section(section, _extended(part, self.newline))
-
-
-def _extended(part: Section, newline: str) -> Section:
-    """Return a section with one more line end behind it."""
-    if len(part):
-        last = part.entries[-1]
-        return part.with_entries((*part.entries[:-1], last.with_raw(last.raw + newline.encode())))
-    if part.lead or not part.heading or ends_line(part.heading):
-        return Section.of(part.level, part.heading, part.lead + newline.encode(), ())
-    return Section.of(part.level, part.heading + newline.encode(), part.lead, ())
-
-
-def _unclosed(title: str) -> UsageError:
-    return UsageError(
-        "document.unclosed",
-        f"a code fence or HTML block in {title!r} is never closed",
-        "close it first, or what follows is swallowed",
-    )
-
-
-def _put(entries: tuple[Entry, ...], index: int, new: Entry) -> tuple[Entry, ...]:
-    return (*entries[:index], new, *entries[index + 1 :])
-
-
-def _blank_end(raw: bytes) -> bool:
-    """Tell whether a source ends with a blank line."""
-    return count_line_ends(raw[len(raw.rstrip(b" \t\r\n")) :]) >= 2
-
-
-def _without_blank_end(raw: bytes) -> bytes:
-    """Return a source without the blank lines at its end; the last line keeps its line end."""
-    stripped = raw.rstrip(b" \t\r\n")
-    found = _LINE_END.search(raw, len(stripped))
-    return raw[: found.end()] if found else raw
+def _check_top(document: Document) -> None:
+    """Refuse a document without front matter that would be read as one that has it, or a BOM."""
+    lead = document.head.lead
+    start = len(document.bom)
+    hidden_bom = not start and lead.startswith(BOM)
+    if hidden_bom or (lead.startswith(b"---") and front_end(document.dump(), start) != start):
+        raise UsageError(
+            "document.structure",
+            "the text on top of the file would be read as front matter, and all up to its end with it",
+            "put another line before the ---",
+        )

@@ -9,86 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import UsageError
 
-from .fields import Bullet, Fields, read_bullets, set_field, unset_field
+from .fields import Bullet, Fields, read_bullets, read_fields, set_field, unset_field
 from .scan import scan
+from .source import count_line_ends, decode, encode, ends_line, heading_end, heading_line, heading_title, newline_of
 
 if TYPE_CHECKING:
     from .tables import Table
 
 T = TypeVar("T")
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
-
-
-def decode(data: bytes) -> str:
-    """Return bytes as text; what is not UTF-8 survives as lone surrogates."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def encode(text: str) -> bytes:
-    """Return text as the bytes it was read from; lone surrogates that stand for no byte become `?`."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return b"".join(_encode_character(character) for character in text)
-
-
-def _encode_character(character: str) -> bytes:
-    try:
-        return character.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return b"?"
-
-
-def heading_title(line: str) -> str:
-    """Return the title of an ATX heading line as CommonMark reads it, closing hashes left out."""
-    content = line.lstrip("#").strip(" \t")
-    without = content.rstrip("#")
-    if without != content and (not without or without[-1] in " \t"):
-        content = without
-    return content.strip()
-
-
-def newline_of(raw: bytes, default: str = "\n") -> str:
-    """Return the line end that occurs most often in a source, or `default` where there is none."""
-    feeds = raw.count(b"\n")
-    returns = raw.count(b"\r")
-    if not returns:
-        return "\n" if feeds else default
-    pairs = raw.count(b"\r\n")
-    counts = {"\n": feeds - pairs, "\r\n": pairs, "\r": returns - pairs}
-    return max(counts, key=lambda end: counts[end])
-
-
-def count_line_ends(raw: bytes) -> int:
-    """Return the number of line ends in a source."""
-    lines = raw.count(b"\n")
-    if b"\r" in raw:
-        lines += raw.count(b"\r") - raw.count(b"\r\n")
-    return lines
-
-
-def ends_line(raw: bytes) -> bool:
-    """Tell whether a source ends with a line end, or is empty."""
-    return not raw or raw.endswith((b"\n", b"\r"))
-
-
-def _split_heading(raw: bytes) -> int:
-    found = _LINE_END.search(raw)
-    return found.end() if found else len(raw)
-
-
-def _heading_line(title: str, level: int) -> str:
-    clean = title.strip()
-    if "\n" in clean or "\r" in clean:
-        raise UsageError("document.title", "a title is one line", "put further lines into a field or the text")
-    line = f"{'#' * level} {clean}".rstrip()
-    # A title that ends in hashes would lose them when it is read again.
-    return line if heading_title(line) == clean else f"{line} {'#' * level}"
 
 
 class Block:
@@ -113,7 +47,7 @@ class Block:
     @property
     def fields(self) -> Fields:
         """The `- key: value` fields of the body."""
-        return Fields(self.body)
+        return read_fields(self.body)
 
     @property
     def bullets(self) -> tuple[Bullet, ...]:
@@ -139,18 +73,24 @@ class Block:
 B = TypeVar("B", bound=Block)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Entry(Block):
     """A level-3 heading with everything up to the next structural heading; `raw` is its exact source."""
 
     raw: bytes
-    _fields: Fields | None = field(default=None, init=False, repr=False)
-    _memo: tuple[Any, Any] | None = field(default=None, init=False, repr=False)
+    _fields: Fields | None = field(repr=False)
+    _memo: tuple[Any, Any] | None = field(repr=False)
+
+    def __init__(self, raw: bytes) -> None:
+        """Take a source as it is; the caller knows that it is one entry."""
+        _SET_RAW(self, raw)
+        _SET_FIELDS(self, None)
+        _SET_MEMO(self, None)
 
     @classmethod
     def compose(cls, title: str, body: str = "", newline: str = "\n") -> Entry:
         """Return a new entry; the body's lines get `newline`. Raises `UsageError` as `from_text` does."""
-        heading = _heading_line(title, 3)
+        heading = heading_line(title, 3)
         text = re.sub(r"\r\n|\n|\r", newline, body)
         if text and not text.endswith(newline):
             text += newline
@@ -183,12 +123,12 @@ class Entry(Block):
     @property
     def title(self) -> str:
         """The heading's text."""
-        return heading_title(decode(self.raw[: _split_heading(self.raw)]).rstrip("\r\n"))
+        return _title(self.raw)
 
     @property
     def body(self) -> str:
         """The text behind the heading line."""
-        return decode(self.raw[_split_heading(self.raw) :])
+        return decode(self.raw[heading_end(self.raw) :])
 
     @property
     def newline(self) -> str:
@@ -199,8 +139,9 @@ class Entry(Block):
     def fields(self) -> Fields:
         """The `- key: value` fields of the body, read once."""
         if self._fields is None:
-            object.__setattr__(self, "_fields", Fields(self.body))
-        assert self._fields is not None
+            fields = read_fields(self.raw)
+            _SET_FIELDS(self, fields)
+            return fields
         return self._fields
 
     @property
@@ -214,21 +155,18 @@ class Entry(Block):
         if known is not None and known[0] is factory:
             return known[1]  # type: ignore[no-any-return]
         value = factory(self)
-        object.__setattr__(self, "_memo", (factory, value))
+        _SET_MEMO(self, (factory, value))
         return value
 
     def with_title(self, title: str) -> Entry:
         """Return the entry under another title; only the heading line changes."""
-        split = _split_heading(self.raw)
-        end = self.raw[len(self.raw[:split].rstrip(b"\r\n")) : split]
-        return self._edited(encode(_heading_line(title, 3)) + end + self.raw[split:])
+        split = heading_end(self.raw)
+        return self._edited(encode(heading_line(title, 3)) + _end_of_line(self.raw[:split]) + self.raw[split:])
 
     def with_body(self, body: str) -> Entry:
         """Return the entry with another body; raises `UsageError` where it would not stay one entry."""
-        heading = self.raw[: _split_heading(self.raw)]
-        if body and not ends_line(heading):
-            heading += self.newline.encode()
-        return self._edited(heading + encode(body))
+        heading = self.raw[: heading_end(self.raw)]
+        return self._edited(_join(heading, encode(body), self.newline))
 
     def with_raw(self, raw: bytes) -> Entry:
         """Return the entry with other trailing blank lines or line ends; the caller keeps it one entry."""
@@ -244,12 +182,18 @@ class Entry(Block):
         return Entry.from_text(decode(raw))
 
 
+_SET_RAW: Callable[[Entry, bytes], None] = Entry.__dict__["raw"].__set__
+_SET_FIELDS: Callable[[Entry, Fields | None], None] = Entry.__dict__["_fields"].__set__
+_SET_MEMO: Callable[[Entry, tuple[Any, Any] | None], None] = Entry.__dict__["_memo"].__set__
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Section(Block):
     """A heading of level 1 or 2 (0: the part before the first) with its own body and its entries.
 
-    `_buffer` and `_marks` hold a section that nobody looked into yet: offsets of the heading, of the body, of
-    each entry, and of the end. `_parts` holds the entries once they were asked for.
+    `_buffer` and `_marks` hold the source as it was read: offsets of the body, of each entry, and of the end.
+    `_entries` holds the entries once they were asked for. In a section whose entries were changed the marks are
+    those of the body alone, and the entries hold the rest of the source.
     """
 
     level: int
@@ -258,11 +202,12 @@ class Section(Block):
     _marks: Sequence[int] = field(repr=False)  # body, entries…, end
     _entries: tuple[Entry, ...] | None = field(default=None, repr=False)
     _lines: list[int] | None = field(default=None, init=False, repr=False)
+    _count: int | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def compose(cls, title: str, level: int = 2, newline: str = "\n") -> Section:
         """Return a new, empty section."""
-        heading = encode(_heading_line(title, level) + newline)
+        heading = encode(heading_line(title, level) + newline)
         return cls(level, heading, b"", (0, 0), ())
 
     @classmethod
@@ -273,7 +218,7 @@ class Section(Block):
     @property
     def title(self) -> str:
         """The heading's text, empty for the part before the first section."""
-        return heading_title(decode(self.heading).rstrip("\r\n"))
+        return _title(self.heading)
 
     @property
     def name(self) -> str:
@@ -299,25 +244,37 @@ class Section(Block):
     @property
     def raw(self) -> bytes:
         """The exact source of the section."""
-        if self._entries is None:
-            return self.heading + self._buffer[self._marks[0] : self._marks[-1]]
-        return b"".join([self.heading, self.lead, *[entry.raw for entry in self._entries]])
+        chunks: list[bytes | memoryview] = []
+        self.chunks(chunks)
+        return b"".join(chunks)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The entries in file order."""
         if self._entries is None:
             buffer, marks = self._buffer, self._marks
-            ends = iter(marks)
-            next(ends)
-            start = next(ends)
-            cut = []
-            for end in ends:
-                cut.append(Entry(buffer[start:end]))
-                start = end
-            object.__setattr__(self, "_entries", tuple(cut))
+            cut = tuple([Entry(buffer[start:end]) for start, end in pairwise(islice(marks, 1, None))])
+            object.__setattr__(self, "_entries", cut)
         assert self._entries is not None
         return self._entries
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether a fence or HTML block is still open at the end: what followed would not be a heading."""
+        return self.entries[-1].open_ended if len(self) else scan(self.lead).open_end
+
+    @property
+    def ends_line(self) -> bool:
+        """Whether the section's source ends with a line end (or is empty), so that a heading may follow."""
+        if self._is_whole:
+            last = self._buffer[max(self._marks[0], self._marks[-1] - 1) : self._marks[-1]]
+            return ends_line(last or self.heading)
+        return ends_line(self.entries[-1].raw)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether `_buffer` and `_marks` hold the whole source."""
+        return self._entries is None or len(self._marks) == len(self._entries) + 2
 
     def __len__(self) -> int:
         """Return the number of entries without cutting them out."""
@@ -327,25 +284,36 @@ class Section(Block):
         """A section is true, also an empty one."""
         return True
 
-    def chunks(self, into: list[bytes]) -> None:
+    def chunks(self, into: list[bytes | memoryview]) -> None:
         """Append the section's source to a list, in as few pieces as it has."""
         if self.heading:
             into.append(self.heading)
-        if self._entries is None:
-            into.append(self._buffer[self._marks[0] : self._marks[-1]])
+        if self._is_whole:
+            into.append(memoryview(self._buffer)[self._marks[0] : self._marks[-1]])
             return
         into.append(self.lead)
-        into.extend([entry.raw for entry in self._entries])
+        into.extend([entry.raw for entry in self.entries])
+
+    def size(self) -> int:
+        """Return the length of the source in bytes."""
+        if self._is_whole:
+            return len(self.heading) + self._marks[-1] - self._marks[0]
+        return self.offsets()[-1]
+
+    def offsets(self) -> list[int]:
+        """Return where in the section's source each entry begins, and where the last one ends, in bytes."""
+        at = len(self.heading)
+        if self._is_whole:
+            return [mark - self._marks[0] + at for mark in islice(self._marks, 1, None)]
+        sizes = [len(entry.raw) for entry in self.entries]
+        return list(accumulate(sizes, initial=at + self._marks[-1] - self._marks[0]))
 
     def entry_lines(self) -> list[int]:
         """Return the line of each entry within the section (the heading is line 0), and the line behind it."""
         if self._lines is None:
-            line = count_line_ends(self.heading) + count_line_ends(self.lead)
-            lines = [line]
-            for entry in self.entries:
-                line += count_line_ends(entry.raw)
-                lines.append(line)
-            object.__setattr__(self, "_lines", lines)
+            counts = [count_line_ends(entry.raw) for entry in self.entries]
+            first = count_line_ends(self.heading) + count_line_ends(self.lead)
+            object.__setattr__(self, "_lines", list(accumulate(counts, initial=first)))
         assert self._lines is not None
         return self._lines
 
@@ -353,30 +321,71 @@ class Section(Block):
         """Return the number of line ends in the section."""
         if self._lines is not None:
             return self._lines[-1]
-        if self._entries is not None:
-            return self.entry_lines()[-1]
-        return count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
+        if self._count is None:
+            if not self._is_whole:
+                return self.entry_lines()[-1]
+            lines = count_line_ends(self.heading) + count_line_ends(self._buffer[self._marks[0] : self._marks[-1]])
+            object.__setattr__(self, "_count", lines)
+        assert self._count is not None
+        return self._count
 
     def with_body(self, body: str) -> Section:
         """Return the section with another body; raises `UsageError` where a heading or open block is in it."""
         lead = encode(body)
-        heading = self.heading
-        if lead and heading and not ends_line(heading):
-            heading += self.newline.encode()
+        if lead == self.lead:
+            return self
         if self.entries and not ends_line(lead):
             lead += self.newline.encode()
+        heading = self.heading
+        if heading:
+            whole = _join(heading, lead, self.newline)
+            heading, lead = whole[: heading_end(whole)], whole[heading_end(whole) :]
         outline = scan(lead)
         if outline.starts:
             raise UsageError("document.structure", "the text holds a heading of level 1 to 3", "add a section instead")
-        if outline.open_end and not scan(self.lead).open_end:
+        if outline.open_end and (self.entries or not scan(self.lead).open_end):
             raise UsageError("document.unclosed", "a code fence or HTML block is never closed", "close it")
         return Section.of(self.level, heading, lead, self.entries)
 
     def with_title(self, title: str) -> Section:
-        """Return the section under another title."""
-        end = self.heading[len(self.heading.rstrip(b"\r\n")) :]
-        return Section.of(self.level, encode(_heading_line(title, self.level)) + end, self.lead, self.entries)
+        """Return the section under another title; only the heading line changes."""
+        if not self.heading:
+            raise UsageError("document.title", "the part before the first section has no title")
+        heading = encode(heading_line(title, self.level)) + _end_of_line(self.heading)
+        return Section(self.level, heading, self._buffer, self._marks, self._entries)
 
     def with_entries(self, entries: Iterable[Entry]) -> Section:
         """Return the section with these entries and no other; spacing and line ends are the caller's care."""
         return Section.of(self.level, self.heading, self.lead, tuple(entries))
+
+    def with_entry(self, index: int, new: Entry) -> Section:
+        """Return the section with one entry replaced; line ends are the caller's care."""
+        old = self.entries
+        section = self.with_entries((*old[:index], new, *old[index + 1 :]))
+        if self._lines is not None:
+            # The lines of the others are known: they move, or stay.
+            move = count_line_ends(new.raw) - count_line_ends(old[index].raw)
+            lines = self._lines
+            if move:
+                lines = lines[: index + 1] + [line + move for line in lines[index + 1 :]]
+            object.__setattr__(section, "_lines", lines)
+        return section
+
+
+def _title(raw: bytes) -> str:
+    """Return the title of the heading line that a source begins with."""
+    line = raw[: heading_end(raw)].decode("utf-8", "surrogateescape")
+    return heading_title(line.rstrip("\r\n"))
+
+
+def _end_of_line(line: bytes) -> bytes:
+    return line[len(line.rstrip(b"\r\n")) :]
+
+
+def _join(heading: bytes, body: bytes, newline: str) -> bytes:
+    """Put a body behind its heading line; the line stays a line of its own."""
+    if body and not ends_line(heading):
+        heading += newline.encode()
+    if heading.endswith(b"\r") and body.startswith(b"\n"):
+        body = b"\r" + body[1:]  # Else the two would be one line end, and a blank line gone.
+    return heading + body

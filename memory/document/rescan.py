@@ -6,16 +6,16 @@ the difference. Where the new middle leaves a fence open, the rest of the file i
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
 from .scan import scan
+from .source import heading_end
 
 _CHUNK = 1 << 18
-_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class _Mark(NamedTuple):
@@ -36,42 +36,60 @@ def updated(old: Document, data: bytes) -> Document:
     body = len(old.bom) + len(old.front_raw)
     same_head = _common_prefix(before, body, data, front)
     same_tail = _common_suffix(before, body + same_head, data, front + same_head)
-    marks = _marks(old, body)
-    offsets = [mark.offset for mark in marks]
     # The first heading kept: its hashes and the character behind them stand in the common beginning.
-    first = bisect_right(offsets, body + same_head - 4) - 1
+    kept = _last_heading(old, body, body + same_head - 4)
     # The first heading behind the difference, the line end before it included.
-    behind = bisect_right(offsets, len(before) - same_tail)
-    start = offsets[first] - body + front if first >= 0 else front
-    shift = len(data) - len(before)
-    stop = offsets[behind] + shift if behind < len(marks) else len(data)
+    behind = _next_heading(old, body, len(before) - same_tail)
+    start = kept.offset - body + front if kept else front
+    stop = behind.offset + len(data) - len(before) if behind else len(data)
     if stop < start:
         return parse(data)
     outline = scan(data, start, stop)
     if outline.open_end and stop < len(data):
         outline = scan(data, start)
-        behind, stop = len(marks), len(data)
+        behind, stop = None, len(data)
     builder = _Builder(data)
-    if first >= 0:
-        builder.keep(old, marks[first])
+    if kept:
+        builder.keep(old, kept)
     builder.cut(start, stop, outline.starts, outline.levels)
-    if behind < len(marks):
-        builder.rest(old, marks[behind])
+    if behind:
+        builder.rest(old, behind)
     head, sections = builder.done()
-    open_end = outline.open_end if behind == len(marks) else old.open_end
-    return Document(data[:bom], data[bom:front], head, sections, open_end, data)
+    return Document(data[:bom], data[bom:front], head, sections, old.open_end if behind else outline.open_end, data)
 
 
-def _marks(old: Document, offset: int) -> list[_Mark]:
-    marks = []
-    for index, section in old.all_sections():
-        if section.heading:
-            marks.append(_Mark(offset, index, None))
-        offset += len(section.heading) + len(section.lead)
-        for number, entry in enumerate(section.entries):
-            marks.append(_Mark(offset, index, number))
-            offset += len(entry.raw)
-    return marks
+def _section_offsets(old: Document, body: int) -> list[int]:
+    """Return where the part before the first section, each section, and the end are in the old bytes."""
+    return list(accumulate((part.size() for _, part in old.all_sections()), initial=body))
+
+
+def _last_heading(old: Document, body: int, limit: int) -> _Mark | None:
+    """Return the last heading that begins at or before `limit`."""
+    offsets = _section_offsets(old, body)
+    index = bisect_right(offsets, limit, 0, len(offsets) - 1) - 2
+    if index < -1:
+        return None
+    section, base = old.section(index), offsets[index + 1]
+    entries = section.offsets()
+    entry = bisect_right(entries, limit - base, 0, len(entries) - 1) - 1
+    if entry >= 0:
+        return _Mark(base + entries[entry], index, entry)
+    # An empty section has no bytes of its own, and the part before the first one no heading.
+    return _Mark(base, index, None) if section.heading else None
+
+
+def _next_heading(old: Document, body: int, limit: int) -> _Mark | None:
+    """Return the first heading that begins behind `limit`."""
+    offsets = _section_offsets(old, body)
+    index = max(bisect_right(offsets, limit, 0, len(offsets) - 1) - 2, -1)
+    section, base = old.section(index), offsets[index + 1]
+    entries = section.offsets()
+    entry = bisect_right(entries, limit - base, 0, len(entries) - 1)
+    if entry < len(section):
+        return _Mark(base + entries[entry], index, entry)
+    if index + 1 < len(old.sections):
+        return _Mark(offsets[index + 2], index + 1, None)
+    return None
 
 
 class _Builder:
@@ -94,15 +112,14 @@ class _Builder:
 
     def keep(self, old: Document, mark: _Mark) -> None:
         """Take everything before a heading of the old document."""
-        whole = mark.section if mark.entry is None else mark.section - 1
         parts = [old.head, *old.sections]
         if mark.entry is None:
             # The last whole section stays open: what follows begins with a heading of level 1 or 2.
-            self.parts = parts[:whole]
-            self._resume(parts[whole], None)
+            self.parts = parts[: mark.section]
+            self._resume(parts[mark.section], None)
         else:
-            self.parts = parts[: whole + 1]
-            self._resume(parts[whole + 1], mark.entry)
+            self.parts = parts[: mark.section + 1]
+            self._resume(parts[mark.section + 1], mark.entry)
 
     def _resume(self, section: Section, entries: int | None) -> None:
         self.level, self.heading, self.lead = section.level, section.heading, section.lead
@@ -119,9 +136,9 @@ class _Builder:
             if level == 3:
                 self.entries.append(Entry(data[begin:end]))
                 continue
-            line = _LINE_END.search(data, begin, end)
-            split = line.end() if line else end
-            self.open(level, data[begin:split], data[split:end])
+            source = data[begin:end]
+            split = heading_end(source)
+            self.open(level, source[:split], source[split:])
 
     def rest(self, old: Document, mark: _Mark) -> None:
         """Take everything from a heading of the old document on."""
