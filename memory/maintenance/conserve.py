@@ -1,0 +1,259 @@
+"""The second reader: counts what a run is about to write against what was there, from the bytes alone.
+
+It knows neither documents nor the plan. Each file is cut into a row of entries and of other lines that are not
+blank. What leaves a file may leave gaps in that row and nothing else; what enters an archive may add to it and nothing
+else; and what left is what entered, byte for byte and as often. Blank lines and the line end behind an entry are free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.document.model import BOM, front_end
+from memory.document.scan import scan
+from memory.errors import MemdeckError
+
+_BLANK = b" \t\r\n"
+_LINE_ENDS = re.compile(rb"[\r\n]+")
+_SPACES = re.compile(rb"[ \t]*")
+_UPDATED = re.compile(rb"updated[ \t]*:")
+_DAY = re.compile(rb"##?[ \t]\W*((\d{4}-\d{2})-\d{2})(?![\w-])")
+_COMPLETED = re.compile(rb"##[ \t]\W*completed(?: plans)?\W*(?:\([^()]*\)\W*)?", re.IGNORECASE)
+_TYPES = {
+    "tasks": b"type: task-archive",
+    "journal": b"type: journal-archive",
+    "orchestration": b"type: orchestration-archive",
+}
+_LINE = b"\n"
+_STAMP = _LINE + b"updated:"
+
+
+class Counted(Protocol):
+    """What a rule says about itself: the counts that have to be true."""
+
+    @property
+    def rule(self) -> str:
+        """The rule's name."""
+
+    @property
+    def file(self) -> str:
+        """The file that it empties."""
+
+    @property
+    def before(self) -> int:
+        """How many entries it found."""
+
+    @property
+    def kept(self) -> int:
+        """How many stay."""
+
+    @property
+    def archived(self) -> int:
+        """How many go to an archive."""
+
+    @property
+    def cleared(self) -> int:
+        """How many go to an archive because they are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A file cut into pieces, in order: each entry, and each other line that is not blank.
+
+    An entry is its bytes without the blank lines at its end; a line begins with a line feed here, as no entry does.
+    `headings` holds the heading line of the section of each piece, empty before the first; `entries` counts them.
+    """
+
+    pieces: list[bytes]
+    headings: list[bytes]
+    entries: int
+
+
+_NOTHING = Row([], [], 0)
+
+
+def verify(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> None:
+    """Raise MemdeckError `maintenance.unbalanced` unless everything is accounted for; see `imbalances`."""
+    found = imbalances(before, after, rules)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise MemdeckError(
+            "maintenance.unbalanced",
+            f"the count is off: {found[0]}{more}",
+            "nothing was written; please report this with the file it names",
+            problems=found[:100],
+        )
+
+
+def imbalances(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> list[str]:
+    """Return what does not add up, as sentences; empty when everything is accounted for.
+
+    Both map file names, relative to the memory folder, to bytes: all files that are about to be written, `before`
+    without those that do not exist yet. `rules` are in the order in which they apply.
+    """
+    found: list[str] = []
+    found += [f"{name} would vanish" for name in before if name not in after]
+    for kind in ("tasks", "journal", "orchestration"):
+        found += _balance(kind, before, after, [rule for rule in rules if rule.file == f"{kind}.md"])
+    known = re.compile(r"(?:archive/)?(?:tasks|journal|orchestration)(?:-\d{4}-\d{2})?\.md")
+    found += [f"{name} is none of maintenance's files" for name in after if not known.fullmatch(name)]
+    return found
+
+
+def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Sequence[Counted]) -> list[str]:
+    """Compare one file and its archives."""
+    source = f"{kind}.md"
+    found: list[str] = []
+    by_heading = kind == "journal"
+    gone: dict[bytes, list[bytes]] = {}
+    come: dict[bytes, list[bytes]] = {}
+    headings: set[bytes] = set()
+    counts: list[str] = []
+    for name in after:
+        if not name.startswith(f"archive/{kind}-"):
+            continue
+        row = cut(after[name])
+        headings.update(row.headings)
+        added, missing = _added(cut(before[name]) if name in before else _NOTHING, row)
+        found += [f"{_shown(piece)} would be lost from {name}" for piece in missing]
+        found += _misplaced(name, kind, row, added, new_file=not before.get(name, b"").strip())
+        _collect(come, row, added, by_heading=by_heading)
+    if source in after:
+        old, new = cut(before.get(source, b"")), cut(after[source])
+        removed, extra = _added(new, old)
+        found += [f"{_shown(piece)} would appear in {source}" for piece in extra]
+        for index in removed:
+            piece = old.pieces[index]
+            if piece[:1] == _LINE and not (kind == "journal" and _DAY.match(piece, 1) and piece[1:] in headings):
+                found.append(f"{_shown(piece)} would be lost from {source}")
+        _collect(gone, old, removed, by_heading=by_heading)
+        counts = _counts(rules, old.entries, new.entries)
+    found += _difference(gone, come)
+    entered = sum(map(len, come.values()))
+    moved = sum(rule.archived + rule.cleared for rule in rules)
+    if moved != entered:
+        counts.append(f"the archives of {source} would get {entered} entries instead of {moved}")
+    return found + counts
+
+
+def _collect(into: dict[bytes, list[bytes]], row: Row, indexes: Iterable[int], *, by_heading: bool) -> None:
+    """Add those of the pieces that are entries, by the heading of their section where that has to stay the same."""
+    pieces, headings = row.pieces, row.headings
+    for index in indexes:
+        piece = pieces[index]
+        if piece[:1] != _LINE:
+            into.setdefault(headings[index] if by_heading else b"", []).append(piece)
+
+
+def _counts(rules: Sequence[Counted], before: int, after: int) -> list[str]:
+    """Check the sum of each rule, that each goes on where the one before stopped, and both ends against the bytes."""
+    found = []
+    left = before
+    for rule in rules:
+        if rule.before != rule.kept + rule.archived + rule.cleared:
+            found.append(f"{rule.rule}: {rule.before} is not {rule.kept} + {rule.archived} + {rule.cleared}")
+        if rule.before != left:
+            found.append(f"{rule.rule} counts {rule.before} entries where {left} are")
+        left = rule.kept
+    if left != after:
+        found.append(f"{rules[-1].file if rules else 'a file'} would hold {after} entries instead of {left}")
+    return found
+
+
+def _difference(gone: Mapping[bytes, list[bytes]], come: Mapping[bytes, list[bytes]]) -> list[str]:
+    """Compare what left with what entered, heading by heading, as often as it did."""
+    found = []
+    for heading in {**gone, **come}:
+        left, entered = gone.get(heading, []), come.get(heading, [])
+        if left == entered:
+            continue
+        lost, more = Counter(left) - Counter(entered), Counter(entered) - Counter(left)
+        found += [f"{_shown(text)} would be lost{_times(count)}" for text, count in lost.items()]
+        found += [f"{_shown(text)} would be doubled or changed{_times(count)}" for text, count in more.items()]
+    return found
+
+
+def _times(count: int) -> str:
+    return f" {count} times" if count > 1 else ""
+
+
+def _misplaced(name: str, kind: str, row: Row, added: Sequence[int], *, new_file: bool) -> list[str]:
+    """Check that what an archive gets is entries in their place, headings of their sections, and a header."""
+    month = name[-10:-3].encode()
+
+    def right(heading: bytes) -> bool:
+        if kind == "journal":
+            day = _DAY.match(heading)
+            return day is not None and day[2] == month
+        return _COMPLETED.fullmatch(heading) is not None
+
+    wrong = {heading for heading in {row.headings[index] for index in added} if not right(heading)}
+    found = []
+    for index in added:
+        piece, heading = row.pieces[index], row.headings[index]
+        if piece[:1] == _LINE:
+            header = new_file and (piece == _STAMP or piece[1:] in (b"---", _TYPES[kind]))
+            fits = header if piece[1:] != heading else heading not in wrong
+        else:
+            fits = heading not in wrong
+        if not fits:
+            found.append(f"{_shown(piece)} would stand in the wrong place of {name}")
+    return found
+
+
+def cut(data: bytes) -> Row:
+    """Cut a file into its row; the `updated:` line of the front matter is the same whatever its value is."""
+    front = front_end(data, len(BOM) if data.startswith(BOM) else 0)
+    outline = scan(data, front)
+    starts, levels = outline.starts, outline.levels
+    pieces = [_STAMP if _UPDATED.match(line) else _LINE + line for line in _lines(data[:front])]
+    pieces += [_LINE + line for line in _lines(data[front : starts[0] if starts else len(data)])]
+    texts = [data[start:end].rstrip(b"\r\n") for start, end in zip(starts, [*starts, len(data)][1:], strict=True)]
+    headings = [b""] * len(pieces)
+    tops = [index for index, level in enumerate(levels) if level < 3]
+    heading = b""
+    begin = 0
+    for index in [*tops, len(texts)]:
+        pieces += [text if text[-1:] not in b" \t" else _unblank(text) for text in texts[begin:index]]
+        headings += [heading] * (index - begin)
+        if index < len(texts):
+            first, *rest = _lines(texts[index])
+            heading = first.rstrip(_BLANK)
+            pieces.append(_LINE + heading)
+            pieces += [_LINE + line for line in rest]
+            headings += [heading] * (1 + len(rest))
+        begin = index + 1
+    return Row(pieces, headings, len(texts) - len(tops))
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return [line for line in _LINE_ENDS.split(text) if line.strip(b" \t")]
+
+
+def _unblank(text: bytes) -> bytes:
+    """Return an entry without blank lines of spaces at its end; spaces behind its last word are its own."""
+    end = len(text.rstrip(_BLANK))
+    found = _SPACES.match(text, end)
+    return text[: found.end()] if found else text
+
+
+def _added(fewer: Row, more: Row) -> tuple[list[int], list[bytes]]:
+    """Return the indexes of what `more` has beside `fewer`, and what of `fewer` it has not in this order and place."""
+    added: list[int] = []
+    pieces, headings = fewer.pieces, fewer.headings
+    at, size = 0, len(pieces)
+    for index, other in enumerate(more.pieces):
+        if at < size and other == pieces[at] and more.headings[index] == headings[at]:
+            at += 1
+        else:
+            added.append(index)
+    return added, pieces[at:]
+
+
+def _shown(piece: bytes) -> str:
+    text = piece.lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+    return f"{'the line' if piece[:1] == _LINE else 'the entry'} {text[:60]!r}"

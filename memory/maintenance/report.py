@@ -1,0 +1,193 @@
+"""What a maintenance run did or would do: per rule the counts, what moved where, and what stayed and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from memory.clock import format_utc
+from memory.safetext import visible
+
+from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
+
+if TYPE_CHECKING:
+    from memory.document.nodes import Entry
+
+SHOWN = 20
+"""How many moves and skipped entries of a rule the text for people lists."""
+
+
+class Named(Protocol):
+    """What a typed view tells about an entry."""
+
+    @property
+    def at(self) -> tuple[int, int]:
+        """The section's and the entry's index in the document."""
+
+    @property
+    def ref(self) -> str:
+        """The ref."""
+
+    @property
+    def title(self) -> str:
+        """The title without priority or time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Item:
+    """An entry in a report; its ref and title are worked out when somebody asks for them."""
+
+    entry: Entry
+    place: tuple[int, int]
+    _view_of: Callable[[tuple[int, int]], Named | None]
+
+    @property
+    def ref(self) -> str | None:
+        """The entry's ref, which stays the same in the archive; None for one that stands where no view looks."""
+        view = self._view_of(self.place)
+        return None if view is None else view.ref
+
+    @property
+    def title(self) -> str:
+        """The entry's title without priority or time, as it stands in the file."""
+        view = self._view_of(self.place)
+        return self.entry.title if view is None else view.title
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Move(_Item):
+    """An entry that leaves its file; `to` is its archive, relative to the memory folder."""
+
+    to: str
+
+    def json(self) -> dict[str, str | None]:
+        """Return the keys `ref`, `title`, `to`."""
+        return {"ref": self.ref, "title": self.title, "to": self.to}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skip(_Item):
+    """An entry that a rule looked at and left where it is, with the reason in words."""
+
+    reason: str
+
+    def json(self) -> dict[str, str | None]:
+        """Return the keys `ref`, `title`, `reason`."""
+        return {"ref": self.ref, "title": self.title, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """One rule over one file: `before` = `kept` + `archived` + `cleared` entries; `skipped` is a part of kept.
+
+    `before` counts all entries of the file as the rule before it left them, also those that the rule is not about.
+    """
+
+    rule: str
+    file: str
+    before: int
+    kept: int
+    archived: int
+    cleared: int
+    moves: Sequence[Move] = ()
+    skipped: Sequence[Skip] = ()
+
+    def json(self) -> dict[str, object]:
+        """Return the rule's part of the report."""
+        return {
+            "rule": self.rule,
+            "file": self.file,
+            "before": self.before,
+            "kept": self.kept,
+            "archived": self.archived,
+            "cleared": self.cleared,
+            "skipped": [one.json() for one in self.skipped],
+            "moves": [one.json() for one in self.moves],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run, done or (`dry_run`) only looked at; it balanced, for one that does not raises an error.
+
+    `now` is aware, `duration_ms` what the run took. `monitors` is filled by the face that checks monitors behind it.
+    """
+
+    dry_run: bool
+    now: datetime
+    rules: tuple[RuleReport, ...]
+    warnings: tuple[str, ...] = ()
+    duration_ms: float = 0.0
+    monitors: tuple[object, ...] = ()
+    balanced: bool = True
+    change: str | None = None
+
+    @property
+    def moved(self) -> int:
+        """How many entries leave their files."""
+        return sum(rule.archived + rule.cleared for rule in self.rules)
+
+    def json(self) -> dict[str, object]:
+        """Return the report as programs get it; `moves` and `skipped` are complete."""
+        return {
+            "dry_run": self.dry_run,
+            "now": format_utc(self.now),
+            "rules": [rule.json() for rule in self.rules],
+            "monitors": list(self.monitors),
+            "balanced": self.balanced,
+            "warnings": list(self.warnings),
+            "duration_ms": self.duration_ms,
+        }
+
+
+def render(report: Report, limit: int | None = SHOWN) -> list[str]:
+    """Return the report as lines for people, safe for a screen; at most `limit` moves and skips of each rule."""
+    lines = [f"warning: {visible(warning)}" for warning in report.warnings]
+    for rule in report.rules:
+        lines.append(_counts(rule, report.dry_run))
+        lines += _some([f"    {visible(move.title)} -> {move.to}" for move in rule.moves[:limit]], len(rule.moves))
+        skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
+        lines += _some(skips, len(rule.skipped))
+    lines.append(_total(report))
+    return lines
+
+
+def _some(lines: list[str], total: int) -> list[str]:
+    return lines if len(lines) == total else [*lines, f"    and {total - len(lines):,} more"]
+
+
+def _counts(rule: RuleReport, dry_run: bool) -> str:
+    verb = "would move" if dry_run else "moved"
+    moved = rule.archived + rule.cleared
+    text = f"{rule.rule}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
+    count = f"{rule.before:,} = {rule.kept:,} kept + {rule.archived:,} archived + {rule.cleared:,} cleared"
+    skipped = f", {len(rule.skipped):,} skipped" if rule.skipped else ""
+    return f"{text} ({count}{skipped})"
+
+
+def _total(report: Report) -> str:
+    return f"dry run, nothing is written: {summary(report.rules)}" if report.dry_run else summary(report.rules)
+
+
+_NOUNS = {
+    ARCHIVE_TASKS: ("task", "archived"),
+    PRUNE_JOURNAL: ("journal entry", "archived"),
+    CAP_JOURNAL: ("journal entry", "archived"),
+    CLEAR_PLANS: ("plan", "cleared"),
+}
+
+
+def summary(rules: Sequence[RuleReport]) -> str:
+    """Say in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
+    counts: dict[tuple[str, str], int] = {}
+    for rule in rules:
+        what = _NOUNS[rule.rule]
+        counts[what] = counts.get(what, 0) + rule.archived + rule.cleared
+    by_verb: dict[str, list[str]] = {}
+    for (noun, verb), count in counts.items():
+        if count:
+            many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+            by_verb.setdefault(verb, []).append(f"{count:,} {noun if count == 1 else many}")
+    return ", ".join(f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()) or "nothing to do"

@@ -1,0 +1,354 @@
+"""The four rules: which entries leave a file, and why others that could have left stay.
+
+Everything here is pure: documents, settings, the time and the zone go in, places of entries come out. "More than"
+is strict. It counts by the instant where a value has a time, by calendar days in the zone where it is a date alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.clock import BadMoment, Moment, read_moment
+from memory.files.journal import read_date, split_heading
+
+if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.document.nodes import Entry, Section
+
+ARCHIVE_TASKS = "archive-completed-tasks"
+PRUNE_JOURNAL = "prune-old-journal"
+CAP_JOURNAL = "cap-journal"
+CLEAR_PLANS = "clear-completed-orchestration"
+
+ALL_RULES = (ARCHIVE_TASKS, PRUNE_JOURNAL, CAP_JOURNAL, CLEAR_PLANS)
+"""The rules of a whole run, in the order in which they apply."""
+TASK_RULES = (ARCHIVE_TASKS,)
+"""What `memdeck archive` runs."""
+JOURNAL_RULES = (PRUNE_JOURNAL, CAP_JOURNAL)
+"""What `memdeck prune` runs."""
+
+PLAN_AGE = timedelta(hours=24)
+"""How long a completed plan stays."""
+
+_OPEN = "a code fence or HTML block in it is never closed"
+_AHEAD = "it is dated in the future"
+# The line of `completed` where nothing could hide it and no line continues it.
+_COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
+_SUSPECT = re.compile(rb"```|~~~|<[A-Za-z/!?]|\r(?!\n)")
+_LONGEST = 4_000_000  # days; more than the calendar has
+_RUNNING = frozenset({"planning", "running", "blocked"})
+
+Closed = Callable[[date], "str | None"]
+"""Tells why the archive of a date's month takes nothing, None where it does."""
+
+
+class Pick(NamedTuple):
+    """Entries of one section that leave, by ascending index, and the date whose month names their archive."""
+
+    section: int
+    entries: Sequence[int]
+    date: date
+
+
+class Left(NamedTuple):
+    """An entry that stays although the rule looked at it, and the reason in words."""
+
+    section: int
+    entry: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one rule takes out of a document with `before` entries, and what it left; both in file order."""
+
+    before: int
+    picks: tuple[Pick, ...] = ()
+    left: tuple[Left, ...] = ()
+
+    @property
+    def moved(self) -> int:
+        """The number of entries that leave."""
+        return sum(len(pick.entries) for pick in self.picks)
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """The time of a run, as the rules need it: the instant, the zone, and the day it is there."""
+
+    now: datetime
+    zone: tzinfo
+    date: date
+
+    @classmethod
+    def of(cls, now: datetime, zone: tzinfo) -> Today:
+        """Return the aware time `now` seen from `zone`."""
+        return cls(now, zone, now.astimezone(zone).date())
+
+    def older(self, moment: Moment, age: timedelta) -> bool:
+        """Tell whether a moment lies more than `age` back."""
+        if moment.instant is not None:
+            return self.now - moment.instant > age
+        return (self.date - moment.date).days > age.days
+
+    def ahead(self, moment: Moment) -> bool:
+        """Tell whether a moment lies in the future."""
+        return moment.date > self.date if moment.instant is None else moment.instant > self.now
+
+
+def days(number: int) -> timedelta:
+    """Return a number of days, however large, as a span of time."""
+    return timedelta(days=min(number, _LONGEST))
+
+
+def count_entries(document: Document) -> int:
+    """Return the number of entries of a document, wherever they stand."""
+    return sum(len(section) for _, section in document.all_sections())
+
+
+def choose_tasks(document: Document, today: Today, age: timedelta, closed: Closed) -> Choice:
+    """Choose the tasks of the Completed sections that were completed more than `age` ago."""
+    candidates = (
+        (index, number, entry, "completed")
+        for index in document.find("completed")
+        for number, entry in enumerate(document.sections[index].entries)
+    )
+    return _choose_dated(document, candidates, today, age, closed)
+
+
+def choose_plans(document: Document, today: Today, closed: Closed) -> Choice:
+    """Choose the finished plans whose `completed` is more than 24 hours ago.
+
+    Finished is what stands under Completed Plans, and under Active Plans what has the status `completed`. A plan under
+    Completed Plans whose status says that it still runs stays, with that reason.
+    """
+    return _choose_dated(document, _finished_plans(document), today, PLAN_AGE, closed)
+
+
+def _finished_plans(document: Document) -> Iterator[tuple[int, int, Entry, str]]:
+    finished = document.find("completed plans")
+    for index in sorted({*finished, *document.find("active plans")}):
+        for number, entry in enumerate(document.sections[index].entries):
+            status = (entry.fields.get("status") or "").strip().casefold()
+            if index not in finished and status != "completed":
+                continue
+            yield index, number, entry, f"status is {status}" if status in _RUNNING else "completed"
+
+
+def _choose_dated(
+    document: Document,
+    candidates: Iterator[tuple[int, int, Entry, str]],
+    today: Today,
+    age: timedelta,
+    closed: Closed,
+) -> Choice:
+    """Choose among (section, entry, Entry, "completed" or a reason to stay) by the field `completed`."""
+    swallowing = open_place(document)
+    picks: list[Pick] = []
+    left: list[Left] = []
+    for section, number, entry, word in candidates:
+        if word != "completed":
+            left.append(Left(section, number, word))
+            continue
+        moment = _moment(completed_text(entry), today)
+        reason: str | None
+        if isinstance(moment, str):
+            reason = moment
+        elif not today.older(moment, age):
+            continue
+        elif (section, number) == swallowing:
+            reason = _OPEN
+        else:
+            reason = closed(moment.date)
+        if reason is None:
+            assert isinstance(moment, Moment)
+            picks.append(Pick(section, (number,), moment.date))
+        else:
+            left.append(Left(section, number, reason))
+    return Choice(count_entries(document), tuple(picks), tuple(left))
+
+
+def completed_text(entry: Entry) -> str | None:
+    """Return the value of the field `completed`; the usual entry is not read field by field for it."""
+    raw = entry.raw
+    if raw.count(b"completed:") == 1 and _SUSPECT.search(raw) is None:
+        found = _COMPLETED.search(raw)
+        if found is not None:
+            return (found[1] or b"").decode("utf-8", "surrogateescape").strip(" \t")
+    return entry.fields.get("completed")
+
+
+def _moment(text: str | None, today: Today) -> Moment | str:
+    """Read a `completed` value: the moment, or why it cannot be used."""
+    try:
+        moment = read_moment(text or "", today.zone)
+    except BadMoment as error:
+        return f"completed: {error.message}"
+    if moment is None:
+        return "no completed date"
+    return "completed lies in the future" if today.ahead(moment) else moment
+
+
+def open_place(document: Document) -> tuple[int, int] | None:
+    """Return (section, entry) of the entry that an unclosed fence or HTML block ends in, None without one."""
+    if not document.open_end:
+        return None
+    last = len(document.sections) - 1
+    part = document.section(last)
+    return (last, len(part) - 1) if len(part) else None
+
+
+# -- journal ----------------------------------------------------------------------------------------------------
+
+
+def section_date(section: Section) -> date | str:
+    """Return the date of a journal section, or why it has none."""
+    if not section.level:
+        return "it stands under no date"
+    text = read_date(section.title)
+    if text is None:
+        return f"its section {section.title[:40]!r} is no date"
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return f"its date {text} does not exist"
+
+
+def entry_moment(day: date, entry: Entry, zone: tzinfo) -> Moment:
+    """Return when a journal entry is dated: its section's date with the time of its heading.
+
+    A heading without a time, or with one that does not exist (`25:99`), leaves the date alone.
+    """
+    clock = split_heading(entry.title)[0]
+    if clock is not None:
+        try:
+            moment = read_moment(f"{day.isoformat()} {clock:0>{len(clock) + (clock[1] == ':')}}", zone)
+        except BadMoment:
+            moment = None
+        if moment is not None:
+            return moment
+    return Moment(day.isoformat(), day)
+
+
+def choose_old_journal(document: Document, today: Today, age: timedelta, closed: Closed) -> Choice:
+    """Choose the journal entries that are dated more than `age` ago; those without a date stay, with the reason."""
+    first, last = _certain(today, age)
+    swallowing = open_place(document)
+    picks: list[Pick] = []
+    left: list[Left] = []
+    for index, section in document.all_sections():
+        day = section_date(section) if len(section) else ""
+        if isinstance(day, str):
+            left.extend(Left(index, number, day) for number in range(len(section)))
+            continue
+        if last < day < today.date:
+            continue
+        refused = closed(day) if day <= last else None
+        if day < first and refused is None and (swallowing is None or swallowing[0] != index):
+            picks.append(Pick(index, range(len(section)), day))
+            continue
+        old: list[int] = []
+        for number, entry in enumerate(section.entries):
+            moment = entry_moment(day, entry, today.zone)
+            if today.ahead(moment):
+                left.append(Left(index, number, _AHEAD))
+            elif today.older(moment, age):
+                reason = _OPEN if (index, number) == swallowing else refused
+                if reason is None:
+                    old.append(number)
+                else:
+                    left.append(Left(index, number, reason))
+        if old:
+            picks.append(Pick(index, old, day))
+    return Choice(count_entries(document), tuple(picks), tuple(left))
+
+
+def _certain(today: Today, age: timedelta) -> tuple[date, date]:
+    """Return two dates: all of a day before the first is too old, all of a day behind the second is not.
+
+    Only the days between them have to be looked at entry by entry.
+    """
+    try:
+        cut = (today.now - age).astimezone(today.zone).date()
+        return cut - timedelta(days=1), cut + timedelta(days=1)
+    except OverflowError:
+        return date.min, date.min
+
+
+def choose_surplus(document: Document, today: Today, most: int, gone: Sequence[Pick], closed: Closed) -> Choice:
+    """Choose the oldest entries over `most` of what `gone` left; equally old ones from the bottom of the file.
+
+    A heading without a time counts as the beginning of its day. Entries without a usable date, in the future, or
+    that cannot move count towards the number and stay.
+    """
+    before = count_entries(document) - sum(len(pick.entries) for pick in gone)
+    over = before - most
+    if over <= 0:
+        return Choice(before)
+    removed = {pick.section: pick.entries for pick in gone}
+    swallowing = open_place(document)
+    left: list[Left] = []
+    by_day: dict[date, list[Pick]] = {}
+    for index, section in document.all_sections():
+        numbers = _others(len(section), removed.get(index, ()))
+        if not numbers:
+            continue
+        day = section_date(section)
+        reason = day if isinstance(day, str) else closed(day)
+        if reason is None and isinstance(day, date) and day > today.date:
+            reason = _AHEAD
+        if reason is not None:
+            left.extend(Left(index, number, reason) for number in numbers)
+            continue
+        assert isinstance(day, date)
+        if day == today.date or (swallowing is not None and swallowing[0] == index):
+            stays = [
+                Left(index, number, _OPEN if (index, number) == swallowing else _AHEAD)
+                for number in numbers
+                if (index, number) == swallowing or today.ahead(entry_moment(day, section.entries[number], today.zone))
+            ]
+            left.extend(stays)
+            numbers = _others(len(section), {*removed.get(index, ()), *(one.entry for one in stays)})
+        if numbers:
+            by_day.setdefault(day, []).append(Pick(index, numbers, day))
+    picks: list[Pick] = []
+    for day in sorted(by_day):
+        found = by_day[day]
+        size = sum(len(pick.entries) for pick in found)
+        if size > over:
+            found = _oldest(document, found, over, today.zone)
+        picks.extend(found)
+        over -= size
+        if over <= 0:
+            break
+    return Choice(before, tuple(sorted(picks, key=lambda pick: pick.section)), tuple(left))
+
+
+def _others(size: int, numbers: Collection[int]) -> Sequence[int]:
+    """Return the indexes below `size` that are not among `numbers`."""
+    if not numbers:
+        return range(size)
+    if len(numbers) == size:
+        return ()
+    out = set(numbers)
+    return [number for number in range(size) if number not in out]
+
+
+def _oldest(document: Document, picks: Iterable[Pick], most: int, zone: tzinfo) -> list[Pick]:
+    """Return the `most` oldest entries of the picks of one day, equally old ones from the bottom of the file."""
+    places = [(pick.section, number, pick.date) for pick in picks for number in pick.entries]
+    places.reverse()
+
+    def clock(place: tuple[int, int, date]) -> str:
+        # A date alone sorts before every time of its day, for its text is their beginning.
+        return entry_moment(place[2], document.section(place[0]).entries[place[1]], zone).text
+
+    places.sort(key=clock)
+    chosen: dict[tuple[int, date], list[int]] = {}
+    for section, number, day in sorted(places[:most]):
+        chosen.setdefault((section, day), []).append(number)
+    return [Pick(section, numbers, day) for (section, day), numbers in chosen.items()]

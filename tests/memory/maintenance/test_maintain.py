@@ -1,0 +1,438 @@
+"""Whole runs on real files: what is written, what is left alone, and when nothing is written at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bench.workspaces import SIZES, workspace_files
+from memory.document import Document
+from memory.errors import BusyError, ConfigError, MemdeckError, RefusedError
+from memory.files.edit import Edit
+from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.maintenance import (
+    ALL_RULES,
+    CAP_JOURNAL,
+    JOURNAL_RULES,
+    TASK_RULES,
+    maintain,
+    plan_maintenance,
+)
+from memory.maintenance.run import _write, checked
+from memory.storage import Store
+from memory.workspace import Workspace
+from tests.fixture_files import sample
+from tests.memory.maintenance.maintenance_files import (
+    JOURNAL,
+    NOW,
+    TASKS,
+    contents,
+    day,
+    entries_of,
+    make,
+    task,
+    titles,
+)
+
+OLD_TASKS = TASKS + task("new", "2024-01-14") + task("old", "2024-01-02 09:00") + task("older", "2023-12-30")
+OLD_JOURNAL = JOURNAL + day("2024-01-15", "10:00 — now") + day("2023-12-01", "10:00 — a", "09:00 — b")
+PLANS = "## Active Plans\n\n## Completed Plans\n\n### Shop\n- status: completed\n- completed: 2024-01-12 10:00\n"
+FILES = {"tasks.md": OLD_TASKS, "journal.md": OLD_JOURNAL, "orchestration.md": PLANS}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """Return a workspace in which every rule but the cap has something to do."""
+    return make(tmp_path, FILES)
+
+
+def test_a_run_moves_what_is_old(workspace: Workspace) -> None:
+    """Old entries stand in the archives of their months, the rest stays, and emptied dates are gone."""
+    report = maintain(workspace, NOW)
+    found = contents(workspace)
+    assert titles(found["tasks.md"]) == ["[NORMAL] new"]
+    assert titles(found["archive/tasks-2024-01.md"]) == ["[NORMAL] old"]
+    assert titles(found["archive/tasks-2023-12.md"]) == ["[NORMAL] older"]
+    assert found["journal.md"].decode() == JOURNAL + day("2024-01-15", "10:00 — now")
+    header = "---\ntype: journal-archive\nupdated: 2024-01-15T12:00:00Z\n---\n\n"
+    assert found["archive/journal-2023-12.md"].decode() == (header + day("2023-12-01", "10:00 — a", "09:00 — b"))[:-1]
+    assert found["orchestration.md"] == b"## Active Plans\n\n## Completed Plans\n\n"
+    assert titles(found["archive/orchestration-2024-01.md"]) == ["Shop"]
+    assert [(one.rule, one.before, one.kept, one.archived, one.cleared) for one in report.rules] == [
+        ("archive-completed-tasks", 3, 1, 2, 0),
+        ("prune-old-journal", 3, 1, 2, 0),
+        ("cap-journal", 1, 1, 0, 0),
+        ("clear-completed-orchestration", 1, 0, 0, 1),
+    ]
+    assert b"updated: 2024-01-15T12:00:00Z" in found["tasks.md"]
+    assert not report.dry_run
+    assert report.balanced
+
+
+def test_the_second_run_changes_nothing(workspace: Workspace) -> None:
+    """Running again writes no byte and no file, and says that there was nothing to do."""
+    maintain(workspace, NOW)
+    before = contents(workspace)
+    stamps = {name: (workspace.memory / name).stat().st_ino for name in before}
+    report = maintain(workspace, NOW + timedelta(seconds=1))
+    assert contents(workspace) == before
+    assert {name: (workspace.memory / name).stat().st_ino for name in before} == stamps
+    assert report.moved == 0
+    assert report.change is None
+
+
+def test_refs_stay_in_the_archive(workspace: Workspace) -> None:
+    """The refs that a report gives for moved tasks and entries find them in the archives."""
+    report = maintain(workspace, NOW, rules=(*TASK_RULES, *JOURNAL_RULES))
+    moved = {move.ref for rule in report.rules for move in rule.moves}
+    snapshot = workspace.snapshot()
+    archived = {one.ref for tasks in snapshot.archived_tasks() for one in tasks.tasks}
+    archived |= {one.ref for journal in snapshot.archived_journals() for one in journal.entries()}
+    assert moved == archived
+    assert len(moved) == 4
+
+
+def test_the_sample_files_survive(tmp_path: Path) -> None:
+    """The format's own sample loses its one old task and old entries, and gets nothing else changed."""
+    workspace = make(tmp_path, {name: sample(name) for name in MEMORY_FILES})
+    before = contents(workspace)
+    maintain(workspace, datetime(2024, 3, 1, tzinfo=UTC))
+    after = contents(workspace)
+    for name in ("knowledge.md", "contacts.md", "monitors.md", "config.md"):
+        assert after[name] == before[name]
+    moved = {name: titles(data) for name, data in after.items() if name.startswith("archive/")}
+    assert moved["archive/tasks-2024-01.md"] == [one for one in titles(before["tasks.md"]) if "CI pipeline" in one]
+    assert moved["archive/journal-2024-01.md"] == titles(before["journal.md"])
+
+
+def test_a_dry_run_reports_the_same(workspace: Workspace) -> None:
+    """A dry run writes nothing, not even a lock, and reports what the run then does."""
+    before = contents(workspace)
+    dry = maintain(workspace, NOW, dry_run=True).json()
+    assert contents(workspace) == before
+    assert not (workspace.root / ".aiter" / ".memdeck").exists()
+    wet = maintain(workspace, NOW).json()
+    assert dry.pop("dry_run") is True
+    assert wet.pop("dry_run") is False
+    del dry["duration_ms"], wet["duration_ms"]
+    assert dry == wet
+
+
+def test_the_rules_can_be_chosen(workspace: Workspace) -> None:
+    """Tasks alone, or the journal alone: the other files stay as they are."""
+    before = contents(workspace)
+    report = maintain(workspace, NOW, rules=TASK_RULES)
+    assert [rule.rule for rule in report.rules] == list(TASK_RULES)
+    assert contents(workspace)["journal.md"] == before["journal.md"]
+    report = maintain(workspace, NOW, rules=JOURNAL_RULES)
+    assert [rule.rule for rule in report.rules] == list(JOURNAL_RULES)
+    assert contents(workspace)["orchestration.md"] == before["orchestration.md"]
+    with pytest.raises(ValueError, match="no such rule"):
+        maintain(workspace, NOW, rules=("empty-everything",))
+
+
+def test_destinations_are_written_first(workspace: Workspace) -> None:
+    """The files take their places archives first, so that a crash doubles entries and loses none."""
+    change = workspace.change(
+        "maintain", lambda snapshot: Edit(checked(plan_maintenance(snapshot, NOW), NOW), ""), actor="maintain", now=NOW
+    ).change
+    names = [file.path.removeprefix("memory/") for file in change.files]
+    assert names[-3:] == ["tasks.md", "journal.md", "orchestration.md"]
+    assert all(name.startswith("archive/") for name in names[:-3])
+    assert len(names) == 7
+
+
+def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
+    """A run is one change: undoing it gives back every byte and removes the archives."""
+    before = contents(workspace)
+    report = maintain(workspace, NOW)
+    undone = workspace.undo(actor="maintain", now=NOW)
+    assert undone.undoes == report.change
+    assert contents(workspace) == before
+
+
+def test_settings_come_from_the_config(tmp_path: Path) -> None:
+    """Ages and the number of entries are those of config.md, remarks and all."""
+    config = "## Memory Maintenance\n- archiveCompletedAfterDays: 20 (long)\n- pruneJournalAfterDays: 50\n"
+    workspace = make(tmp_path, {**FILES, "config.md": config + "- maxJournalEntries: 2\n"})
+    report = maintain(workspace, NOW)
+    assert [rule.archived for rule in report.rules] == [0, 0, 1, 0]
+    assert titles(contents(workspace)["archive/journal-2023-12.md"]) == ["09:00 — b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("- archiveCompletedAfterDays: soon", "archiveCompletedAfterDays"),
+        ("- pruneJournalAfterDays: -1", "pruneJournalAfterDays"),
+        ("- maxJournalEntries: 5.5", "maxJournalEntries"),
+        ("- timezone: Mars/Olympus", "timezone"),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_bad_setting_is_an_error(tmp_path: Path, line: str, key: str, dry_run: bool) -> None:
+    """A setting that is wrong names file and line, exits with 2, and nothing is written."""
+    workspace = make(
+        tmp_path, {**FILES, "config.md": f"---\ntype: agent-config\n---\n\n## Memory Maintenance\n{line}\n"}
+    )
+    before = contents(workspace)
+    with pytest.raises(ConfigError) as caught:
+        maintain(workspace, NOW, dry_run=dry_run)
+    assert caught.value.code == "config.value"
+    assert caught.value.exit_code == 2
+    assert (caught.value.details["file"], caught.value.details["line"]) == ("config.md", 6)
+    assert "config.md:6" in caught.value.message
+    assert key in caught.value.message or "zone" in caught.value.message
+    assert contents(workspace) == before
+
+
+def test_the_zone_of_the_workspace_counts(tmp_path: Path) -> None:
+    """`timezone` in config.md decides when a day is over, else the machine's zone does."""
+    tasks = TASKS + task("a", "2024-01-08")
+    late = datetime(2024, 1, 15, 23, 30, tzinfo=UTC)
+    config = "## Workspace\n- timezone: Europe/Berlin\n"
+    assert maintain(make(tmp_path / "1", {"tasks.md": tasks}), late).moved == 0
+    assert maintain(make(tmp_path / "2", {"tasks.md": tasks, "config.md": config}), late).moved == 1
+    assert maintain(make(tmp_path / "3", {"tasks.md": tasks}, ZoneInfo("Europe/Berlin")), late).moved == 1
+
+
+def test_an_empty_workspace_has_nothing_to_do(tmp_path: Path) -> None:
+    """Missing files are no error and are not created."""
+    workspace = make(tmp_path, {"knowledge.md": "## Facts\n"})
+    report = maintain(workspace, NOW)
+    assert [rule.before for rule in report.rules] == [0, 0, 0, 0]
+    assert list(contents(workspace)) == ["knowledge.md"]
+
+
+def test_prose_and_odd_sections_stay(tmp_path: Path) -> None:
+    """A date with a sentence in it stays without its entries, and so do headings that are no date."""
+    journal = "intro\n\n## 2023-11-02\n\n### a\n- 1\n\n## 2023-11-01\n\na sentence\n\n### b\n- 2\n\n## Ideas\n\n### c\n"
+    workspace = make(tmp_path, {"journal.md": journal})
+    report = maintain(workspace, NOW)
+    found = contents(workspace)
+    assert found["journal.md"] == b"intro\n\n## 2023-11-01\n\na sentence\n\n## Ideas\n\n### c\n"
+    assert titles(found["archive/journal-2023-11.md"]) == ["a", "b"]
+    assert [(skip.title, skip.reason) for skip in report.rules[1].skipped] == [("c", "its section 'Ideas' is no date")]
+    assert maintain(workspace, NOW).moved == 0
+
+
+def test_a_section_that_was_empty_before_stays(tmp_path: Path) -> None:
+    """Only a date that a run empties goes; one that somebody left empty is not the run's to remove."""
+    workspace = make(tmp_path, {"journal.md": "## 2023-11-02\n\n## 2023-11-01\n\n### b\n- 2\n"})
+    maintain(workspace, NOW)
+    assert contents(workspace)["journal.md"] == b"## 2023-11-02\n\n"
+
+
+def test_an_archive_with_an_open_fence_gets_nothing(tmp_path: Path) -> None:
+    """Entries of that month stay with the reason, others move, and a warning says what to do."""
+    shut = "## Completed\n\n### x\n```\n"
+    workspace = make(tmp_path, {**FILES, "archive/tasks-2024-01.md": shut})
+    report = maintain(workspace, NOW)
+    found = contents(workspace)
+    assert found["archive/tasks-2024-01.md"] == shut.encode()
+    assert titles(found["tasks.md"]) == ["[NORMAL] new", "[NORMAL] old"]
+    assert titles(found["archive/tasks-2023-12.md"]) == ["[NORMAL] older"]
+    assert [skip.title for skip in report.rules[0].skipped] == ["old"]
+    assert len(report.warnings) == 1
+    assert "archive/tasks-2024-01.md" in report.warnings[0]
+
+
+def test_an_archive_that_is_a_link_stops_the_run(workspace: Workspace, tmp_path: Path) -> None:
+    """A link in place of an archive, out of the workspace or inside it, is an error, and nothing is written."""
+    archive = workspace.memory / "archive"
+    archive.mkdir()
+    (tmp_path / "away.md").write_text("## Completed\n")
+    (workspace.root / "mine.md").write_text("## Completed\n")
+    for target in (tmp_path / "away.md", workspace.root / "mine.md"):
+        (archive / "tasks-2024-01.md").symlink_to(target)
+        before = {name: (workspace.memory / name).read_bytes() for name in FILES}
+        with pytest.raises(RefusedError):
+            maintain(workspace, NOW)
+        assert {name: (workspace.memory / name).read_bytes() for name in FILES} == before
+        assert target.read_text() == "## Completed\n"
+        (archive / "tasks-2024-01.md").unlink()
+    assert list(archive.iterdir()) == []
+
+
+def test_an_archive_that_cannot_be_read_stops_the_run(workspace: Workspace) -> None:
+    """A folder in place of an archive is an error, and nothing is written."""
+    (workspace.memory / "archive" / "journal-2023-12.md").mkdir(parents=True)
+    before = contents_of_files(workspace)
+    with pytest.raises(MemdeckError):
+        maintain(workspace, NOW)
+    assert contents_of_files(workspace) == before
+
+
+def contents_of_files(workspace: Workspace) -> dict[str, bytes]:
+    """Return the bytes of the three files that rules empty."""
+    return {name: (workspace.memory / name).read_bytes() for name in FILES}
+
+
+def test_git_markers_stop_the_run(tmp_path: Path) -> None:
+    """A file in conflict is not written, and none of the others is."""
+    marked = OLD_TASKS + "<<<<<<< mine\n- a\n=======\n- b\n>>>>>>> theirs\n"
+    workspace = make(tmp_path, {**FILES, "tasks.md": marked})
+    before = contents(workspace)
+    with pytest.raises(MemdeckError) as caught:
+        maintain(workspace, NOW)
+    assert caught.value.code == "file.conflict_markers"
+    assert contents(workspace) == before
+
+
+def test_line_ends_of_both_sides_stay(tmp_path: Path) -> None:
+    """Entries keep their line ends in an archive of other ones, also without a last one, with BOM and odd bytes."""
+    tasks = OLD_TASKS.replace("\n", "\r\n").encode().rstrip() + b"\r\n- odd: \xff\x00"
+    workspace = make(
+        tmp_path, {"tasks.md": b"\xef\xbb\xbf" + tasks, "archive/tasks-2023-12.md": "## Completed\n\n### x"}
+    )
+    maintain(workspace, NOW)
+    found = contents(workspace)
+    moved = b"### [NORMAL] older\r\n- completed: 2023-12-30\r\n- odd: \xff\x00\n"
+    assert found["archive/tasks-2023-12.md"] == b"## Completed\n\n### x\n\n" + moved
+    assert found["archive/tasks-2024-01.md"].count(b"\n") == found["archive/tasks-2024-01.md"].count(b"\r\n")
+    assert found["tasks.md"].startswith(b"\xef\xbb\xbf---\r\n")
+
+
+def test_the_clock_that_jumped_back(workspace: Workspace) -> None:
+    """More than a day before the last recorded run the run only looks and warns, unless it is forced."""
+    maintain(workspace, NOW, rules=ALL_RULES)
+    assert workspace.state is not None
+    assert workspace.state.read().last_maintenance == NOW
+    (workspace.memory / "tasks.md").write_text(OLD_TASKS)
+    before = contents(workspace)
+    early = NOW - timedelta(days=1, seconds=1)
+    report = maintain(workspace, early)
+    assert report.dry_run
+    assert "--force" in report.warnings[0]
+    assert contents(workspace) == before
+    assert workspace.state.read().last_maintenance == NOW
+    assert not maintain(workspace, NOW - timedelta(days=1), dry_run=False).dry_run
+    assert titles(contents(workspace)["tasks.md"]) == ["[NORMAL] new"]
+
+
+def test_force_overrules_the_clock(workspace: Workspace) -> None:
+    """With force a run goes through although the clock jumped back, and the record follows the clock."""
+    assert workspace.state is not None
+    maintain(workspace, NOW + timedelta(days=400), rules=JOURNAL_RULES)
+    assert maintain(workspace, NOW).dry_run
+    assert not maintain(workspace, NOW, force=True).dry_run
+    assert workspace.state.read().latest == NOW
+    assert not maintain(workspace, NOW).dry_run
+
+
+def test_a_wrong_date_in_an_entry_is_no_jump(tmp_path: Path) -> None:
+    """Entries dated in the far future stay, and the run goes on."""
+    tasks = OLD_TASKS + task("far", "2999-01-01")
+    workspace = make(tmp_path, {**FILES, "tasks.md": tasks, "journal.md": OLD_JOURNAL + day("2999-01-01", "z")})
+    for _ in range(2):
+        report = maintain(workspace, NOW)
+        assert not report.dry_run
+        assert report.warnings == ()
+    assert {skip.title for rule in report.rules for skip in rule.skipped} == {"far", "z"}
+
+
+def test_only_whole_runs_are_remembered(workspace: Workspace) -> None:
+    """`archive` alone is no maintenance run; a run with nothing to do is one."""
+    assert workspace.state is not None
+    maintain(workspace, NOW, rules=(CAP_JOURNAL,))
+    assert workspace.state.read().last_maintenance is None
+    maintain(workspace, NOW)
+    maintain(workspace, NOW + timedelta(hours=1))
+    assert workspace.state.read().last_maintenance == NOW + timedelta(hours=1)
+
+
+def test_nothing_to_do_needs_no_lock(workspace: Workspace) -> None:
+    """While somebody else holds the lock a run with nothing to do is fine, one with something to do is busy."""
+    workspace.store = Store(workspace.root / ".aiter", state=workspace.state, lock_timeout=0.05)
+    other = Workspace.open(workspace.root, machine_zone=UTC)
+    with other.store.transaction("edit", actor="human", now=NOW):
+        with pytest.raises(BusyError):
+            maintain(workspace, NOW)
+        for name in FILES:
+            (workspace.memory / name).write_text("")
+        assert maintain(workspace, NOW).moved == 0
+
+
+def test_a_change_from_outside_is_not_overwritten(workspace: Workspace) -> None:
+    """A file that changes after the look is looked at again under the lock, and the new entry is kept."""
+    plan = plan_maintenance(workspace.snapshot(), NOW)
+    assert plan.fits(workspace.snapshot())
+    path = workspace.memory / "tasks.md"
+    path.write_text(OLD_TASKS + task("late", "2023-10-01"))
+    assert not plan.fits(workspace.snapshot())
+
+    assert maintain(workspace, NOW).rules[0].archived == 3
+    assert "late" in str(titles(contents(workspace)["archive/tasks-2023-10.md"]))
+
+
+def test_a_plan_that_is_out_of_date_is_made_again(workspace: Workspace) -> None:
+    """When a file changes between the look and the lock, the plan that is written is made from the new bytes."""
+    plan = plan_maintenance(workspace.snapshot(), NOW)
+    documents = checked(plan, NOW)
+    (workspace.memory / "tasks.md").write_text(OLD_TASKS + task("late", "2023-10-01"))
+    written, _ = _write(workspace, plan, documents, NOW, "maintain", ALL_RULES)
+    assert written.rules[0].archived == 3
+    assert titles(contents(workspace)["archive/tasks-2023-10.md"]) == ["[NORMAL] late"]
+
+
+def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
+    """When a plan would lose an entry the second reader refuses it, with exit 1, and nothing is written."""
+    before = contents(workspace)
+
+    def build(snapshot: Snapshot) -> Edit:
+        plan = plan_maintenance(snapshot, NOW)
+        documents: dict[str, Document] = dict(plan.documents)
+        name = "archive/tasks-2024-01.md"
+        documents[name] = documents[name].remove_entry(0, 0)
+        object.__setattr__(plan, "documents", documents)
+        return Edit(checked(plan, NOW), "")
+
+    with pytest.raises(MemdeckError) as caught:
+        workspace.change("maintain", build, actor="maintain", now=NOW)
+    assert caught.value.code == "maintenance.unbalanced"
+    assert caught.value.exit_code == 1
+    assert "old" in caught.value.message
+    assert contents(workspace) == before
+
+
+def test_thousands_of_entries_are_conserved(tmp_path: Path) -> None:
+    """With 2,000 tasks and 10,000 entries every entry is there once afterwards, and the other files are untouched."""
+    workspace = make(tmp_path, workspace_files(SIZES["M"], NOW))
+    before = contents(workspace)
+    report = maintain(workspace, NOW)
+    after = contents(workspace)
+    assert report.rules[1].before == 10_000
+    assert report.rules[2].kept == 500
+    assert report.moved > 9_000
+
+    def entries(files: dict[str, bytes], kind: str) -> list[str]:
+        texts = [data for name, data in files.items() if name.removeprefix("archive/").startswith(kind)]
+        return sorted(entry for data in texts for entry in entries_of(data.decode()))
+
+    for kind, size in (("tasks", 2_000), ("journal", 10_000)):
+        assert entries(after, kind) == entries(before, kind)
+        assert len(entries(after, kind)) == size
+    for name in ("knowledge.md", "contacts.md", "monitors.md", "config.md"):
+        assert after[name] == before[name]
+    maintain(workspace, NOW)
+    assert contents(workspace) == after
+
+
+def test_a_run_loads_nothing_heavy(workspace: Workspace) -> None:
+    """Planning a run in a fresh process imports no YAML, cron, zone tables, watcher or terminal library."""
+    code = (
+        "import sys; from datetime import datetime, UTC; from memory.workspace import Workspace;"
+        "from memory.maintenance import maintain; from pathlib import Path;"
+        "w = Workspace.open(sys.argv[1], state_home=Path(sys.argv[2]), machine_zone=UTC);"
+        "maintain(w, datetime(2024, 1, 15, 12, tzinfo=UTC));"
+        "print(sorted({'yaml', 'croniter', 'zoneinfo', 'watchdog', 'textual', 'rich', 'click'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, os.fspath(workspace.root), os.fspath(workspace.root.parent / "state")]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": "."})
+    assert result.stdout.strip() == "[]"

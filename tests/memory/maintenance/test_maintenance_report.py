@@ -1,0 +1,107 @@
+"""The report: what programs and people read of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from memory.maintenance import maintain, render
+from memory.maintenance.report import SHOWN
+from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, make, task
+
+
+def test_the_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
+    """Every key of the maintenance report is there, also when nothing happens."""
+    tasks = TASKS + task("old", "2024-01-01") + task("odd", "soon")
+    workspace = make(tmp_path, {"tasks.md": tasks, "journal.md": JOURNAL + day("2023-11-05", "10:00 — x")})
+    seconds = iter((1.0, 1.25))
+    found = json.loads(json.dumps(maintain(workspace, NOW, timer=lambda: next(seconds)).json()))
+    assert list(found) == ["dry_run", "now", "rules", "monitors", "balanced", "warnings", "duration_ms"]
+    assert found["now"] == "2024-01-15T12:00:00Z"
+    assert (found["dry_run"], found["balanced"], found["monitors"], found["warnings"]) == (False, True, [], [])
+    assert found["duration_ms"] == 250.0
+    rules = {rule["rule"]: rule for rule in found["rules"]}
+    assert list(rules) == [
+        "archive-completed-tasks",
+        "prune-old-journal",
+        "cap-journal",
+        "clear-completed-orchestration",
+    ]
+    first = rules["archive-completed-tasks"]
+    refs = {one.pop("ref").split("#")[0] for one in (*first["moves"], *first["skipped"])}
+    assert refs == {"tasks"}
+    assert first == {
+        "rule": "archive-completed-tasks",
+        "file": "tasks.md",
+        "before": 2,
+        "kept": 1,
+        "archived": 1,
+        "cleared": 0,
+        "skipped": [{"title": "odd", "reason": "completed: 'soon' is not a date or time"}],
+        "moves": [{"title": "old", "to": "archive/tasks-2024-01.md"}],
+    }
+    assert rules["prune-old-journal"]["moves"][0]["title"] == "x"
+    assert rules["clear-completed-orchestration"]["file"] == "orchestration.md"
+
+
+def test_entries_without_a_date_have_refs(tmp_path: Path) -> None:
+    """An entry that stays because it stands under no date is reported with a ref that finds it, and its title."""
+    workspace = make(tmp_path, {"journal.md": "### 10:00 — lost\n\n" + day("Notes", "mine")})
+    skipped = maintain(workspace, NOW).rules[1].skipped
+    assert [one.title for one in skipped] == ["lost", "mine"]
+    assert [one.ref for one in skipped] == [one.ref for one in workspace.snapshot().journal.entries()]
+
+
+def test_people_read_lines(tmp_path: Path) -> None:
+    """One line for each rule with its sum, the moves and skipped entries below it, and a total."""
+    tasks = TASKS + task("old", "2024-01-01") + task("odd")
+    report = maintain(make(tmp_path, {"tasks.md": tasks}), NOW)
+    assert render(report) == [
+        "archive-completed-tasks: moved 1 of 2 in tasks.md (2 = 1 kept + 1 archived + 0 cleared, 1 skipped)",
+        "    old -> archive/tasks-2024-01.md",
+        "    stays: odd (no completed date)",
+        "prune-old-journal: moved 0 of 0 in journal.md (0 = 0 kept + 0 archived + 0 cleared)",
+        "cap-journal: moved 0 of 0 in journal.md (0 = 0 kept + 0 archived + 0 cleared)",
+        "clear-completed-orchestration: moved 0 of 0 in orchestration.md (0 = 0 kept + 0 archived + 0 cleared)",
+        "archived 1 task",
+    ]
+
+
+def test_a_dry_run_says_so(tmp_path: Path) -> None:
+    """What would move is told as such, and the totals count all kinds."""
+    files = {
+        "tasks.md": TASKS + task("a", "2024-01-01") + task("b", "2024-01-01"),
+        "journal.md": JOURNAL + day("2023-11-05", "10:00 — x"),
+        "orchestration.md": "## Completed Plans\n\n### p\n- completed: 2024-01-01\n",
+    }
+    lines = render(maintain(make(tmp_path, files), NOW, dry_run=True))
+    assert lines[0].startswith("archive-completed-tasks: would move 2 of 2 in tasks.md")
+    assert lines[-1] == "dry run, nothing is written: archived 2 tasks and 1 journal entry, cleared 1 plan"
+
+
+def test_hostile_titles_are_made_visible(tmp_path: Path) -> None:
+    """No control character of a title or a warning reaches the lines for people."""
+    tasks = TASKS + task("a\x1b]52;c;x\x07\u202e", "2024-01-01") + task("b\x9b31m", "2024-\x1b1")
+    text = "\n".join(render(maintain(make(tmp_path, {"tasks.md": tasks}), NOW)))
+    assert "\\x1b]52;c;x\\x07\\u202e" in text
+    assert not set(text) & {"\x1b", "\x07", "\u202e", "\x9b"}
+
+
+def test_long_lists_are_cut_for_people_only(tmp_path: Path) -> None:
+    """People see the first moves and how many more there are; programs get all of them."""
+    tasks = TASKS + "".join(task(f"t{number}", "2024-01-01") for number in range(SHOWN + 5))
+    report = maintain(make(tmp_path, {"tasks.md": tasks}), NOW)
+    lines = render(report)
+    assert sum("->" in line for line in lines) == SHOWN
+    assert "    and 5 more" in lines
+    assert sum("->" in line for line in render(report, limit=None)) == SHOWN + 5
+    moves = report.rules[0].moves
+    assert [move.title for move in moves] == [f"t{number}" for number in range(SHOWN + 5)]
+    assert moves[3].title == "t3"
+    assert [move.title for move in moves[1:3]] == ["t1", "t2"]
+    assert moves[-1].title == f"t{SHOWN + 4}"
+
+
+def test_a_quiet_run_says_nothing_to_do(tmp_path: Path) -> None:
+    """A run without anything to move ends with these words."""
+    assert render(maintain(make(tmp_path, {"tasks.md": TASKS}), NOW))[-1] == "nothing to do"

@@ -1,0 +1,274 @@
+"""The rules at their boundaries: what is more than so many days old, and why an entry stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memory.document import parse
+from memory.maintenance.rules import (
+    Choice,
+    Today,
+    choose_old_journal,
+    choose_plans,
+    choose_surplus,
+    choose_tasks,
+    days,
+)
+from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, document, task
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NEW_YORK = ZoneInfo("America/New_York")
+TODAY = Today.of(NOW, UTC)
+
+
+def never(month: date) -> str | None:
+    """Tell that every archive can be added to."""
+    return None if month else "no month"
+
+
+def chosen(choice: Choice) -> list[tuple[int, int]]:
+    """Return the places of what leaves."""
+    return [(pick.section, number) for pick in choice.picks for number in pick.entries]
+
+
+@pytest.mark.parametrize(
+    ("completed", "now", "zone", "moves"),
+    [
+        ("2024-01-08 12:00", "2024-01-15T12:00:00+00:00", UTC, False),  # exactly seven days
+        ("2024-01-08 12:00", "2024-01-15T12:00:01+00:00", UTC, True),
+        ("2024-01-08 11:59", "2024-01-15T12:00:00+00:00", UTC, True),
+        ("2024-01-08T12:00:00Z", "2024-01-15T12:00:00+00:00", BERLIN, False),
+        ("2024-01-08T12:00:00Z", "2024-01-15T12:00:01+00:00", BERLIN, True),
+        ("2024-01-08T13:00:00+01:00", "2024-01-15T12:00:00+00:00", UTC, False),
+        ("2024-01-08 12:00", "2024-01-15T11:30:00+00:00", BERLIN, True),  # 12:00 in Berlin is 11:00 in UTC
+        ("2024-01-08", "2024-01-15T00:00:00+00:00", UTC, False),
+        ("2024-01-08", "2024-01-15T23:59:59+00:00", UTC, False),  # seven calendar days, whatever the time
+        ("2024-01-08", "2024-01-16T00:00:00+00:00", UTC, True),
+        ("2024-01-08", "2024-01-15T23:30:00+00:00", BERLIN, True),  # the 16th in Berlin
+        ("2024-01-08", "2024-01-16T03:00:00+00:00", NEW_YORK, False),  # still the 15th in New York
+        ("2024-03-24 12:00", "2024-03-31T11:00:00+00:00", BERLIN, False),  # 13:00 in summer, seven days of 24 hours
+        ("2024-03-24 12:00", "2024-03-31T11:00:01+00:00", BERLIN, True),
+        ("2024-03-24", "2024-03-31T21:59:00+00:00", BERLIN, False),
+        ("2024-03-24", "2024-03-31T22:00:00+00:00", BERLIN, True),
+        ("2024-10-20 12:00", "2024-10-27T10:00:00+00:00", BERLIN, False),
+        ("2024-10-20 12:00", "2024-10-27T10:00:01+00:00", BERLIN, True),
+        ("2024-10-20", "2024-10-27T22:59:00+00:00", BERLIN, False),
+        ("2024-10-20", "2024-10-27T23:00:00+00:00", BERLIN, True),
+        ("2024-01-08 12:00 ", "2024-01-16T12:00:00+00:00", UTC, True),
+    ],
+)
+def test_more_than_seven_days(completed: str, now: str, zone: ZoneInfo, moves: bool) -> None:
+    """A time counts by the instant, a date alone by calendar days in the zone, and exactly seven days stay."""
+    text = document(TASKS + task("one", completed))
+    choice = choose_tasks(text, Today.of(datetime.fromisoformat(now), zone), days(7), never)
+    assert chosen(choice) == ([(1, 0)] if moves else [])
+    assert choice.left == ()
+    assert choice.before == 1
+
+
+@pytest.mark.parametrize(
+    ("completed", "reason"),
+    [
+        (None, "no completed date"),
+        ("", "no completed date"),
+        ("null", "no completed date"),
+        ("2023-02-30", "completed: '2023-02-30' does not exist"),
+        ("2023-02-28 25:00", "completed: '2023-02-28 25:00' does not exist"),
+        ("last week", "completed: 'last week' is not a date or time"),
+        ("2023-01-01 (roughly)", "completed: '2023-01-01 (roughly)' is not a date or time"),
+        ("2024-01-16", "completed lies in the future"),
+        ("2024-01-15 12:01", "completed lies in the future"),
+        ("9999-12-31", "completed lies in the future"),
+    ],
+)
+def test_tasks_without_a_usable_date_stay(completed: str | None, reason: str) -> None:
+    """What has no date, an impossible one or one in the future stays and says why."""
+    choice = choose_tasks(document(TASKS + task("one", completed)), TODAY, days(7), never)
+    assert choice.picks == ()
+    assert [(left.section, left.entry, left.reason) for left in choice.left] == [(1, 0, reason)]
+
+
+def test_only_completed_sections_are_looked_at() -> None:
+    """Both Completed sections count, with or without a remark; other sections and the preamble do not."""
+    old = task("old", "2023-01-01")
+    text = document(
+        f"{old}## Pending\n{old}## In Progress\n{old}## Completed\n{old}## Notes\n{old}## COMPLETED (x)\n{old}"
+    )
+    choice = choose_tasks(text, TODAY, days(7), never)
+    assert chosen(choice) == [(2, 0), (4, 0)]
+    assert (choice.before, choice.moved, choice.left) == (6, 2, ())
+
+
+def test_the_first_of_two_completed_fields_counts() -> None:
+    """A key that stands twice is read once, and a fence hides what is in it."""
+    body = "- completed: 2024-01-14\n"
+    assert chosen(choose_tasks(document(TASKS + task("a", "2023-01-01", body)), TODAY, days(7), never)) == [(1, 0)]
+    fenced = "### a\n```\n- completed: 2023-01-01\n```\n"
+    assert choose_tasks(document(TASKS + fenced), TODAY, days(7), never).left[0].reason == "no completed date"
+    continued = "### a\n- completed: 2023-01-01\n  or so\n"
+    assert choose_tasks(document(TASKS + continued), TODAY, days(7), never).picks == ()
+
+
+def test_an_entry_that_is_never_closed_stays() -> None:
+    """An entry that ends inside an open fence would swallow what follows it in the archive."""
+    text = document(TASKS + task("fine", "2023-01-01") + task("open", "2023-01-01", "```sh\nls\n"))
+    choice = choose_tasks(text, TODAY, days(7), never)
+    assert chosen(choice) == [(1, 0)]
+    assert choice.left[0][:2] == (1, 1)
+    assert "never closed" in choice.left[0].reason
+
+
+def test_a_closed_archive_keeps_its_entries_here() -> None:
+    """Entries whose archive takes nothing stay with that reason, the others go."""
+    text = document(TASKS + task("a", "2023-12-31") + task("b", "2023-11-30"))
+    choice = choose_tasks(text, TODAY, days(7), lambda day: "it is shut" if day.month == 12 else None)
+    assert chosen(choice) == [(1, 1)]
+    assert choice.left == ((1, 0, "it is shut"),)
+
+
+@pytest.mark.parametrize(
+    ("section", "heading", "now", "moves"),
+    [
+        ("2023-12-16", "12:00 — Check", "2024-01-15T12:00:00+00:00", False),  # exactly thirty days
+        ("2023-12-16", "12:00 — Check", "2024-01-15T12:00:01+00:00", True),
+        ("2023-12-16", "11:59:59 – Check", "2024-01-15T12:00:00+00:00", True),
+        ("2023-12-16", "9:00 - Check", "2024-01-15T12:00:00+00:00", True),
+        ("2023-12-16", "Check", "2024-01-15T23:59:00+00:00", False),
+        ("2023-12-16", "Check", "2024-01-16T00:00:00+00:00", True),
+        ("2023-12-16", "25:99 — Check", "2024-01-15T23:59:00+00:00", False),  # no time: the date alone counts
+        ("2023-12-16", "25:99 — Check", "2024-01-16T00:00:00+00:00", True),
+        ("2023-12-16 (Saturday)", "12:00 — Check", "2024-01-15T12:00:01+00:00", True),
+        ("0001-01-01", "Check", "2024-01-15T12:00:00+00:00", True),
+        ("2023-12-14", "23:59 — Check", "2024-01-15T00:00:00+00:00", True),
+        ("2023-12-17", "00:00 — Check", "2024-01-15T23:59:00+00:00", False),
+    ],
+)
+def test_more_than_thirty_days(section: str, heading: str, now: str, moves: bool) -> None:
+    """A journal entry is as old as its date and the time in its heading; without a time calendar days count."""
+    text = document(JOURNAL + day(section, heading))
+    choice = choose_old_journal(text, Today.of(datetime.fromisoformat(now), UTC), days(30), never)
+    assert chosen(choice) == ([(0, 0)] if moves else [])
+    assert choice.left == ()
+
+
+@pytest.mark.parametrize("zone", [UTC, BERLIN, NEW_YORK, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Pago_Pago")])
+@pytest.mark.parametrize("now", ["2024-04-29T22:30:00+00:00", "2024-11-26T00:00:00+00:00", "2024-01-15T12:00:00+00:00"])
+def test_whole_days_are_judged_like_their_entries(zone: ZoneInfo, now: str) -> None:
+    """Days that move without a look at their entries are those in which every entry is too old."""
+    today = Today.of(datetime.fromisoformat(now), zone)
+    sections = []
+    wanted = []
+    for ago in range(27, 35):
+        date_ = today.date - timedelta(days=ago)
+        for number, clock in enumerate(("00:00", "02:30", "11:59", "12:00", "23:59")):
+            at = datetime.fromisoformat(f"{date_}T{clock}").replace(tzinfo=zone)
+            if today.now - at.astimezone(UTC) > timedelta(days=30):
+                wanted.append((len(sections), number))
+        sections.append(day(str(date_), *(f"{clock} — x" for clock in ("00:00", "02:30", "11:59", "12:00", "23:59"))))
+    choice = choose_old_journal(document("".join(sections)), today, days(30), never)
+    assert chosen(choice) == wanted
+    assert wanted
+
+
+def test_journal_entries_without_a_usable_date_stay() -> None:
+    """Entries before any date, under another heading, under a date that does not exist or in the future stay."""
+    text = document(
+        "### 10:00 — lost\n\n"
+        + day("Notes", "a")
+        + day("2023-02-30", "b")
+        + day("2024-01-16", "c")
+        + day("2024-01-15", "12:01 — d", "12:00 — e")
+        + day("2023-11-01", "f")
+    )
+    choice = choose_old_journal(text, TODAY, days(30), never)
+    assert chosen(choice) == [(4, 0)]
+    assert [(left.section, left.entry, left.reason) for left in choice.left] == [
+        (-1, 0, "it stands under no date"),
+        (0, 0, "its section 'Notes' is no date"),
+        (1, 0, "its date 2023-02-30 does not exist"),
+        (2, 0, "it is dated in the future"),
+        (3, 0, "it is dated in the future"),
+    ]
+
+
+def test_the_oldest_go_over_the_cap() -> None:
+    """The oldest entries go first whatever the order of the sections, equally old ones from the bottom."""
+    text = document(
+        day("2024-01-14", "09:00 — a", "10:00 — b")
+        + day("2024-01-12", "10:00 — c", "08:00 — d", "08:00 — e", "f")
+        + day("2024-01-13", "10:00 — g")
+    )
+    order = [(1, 3), (1, 2), (1, 1), (1, 0), (2, 0), (0, 0), (0, 1)]
+    for most in range(8):
+        choice = choose_surplus(text, TODAY, most, (), never)
+        assert sorted(chosen(choice)) == sorted(order[: 7 - most])
+        assert choice.before == 7
+
+
+def test_the_cap_counts_after_the_prune() -> None:
+    """What the rule before took is not counted again, and a section can lose entries to both rules."""
+    text = document(day("2024-01-10", "1", "2") + day("2023-12-16", "13:00 — 3", "11:00 — 4") + day("2023-01-01", "5"))
+    pruned = choose_old_journal(text, TODAY, days(30), never)
+    assert chosen(pruned) == [(1, 1), (2, 0)]
+    capped = choose_surplus(text, TODAY, 2, pruned.picks, never)
+    assert (capped.before, chosen(capped)) == (3, [(1, 0)])
+    assert choose_surplus(text, TODAY, 3, pruned.picks, never).picks == ()
+
+
+def test_the_cap_never_takes_what_has_no_date() -> None:
+    """Undated, future and unclosed entries count towards the number but stay, even if it is then exceeded."""
+    text = document(
+        day("Notes", "a", "b")
+        + day("2024-02-01", "c")
+        + day("2024-01-15", "13:00 — d")
+        + day("2024-01-02", "e")
+        + "### f\n```\n"
+    )
+    choice = choose_surplus(text, TODAY, 1, (), never)
+    assert chosen(choice) == [(3, 0)]
+    assert [left[:2] for left in choice.left] == [(0, 0), (0, 1), (1, 0), (2, 0), (3, 1)]
+    assert choice.before == 6
+
+
+@pytest.mark.parametrize(
+    ("section", "fields", "moves", "reason"),
+    [
+        ("Completed Plans", "- completed: 2024-01-14 12:00\n", False, None),  # exactly 24 hours
+        ("Completed Plans", "- completed: 2024-01-14 11:59\n", True, None),
+        ("Completed Plans", "- completed: 2024-01-14\n", False, None),
+        ("Completed Plans", "- completed: 2024-01-13\n", True, None),
+        ("completed plans (old)", "- status: failed\n- completed: 2024-01-13\n", True, None),
+        ("Completed Plans", "- status: running\n- completed: 2024-01-13\n", False, "status is running"),
+        ("Completed Plans", "- status: completed\n", False, "no completed date"),
+        ("Completed Plans", "- completed: 2024-01-15 12:01\n", False, "completed lies in the future"),
+        ("Active Plans", "- status: completed\n- completed: 2024-01-13\n", True, None),
+        ("Active Plans", "- status: Completed\n", False, "no completed date"),
+        ("Active Plans", "- status: running\n- completed: 2024-01-13\n", False, None),
+        ("Active Plans", "- status: failed\n- completed: 2024-01-13\n", False, None),
+        ("Other", "- status: completed\n- completed: 2024-01-13\n", False, None),
+    ],
+)
+def test_finished_plans_go_after_a_day(section: str, fields: str, moves: bool, reason: str | None) -> None:
+    """A plan goes more than 24 hours after it was completed, wherever its section says that it is finished."""
+    choice = choose_plans(document(f"## {section}\n\n### Shop\n{fields}"), TODAY, never)
+    assert chosen(choice) == ([(0, 0)] if moves else [])
+    assert [left.reason for left in choice.left] == ([reason] if reason else [])
+
+
+def test_ages_beyond_the_calendar_move_nothing() -> None:
+    """A number of days that reaches behind the first year keeps everything."""
+    text = document(day("0001-01-01", "10:00 — x", "y"))
+    assert choose_old_journal(text, TODAY, days(10**9), never).picks == ()
+    assert choose_tasks(document(TASKS + task("a", "0001-01-01")), TODAY, days(10**9), never).picks == ()
+
+
+def test_empty_files_have_nothing_to_choose() -> None:
+    """A file without a word has no entries."""
+    empty = parse(b"")
+    assert choose_tasks(empty, TODAY, days(7), never) == Choice(0)
+    assert choose_old_journal(empty, TODAY, days(7), never) == Choice(0)
+    assert choose_surplus(empty, TODAY, 0, (), never) == Choice(0)
+    assert choose_plans(empty, TODAY, never) == Choice(0)
