@@ -9,7 +9,7 @@ import click
 
 from .completion import refs_of
 from .session import Session
-from .values import PRIORITY, facts, pairs, short, something, when
+from .values import PRIORITY, Percent, facts, pairs, short, something, when
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def start(session: Session, ref: str) -> None:
 
 @under(tasks, "progress", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
 @_ref
-@click.argument("percent", type=click.IntRange(0, 100))
+@click.argument("percent", type=Percent())
 @click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
 def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
     """Note how far a task is, from 0 to 100."""

@@ -18,6 +18,18 @@ PRIORITIES = ("HIGH", "NORMAL", "LOW")
 PRIORITY = click.Choice(PRIORITIES, case_sensitive=False)
 
 
+class Percent(click.IntRange):
+    """A whole number from 0 to 100, with or without the sign."""
+
+    def __init__(self) -> None:
+        """Keep the range."""
+        super().__init__(0, 100)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        return super().convert(value.removesuffix("%") if isinstance(value, str) else value, param, ctx)
+
+
 def pairs(values: Sequence[str]) -> dict[str, str]:
     """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. A key given twice: the last one counts."""
     found = {}
