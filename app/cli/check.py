@@ -33,10 +33,10 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
     is an error; warnings and notes alone are none.
     """
-    from memory.files.check import check_files
+    from memory.systems import check_all
 
     names = [_name(session, file) for file in files] or None
-    problems = check_files(session.snapshot, names)
+    problems = check_all(session.workspace, names)
     levels = ("error", "warning", "note")
     shown = [problem for problem in problems if levels.index(problem.level) <= levels.index(level)]
     session.listing("problems", lambda: map(as_json, shown), lambda: _lines(session, shown))

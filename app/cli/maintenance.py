@@ -20,10 +20,10 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Only say what would mov
 _force = click.option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
 
 
-def _apply(session: Session, rules: Collection[str], actor: str, *, dry_run: bool, force: bool) -> None:
+def _apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> None:
     from memory.maintenance import maintain as run
 
-    report = run(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force, rules=rules)
+    report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
     session.answer(report.json, lambda: _lines(session, report))
 
 
@@ -57,14 +57,15 @@ def maintain(session: Session, folder: str | None, dry_run: bool, force: bool) -
     Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
     terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.
     """
-    from memory.maintenance import ALL_RULES
+    from memory.systems import maintain_all
 
     if folder is not None and session.folder is not None and os.path.abspath(folder) != os.path.abspath(session.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
     session.folder = folder or session.folder
     # Whoever starts it, the change is that of maintenance, unless a name is given.
     actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
-    _apply(session, ALL_RULES, actor, dry_run=dry_run, force=force)
+    report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
+    session.answer(report.json, lambda: _lines(session, report))
 
 
 @verb("archive", examples=("memdeck archive --dry-run", "memdeck archive"))
@@ -74,7 +75,7 @@ def archive(session: Session, dry_run: bool, force: bool) -> None:
     """Move tasks completed more than archiveCompletedAfterDays (7) days ago to archive/tasks-YYYY-MM.md."""
     from memory.maintenance import TASK_RULES
 
-    _apply(session, TASK_RULES, session.actor, dry_run=dry_run, force=force)
+    _apply(session, TASK_RULES, dry_run=dry_run, force=force)
 
 
 @verb("prune", examples=("memdeck prune --dry-run", "memdeck prune"))
@@ -87,4 +88,4 @@ def prune(session: Session, dry_run: bool, force: bool) -> None:
     """
     from memory.maintenance import JOURNAL_RULES
 
-    _apply(session, JOURNAL_RULES, session.actor, dry_run=dry_run, force=force)
+    _apply(session, JOURNAL_RULES, dry_run=dry_run, force=force)

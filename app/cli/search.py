@@ -35,9 +35,10 @@ _PLACES = "tasks, journal, knowledge, contacts, plans, monitors, config"
 )
 def search(session: Session, query: tuple[str, ...], places: str | None, limit: int) -> None:
     """Find what contains all the words, in any case, in the files and in the archive; the best finds come first."""
-    from memory.recall import records, scan
+    from memory.recall import scan
+    from memory.systems import records_of_all
 
-    hits = scan(records(session.snapshot, _kinds(places)), " ".join(query), limit)
+    hits = scan(records_of_all(session.workspace, _kinds(places)), " ".join(query), limit)
     session.listing("results", lambda: map(as_json, hits), lambda: _lines(session, hits))
 
 
