@@ -13,9 +13,8 @@ from .values import short
 from .verbs import group, under
 
 if TYPE_CHECKING:
-    from memory.files.knowledge import KnowledgeItem
-
     from memory.files.edit import Edit
+    from memory.files.knowledge import KnowledgeItem
     from memory.files.snapshot import Snapshot
 
 DECISIONS = "Decisions Made"
@@ -105,9 +104,8 @@ def add(
     reason: str | None,
 ) -> None:
     """Add a fact or a decision at the end of its section."""
-    from memory.files.knowledge import add_knowledge
-
     from memory.clock import parse_when
+    from memory.files.knowledge import add_knowledge
 
     if date is None and decision:
         date = "today"

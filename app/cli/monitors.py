@@ -14,9 +14,8 @@ from .values import facts, given, pairs, short, something
 from .verbs import group, under
 
 if TYPE_CHECKING:
-    from memory.files.monitors import Monitor
-
     from memory.files.edit import Edit
+    from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
 
 monitors = group("monitors", "List, add, edit and remove monitors (monitors.md); none is ever run by these.")

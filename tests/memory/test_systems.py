@@ -41,7 +41,7 @@ def test_faces_go_over_all_systems(tmp_path: Path) -> None:
     assert check_all(place) == tuple(problem for system in systems_of(place) for problem in system.check())
     assert {record.kind for record in records_of_all(place, ("tasks",))} == {"tasks"}
     report = maintain_all(place, NOW, actor="maintain", dry_run=True)
-    assert [rule.rule for rule in report.rules][0] == "archive-completed-tasks"
+    assert report.rules[0].rule == "archive-completed-tasks"
 
 
 def test_reports_join(tmp_path: Path) -> None:

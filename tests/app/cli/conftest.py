@@ -79,7 +79,7 @@ def _away_from_home(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 @pytest.fixture
-def memdeck(shop: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:  # noqa: ARG001
+def memdeck(shop: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
     """Return a function that runs the command line in this process, at noon of the sample's day."""
 
     def call(*arguments: str, now: str | None = NOW) -> Answer:
