@@ -8,7 +8,7 @@ WORKERS ?= 2
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check format bench screenshots properties clean
+.PHONY: help run test check format bench screenshots properties clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
