@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.terminal.tmux import Terminal, memdeck, needs_tmux, wait_until
+from tests.terminal.tmux import PATIENCE, Terminal, memdeck, needs_tmux, wait_until
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
 NOW = "2024-01-15T10:50:00Z"
@@ -25,76 +26,133 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def open_in(shop: Path, size: tuple[int, int], *words: str) -> Terminal:
+SIZES = [(120, 36), (80, 24), (40, 10)]
+PANES = {
+    "1": "ALERTS",
+    "3": "Heartbeat Check",
+    "4": "User Preferences",
+    "5": "Channels",
+    "6": "ACTIVE",
+    "7": "Disk Space",
+    "8": "setupComplete",
+    "9": "2023",
+    "0": "Changes",
+    "2": "PENDING",
+}
+"""What each pane shows first, by its key."""
+
+
+def open_in(shop: Path, size: tuple[int, int], *words: str, editor: str = "ed") -> Terminal:
     """Open the application in a terminal of a size."""
-    environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE), "EDITOR": "ed"}
+    environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE), "EDITOR": editor}
     return Terminal(shop.parent, memdeck(str(shop), "--now", NOW, *words), size, environ)
 
 
 def file(shop: Path, name: str) -> str:
-    """Return a memory file's text."""
-    return (shop / ".aiter" / "memory" / name).read_text(encoding="utf-8")
+    """Return a memory file's text, empty where there is none."""
+    path = shop / ".aiter" / "memory" / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def test_a_day(shop: Path) -> None:
-    """Look around, add, start and finish a task, see an agent's change, undo, maintain, and leave."""
-    with open_in(shop, (120, 36)) as terminal:
-        terminal.wait_for("Deploy v2.1 to staging")
-        for key, sign in (("3", "Heartbeat"), ("4", "User Preferences"), ("5", "Dev Team Bot"), ("7", "Disk Space")):
+def put(shop: Path, name: str, old: str, new: str) -> None:
+    """Edit a memory file as an agent does, from outside."""
+    before = file(shop, name)
+    assert old in before
+    (shop / ".aiter" / "memory" / name).write_text(before.replace(old, new, 1), encoding="utf-8")
+
+
+def editor_in(folder: Path) -> str:
+    """Return an editor that adds a field to what it is given, and needs the terminal for it."""
+    script = folder / "editor"
+    script.write_text(
+        "#!/bin/sh\ntest -t 0 && test -t 1 || exit 9\necho '- context: by the editor' >> \"$1\"\n", encoding="utf-8"
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_day(shop: Path, size: tuple[int, int]) -> None:
+    """Every pane; a task and a journal entry are added, edited, finished, archived and brought back by keys."""
+    put(shop, "config.md", "archiveCompletedAfterDays: 7", "archiveCompletedAfterDays: 0")
+    put(shop, "config.md", "pruneJournalAfterDays: 30", "pruneJournalAfterDays: 0")
+    with open_in(shop, size, editor=editor_in(shop.parent)) as terminal:
+        terminal.wait_for("Deploy v2.1")
+        for key, sign in PANES.items():
             terminal.press(key)
             terminal.wait_for(sign)
-        terminal.press("2")
-        terminal.wait_for("PENDING")
 
         terminal.press("a")
-        terminal.wait_for("Add a task")
-        terminal.type("Write the release notes")
-        terminal.wait_for("Write the release notes")
+        terminal.type("Write release notes")
         terminal.press("C-s")
-        wait_until(lambda: "### [NORMAL] Write the release notes" in file(shop, "tasks.md"), "the task is in the file")
-        terminal.wait_for(lambda screen: "Add a task" not in screen and "Write the release notes" in screen)
-
+        wait_until(lambda: "### [NORMAL] Write release notes" in file(shop, "tasks.md"), "the task is in the file")
         terminal.press("/")
         terminal.type("release notes")
-        terminal.wait_for("1 of")
         terminal.press("Enter")
+        terminal.wait_for(lambda screen: "Write release" in screen and "Deploy" not in screen)
+        terminal.press("e", "End")
+        terminal.type(", soon")
+        terminal.press("C-s")
+        wait_until(lambda: "] Write release notes, soon" in file(shop, "tasks.md"), "its title is edited")
+        terminal.wait_for("notes, soon")
+        terminal.press("E")
+        wait_until(lambda: "context: by the editor" in _task(shop), "the editor's field is in the file")
+        terminal.wait_for("Write release")
+        assert terminal.value("#{alternate_on}") == "1"
         terminal.press("s")
-        wait_until(lambda: "started: 2024-01-15" in _entry(shop, "Write the release notes"), "it is started")
+        wait_until(lambda: "started: 2024-01-15" in _task(shop), "it is started")
         terminal.press("d")
-        terminal.wait_for("utcome")
         terminal.type("published")
         terminal.press("Enter")
-        wait_until(lambda: "outcome: published" in _entry(shop, "Write the release notes"), "it is done")
+        wait_until(lambda: "outcome: published\n" in _task(shop), "it is done")
         terminal.press("Escape")
 
-        agent = file(shop, "tasks.md").replace(
-            "## Pending\n", "## Pending\n\n### [HIGH] Seen by an agent\n- created: 2024-01-15\n", 1
-        )
-        (shop / ".aiter" / "memory" / "tasks.md").write_text(agent, encoding="utf-8")
-        terminal.wait_for("Seen by an agent")
+        put(shop, "tasks.md", "## Pending\n", "## Pending\n\n### [HIGH] By an agent\n- created: 2024-01-15\n")
+        begun = time.monotonic()
+        terminal.press("g", "g")
+        terminal.wait_for("By an agent")
+        assert time.monotonic() - begun < PATIENCE
 
         terminal.press("A")
         terminal.wait_for("Enter apply")
         terminal.press("Enter")
+        wait_until(lambda: not _task(shop) and "Write release" in file(shop, "archive/tasks-2024-01.md"), "archived")
+        terminal.press("u")
+        wait_until(lambda: "outcome: published" in _task(shop), "the archive run is undone")
+
+        terminal.press("3", "a")
+        terminal.type("Retrospective")
+        terminal.press("C-s")
+        wait_until(lambda: "— Retrospective" in file(shop, "journal.md"), "the journal entry is in the file")
+        terminal.wait_for("Retrospective")
+        terminal.press("e", "End")
+        terminal.type(", short")
+        terminal.press("C-s")
+        wait_until(lambda: "— Retrospective, short" in file(shop, "journal.md"), "the journal entry is edited")
+        terminal.press("P")
+        terminal.wait_for("Enter apply")
+        terminal.press("Enter")
         wait_until(
             lambda: (
-                "Log in with passkeys" not in file(shop, "tasks.md")
-                and "Log in with passkeys" in file(shop, "archive/tasks-2024-01.md")
+                "Retrospective, short" in file(shop, "archive/journal-2024-01.md")
+                and "Retrospective" not in file(shop, "journal.md")
             ),
-            "completed tasks are in the archive",
+            "the journal is pruned",
         )
         terminal.press("u")
-        wait_until(lambda: "Log in with passkeys" in file(shop, "tasks.md"), "the archive run is undone")
+        wait_until(lambda: "Retrospective, short" in file(shop, "journal.md"), "the journal is back")
 
         terminal.press("q")
         terminal.wait_for("ended with 0")
         assert terminal.value("#{alternate_on}") == "0"
         assert terminal.value("#{mouse_any_flag}") == "0"
+        assert terminal.value("#{cursor_flag}") == "1"
 
 
-def _entry(shop: Path, title: str) -> str:
-    """Return the part of tasks.md that one task takes."""
-    return file(shop, "tasks.md").partition(title)[2].partition("\n### ")[0]
+def _task(shop: Path) -> str:
+    """Return the part of tasks.md that the new task takes, empty where it is not there."""
+    _, found, rest = file(shop, "tasks.md").partition("Write release notes, soon")
+    return found + rest.partition("\n### ")[0]
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (20, 4), (1, 1)])
