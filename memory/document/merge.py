@@ -6,6 +6,8 @@ theirs, and the conflict says what ours is. Markers are never written.
 
 from __future__ import annotations
 
+import re
+
 from memory.errors import UsageError
 
 from .merge_apply import apply_mine
@@ -15,7 +17,15 @@ from .merge_conflicts import Conflict, Merged, Spot
 from .model import Document, parse
 from .source import decode
 
-__all__ = ["Conflict", "Merged", "apply_mine", "merge", "undo_merge"]
+__all__ = ["Conflict", "Merged", "apply_mine", "kind_of", "merge", "undo_merge"]
+_KINDS = {"orchestration": "plans"}
+_MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a memory file by its name or path: `archive/tasks-2024-01.md` holds tasks."""
+    stem = _MONTH.sub("", name.rpartition("/")[2].removesuffix(".md"))
+    return _KINDS.get(stem, stem)
 
 
 def merge(base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False) -> Merged:

@@ -15,7 +15,7 @@ from .merge_spots import settle
 from .merge_three import Three
 from .model import Document
 from .nodes import Entry, Section
-from .source import blank_end, decode, ends_line, with_line_end, without_blank_end
+from .source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
 
 @dataclass(slots=True)
@@ -41,11 +41,14 @@ def build(base: Document, ours: Document, theirs: Document, kind: str, strict: b
     )
     entries = _entry_orders(plan, [0, *order], kind)
     sections, placed = _sections(plan, text, theirs, [0, *order], entries)
-    chunks: list[bytes | memoryview] = [bom, front.text.encode("utf-8", "surrogateescape")]
+    top = encode(front.text)
+    if any(section.heading or section.size() for section in sections) and not ends_line(top):
+        top += theirs.newline.encode()
+    chunks: list[bytes | memoryview] = [bom, top]
     for section in sections:
         section.chunks(chunks)
     document = theirs.updated(b"".join(chunks))
-    if not _reads(document, bom, chunks[1], sections):
+    if not _reads(document, bom, top, sections):
         return None
     doubts = [(None, Doubt(-1, clash)) for clash in front.clashes] + text.doubts
     return settle(document, kind, doubts, plan.doubts, placed, strict)
@@ -185,7 +188,7 @@ def _entry(entry: Entry, newline: str, *, last: bool, apart: bool, bare: bool) -
     return entry if raw == entry.raw else entry.with_raw(raw)
 
 
-def _reads(document: Document, bom: bytes, front: bytes | memoryview, sections: list[Section]) -> bool:
+def _reads(document: Document, bom: bytes, front: bytes, sections: list[Section]) -> bool:
     """Tell whether the document has exactly the parts that it was put together from."""
     found = [part for _, part in document.all_sections()]
     if document.bom != bom or document.front_raw != front or len(found) != len(sections):

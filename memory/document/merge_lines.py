@@ -35,7 +35,7 @@ class LineMerge:
     """What becomes of the lines: names for those of each side, and which names stay.
 
     Lines of one name are the same line: `ours[i]` and `theirs[j]` are indexes of base lines (0 and up) where a line
-    comes from there, and negative, each its own, where it is new.
+    comes from there, changed or not, and negative, each its own, where it is new.
     """
 
     ours: tuple[int, ...]
@@ -104,7 +104,9 @@ def _names(base: int, side: int, hunks: Sequence[Hunk], fresh: int) -> list[int]
     at = 0
     for hunk in hunks:
         names += range(at, hunk.start)
-        names += [fresh - index for index in range(hunk.first, hunk.last)]
+        # A line that became another one stays the same line, so that it keeps its place.
+        became = hunk.stop - hunk.start == hunk.last - hunk.first == 1
+        names += [hunk.start] if became else [fresh - index for index in range(hunk.first, hunk.last)]
         at = hunk.stop
     names += range(at, base)
     assert len(names) == side
