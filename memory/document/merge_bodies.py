@@ -91,13 +91,15 @@ def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True)
             clashes.append((Clash(what, key[_SIZES[key[0]] - 1], *raws), [key], [key]))
         if piece is not None:
             kept[key] = piece
-    order = merge_order(*named.map(list), kept)
-    pieces = [kept[name] for name in order]
-    text = join_pieces([piece.raw for piece in pieces], newline)
-    if check and _readings(pieces) != _readings(split_body(text)):
-        return None
-    placed = [_placed(clash, own, their, order, list(named.ours), kept) for clash, own, their in clashes]
-    return TextMerge(text, tuple(placed))
+    names = named.map(list)
+    # What theirs added at one place goes first, unless that would make a line a part of another one.
+    for order in (merge_order(*names, kept), merge_order(names.base, names.theirs, names.ours, kept)):
+        pieces = [kept[name] for name in order]
+        text = join_pieces([piece.raw for piece in pieces], newline)
+        if not check or _readings(pieces) == _readings(split_body(text)):
+            placed = [_placed(clash, own, their, order, names.ours, kept) for clash, own, their in clashes]
+            return TextMerge(text, tuple(placed))
+    return None
 
 
 def _readings(pieces: Sequence[Piece]) -> list[tuple[Key, str]]:
@@ -115,10 +117,27 @@ _CLASH = Piece("", "", ("clash", ""))
 
 
 def _pick(base: Piece | None, ours: Piece | None, theirs: Piece | None) -> Piece | None:
-    """Choose between the sources of one line: the side that changed a byte of it."""
+    """Choose between the sources of one line: the side that changed what it says, else the side that changed a byte."""
     if base is None or ours is None or theirs is None:
         return theirs if theirs is not None else ours
-    return ours if theirs.raw == base.raw else theirs
+    for part in (_value, _bare, _raw):
+        if part(theirs) != part(base):
+            return theirs
+        if part(ours) != part(base):
+            return ours
+    return theirs
+
+
+def _value(piece: Piece) -> str:
+    return piece.value
+
+
+def _bare(piece: Piece) -> str:
+    return piece.raw.rstrip("\r\n")
+
+
+def _raw(piece: Piece) -> str:
+    return piece.raw
 
 
 def _found(named: Three[dict[_Name, Piece]], name: _Name) -> Three[Piece | None]:

@@ -263,6 +263,14 @@ MERGES = [
         change(FILE, (A + B, B + A), ("due: 1", "due: 3")),
     ),
     (
+        "the last line and one behind it",
+        "knowledge",
+        "## Facts\n- one\n- two\n",
+        "## Facts\n- one\n- due\n",
+        "## Facts\n- one\n- two\n- three\n",
+        "## Facts\n- one\n- due\n- three\n",
+    ),
+    (
         "a line and a field",
         "plans",
         "## P\n### X\nSome words.\n- status: on\n\nMore words.\n",
