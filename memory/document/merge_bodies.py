@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .merge_lines import merge_lines
@@ -97,8 +97,7 @@ def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True)
         pieces = [kept[name] for name in order]
         text = join_pieces([piece.raw for piece in pieces], newline)
         if not check or _readings(pieces) == _readings(split_body(text)):
-            placed = [_placed(clash, own, their, order, names.ours, kept) for clash, own, their in clashes]
-            return TextMerge(text, tuple(placed))
+            return TextMerge(text, tuple(_placed(clashes, order, names.ours, kept)))
     return None
 
 
@@ -192,18 +191,24 @@ def _moment(value: str) -> tuple[float, str] | None:
 
 
 def _placed(
-    clash: Clash,
-    own: Sequence[_Name],
-    their: Sequence[_Name],
+    clashes: Sequence[tuple[Clash, list[_Name], list[_Name]]],
     order: Sequence[_Name],
     ours: Sequence[_Name],
     kept: Mapping[_Name, Piece],
-) -> Clash:
-    """Return a clash with the source of the piece behind which it stands, or would stand."""
+) -> Iterator[Clash]:
+    """Iterate over the clashes with the source of the piece behind which each stands, or would stand."""
+    if not clashes:
+        return
     known = {name: at for at, name in enumerate(order)}
-    at = next((known[name] for name in their if name in known), None)
-    if at is None:
-        start = next((ours.index(name) for name in own if name in ours), 0)
-        at = next((known[name] + 1 for name in reversed(ours[:start]) if name in known), 0)
-    before = kept[order[at - 1]].raw if at else ""
-    return Clash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)
+    # How many pieces of the result stand before each of ours, counted at the nearest of ours that stays.
+    starts: dict[_Name, int] = {}
+    last = 0
+    for name in ours:
+        starts[name] = last
+        last = known[name] + 1 if name in known else last
+    for clash, own, their in clashes:
+        at = next((known[name] for name in their if name in known), None)
+        if at is None:
+            at = next((starts[name] for name in own if name in starts), 0)
+        before = kept[order[at - 1]].raw if at else ""
+        yield Clash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)

@@ -7,6 +7,7 @@ An entry is known by title and `created` (a journal entry by date and title); eq
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from .remarks import is_absent
 _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
 _SIMILAR = 0.6
 _MANY = 40
+_LONG_TITLES = 1_000
 
 
 class Place(NamedTuple):
@@ -80,13 +82,13 @@ def match_sections(base: Document, ours: Document, theirs: Document) -> Numbers:
 def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int, int]:
     """Return which section of a side (by index) is which of base."""
     pairs: dict[int, int] = {}
-    by_name: dict[Hashable, list[int]] = {}
+    by_name: dict[Hashable, deque[int]] = {}
     for index, section in enumerate(base):
-        by_name.setdefault((section.level, section.name), []).append(index)
+        by_name.setdefault((section.level, section.name), deque()).append(index)
     for index, section in enumerate(side):
         twins = by_name.get((section.level, section.name))
         if twins:
-            pairs[index] = twins.pop(0)
+            pairs[index] = twins.popleft()
     left = [index for indexes in by_name.values() for index in indexes]
     rest = [index for index in range(len(side)) if index not in pairs]
     if left and rest and len(left) * len(rest) <= _MANY * _MANY:
@@ -179,20 +181,20 @@ def _pair_renamed(
     """Pair entries of one section whose titles are alike and whose bodies share at least half of their lines."""
     from difflib import SequenceMatcher
 
-    left = list(old)
+    left = {at: _lines(base[at].entry) for at in old}
     for index in new:
         place = side[index]
-        mine = _lines(place.entry)
-        for at in left:
-            if base[at].section != place.section:
-                continue
-            other = _lines(base[at].entry)
+        title, mine = place.entry.title, _lines(place.entry)
+        for at, other in left.items():
             shared = len(mine & other)
-            if not shared or shared * 2 < max(len(mine), len(other)):
+            if base[at].section != place.section or not shared or shared * 2 < max(len(mine), len(other)):
                 continue
-            if SequenceMatcher(None, base[at].entry.title, place.entry.title, False).ratio() >= _SIMILAR:
+            known = base[at].entry.title
+            if len(known) + len(title) > _LONG_TITLES:
+                continue
+            if SequenceMatcher(None, known, title, False).ratio() >= _SIMILAR:
                 pairs[index] = at
-                left.remove(at)
+                del left[at]
                 break
 
 

@@ -8,7 +8,6 @@ from .merge_conflicts import Conflict, Merged, Spot
 from .merge_match import identity
 from .merge_plan import Doubt
 from .model import Document
-from .nodes import Entry, Section
 
 _WHY = {
     "title": "both changed the title",
@@ -32,13 +31,14 @@ def settle(
 
     Sections are listed there under -1 less their number; a part that is gone is not in it.
     """
+    spots = _Spots(document, kind) if texts or entries else None
     found: list[Conflict] = []
     for number, doubt in texts:
         at = placed.get(-1 - number) if number is not None else None
-        found.append(_conflict(document, kind, doubt, at))
+        found.append(_conflict(spots, doubt, at, placed))
     for doubt in entries:
         at = placed.get(doubt.name) or placed.get(-1 - doubt.section)
-        found.append(_conflict(document, kind, doubt, at, placed))
+        found.append(_conflict(spots, doubt, at, placed))
     stays = [doubt.stays for _, doubt in texts] + [doubt.stays for doubt in entries]
     conflicts = [one for one, kept in zip(found, stays, strict=True) if strict or not kept]
     kept = [one for one, kept in zip(found, stays, strict=True) if kept and not strict]
@@ -65,44 +65,58 @@ def entries_of(document: Document, kind: str, known_as: Sequence[tuple[str, ...]
     ]
 
 
-def _conflict(
-    document: Document,
-    kind: str,
-    doubt: Doubt,
-    at: tuple[int, int] | None,
-    placed: dict[int, tuple[int, int]] | None = None,
-) -> Conflict:
-    spot = Spot(kind)
-    if at is not None:
-        section = document.section(at[0])
-        twins = [index for index, one in enumerate(document.sections) if one.title == section.title]
-        nth = twins.index(at[0]) if at[0] >= 0 else 0
+class _Spots:
+    """Names for the places of a document; what is equal is counted once for all of them."""
+
+    def __init__(self, document: Document, kind: str) -> None:
+        self.document = document
+        self.kind = kind
+        self.titles = [section.title for section in document.sections]
+        seen: dict[str, int] = {}
+        self.nth = []
+        for title in self.titles:
+            self.nth.append(seen.get(title, 0))
+            seen[title] = self.nth[-1] + 1
+        self._twins: dict[tuple[str, ...], list[tuple[int, int]]] | None = None
+
+    def title(self, index: int) -> str:
+        return self.titles[index] if index >= 0 else ""
+
+    def spot(self, doubt: Doubt, at: tuple[int, int]) -> Spot:
+        index, number = at
+        nth = self.nth[index] if index >= 0 else 0
         if doubt.name < 0:
-            spot = Spot(kind, section.title, nth)
-        else:
-            spot = _entry_spot(document, kind, doubt, at, section, nth)
+            return Spot(self.kind, self.title(index), nth)
+        section = self.document.section(index)
+        aliases = tuple(dict.fromkeys(identity(self.kind, section, entry) for entry in doubt.titles))
+        if number < 0:
+            entry = doubt.titles[0]
+            return Spot(self.kind, section.title, nth, entry.title, identity(self.kind, section, entry), 0, aliases)
+        entry = section.entries[number]
+        known = identity(self.kind, section, entry)
+        twins = self._known()[known]
+        return Spot(self.kind, section.title, nth, entry.title, known, len(twins) - 1 - twins.index(at), aliases)
+
+    def _known(self) -> dict[tuple[str, ...], list[tuple[int, int]]]:
+        if self._twins is None:
+            self._twins = {}
+            for index, section in self.document.all_sections():
+                for number, entry in enumerate(section.entries):
+                    self._twins.setdefault(identity(self.kind, section, entry), []).append((index, number))
+        return self._twins
+
+
+def _conflict(
+    spots: _Spots | None, doubt: Doubt, at: tuple[int, int] | None, placed: dict[int, tuple[int, int]]
+) -> Conflict:
+    assert spots is not None
+    spot = Spot(spots.kind) if at is None else spots.spot(doubt, at)
     places = None
-    if doubt.places and placed is not None:
+    if doubt.places:
         found = [placed.get(-1 - number) for number in doubt.places]
-        titles = [document.section(one[0]).title if one else "" for one in found]
+        titles = [spots.title(one[0]) if one else "" for one in found]
         places = (titles[0], titles[1], titles[2])
     return Conflict(spot, doubt.clash, _why(doubt), places)
-
-
-def _entry_spot(
-    document: Document, kind: str, doubt: Doubt, at: tuple[int, int], section: Section, section_nth: int
-) -> Spot:
-    def known(entry: Entry) -> tuple[str, ...]:
-        return identity(kind, section, entry)
-
-    aliases = tuple(dict.fromkeys(known(entry) for entry in doubt.titles))
-    if at[1] < 0:
-        entry = doubt.titles[0]
-        return Spot(kind, section.title, section_nth, entry.title, known(entry), 0, aliases)
-    entry = section.entries[at[1]]
-    twins = entries_of(document, kind, [known(entry)])
-    nth = len(twins) - 1 - twins.index(at)
-    return Spot(kind, section.title, section_nth, entry.title, known(entry), nth, aliases)
 
 
 def _why(doubt: Doubt) -> str:
