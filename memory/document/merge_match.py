@@ -10,6 +10,8 @@ import re
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from .model import Document
@@ -20,6 +22,7 @@ _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
 _SIMILAR = 0.6
 _MANY = 40
 _LONG_TITLES = 1_000
+_BEGINNING = 48
 
 
 class Place(NamedTuple):
@@ -85,10 +88,22 @@ def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int
     by_name: dict[Hashable, deque[int]] = {}
     for index, section in enumerate(base):
         by_name.setdefault((section.level, section.name), deque()).append(index)
+    wanted: dict[Hashable, list[int]] = {}
     for index, section in enumerate(side):
-        twins = by_name.get((section.level, section.name))
-        if twins:
-            pairs[index] = twins.popleft()
+        wanted.setdefault((section.level, section.name), []).append(index)
+    for name, indexes in wanted.items():
+        twins = by_name.get(name, deque())
+        if 1 < len(indexes) + len(twins) <= _MANY and len(indexes) != len(twins):
+            # One came or went: what is in them tells which.
+            for index in indexes:
+                common = {at: len(_content(side[index]) & _content(base[at])) for at in twins}
+                best = max(common, key=lambda at: common[at], default=None)
+                if best is not None and common[best]:
+                    pairs[index] = best
+                    twins.remove(best)
+        for index in indexes:
+            if index not in pairs and twins:
+                pairs[index] = twins.popleft()
     left = [index for indexes in by_name.values() for index in indexes]
     rest = [index for index in range(len(side)) if index not in pairs]
     if left and rest and len(left) * len(rest) <= _MANY * _MANY:
@@ -141,9 +156,7 @@ def match_entries(
     if kind == "journal":
         # An entry of another day is another entry.
         keys = [keys[0], keys[3]]
-    pairs: dict[int, int] = {}
-    old: Sequence[int] = range(len(base))
-    new: Sequence[int] = range(len(side))
+    pairs, old, new = _trimmed(base, side)
     for key in keys:
         old, new = _pair(pairs, base, side, old, new, key)
         if not old or not new:
@@ -151,6 +164,46 @@ def match_entries(
     if len(old) * len(new) <= _MANY * _MANY:
         _pair_renamed(pairs, base, side, old, new)
     return pairs
+
+
+def _trimmed(base: Sequence[Place], side: Sequence[Place]) -> tuple[dict[int, int], Sequence[int], Sequence[int]]:
+    """Pair what stands unchanged at the beginning and end of each section; return the pairs and what is left of both.
+
+    A section is left whole where one of the entries that differ could be equal to one of the others: equal entries
+    have to be counted together.
+    """
+    pairs: dict[int, int] = {}
+    left, right = _runs(base), _runs(side)
+    rest: tuple[list[int], list[int]] = ([], [])
+    for section in {**left, **right}:
+        one, two = left.get(section, range(0)), right.get(section, range(0))
+        least = min(len(one), len(two))
+        olds = [base[at].entry.raw for at in one]
+        news = [side[at].entry.raw for at in two]
+        head = tail = 0
+        while head < least and olds[head] == news[head]:
+            head += 1
+        while tail < least - head and olds[-1 - tail] == news[-1 - tail]:
+            tail += 1
+        middle = {raw[:_BEGINNING] for raw in (*olds[head : len(olds) - tail], *news[head : len(news) - tail])}
+        if middle and any(raw[:_BEGINNING] in middle for raw in (*olds[:head], *olds[len(olds) - tail :])):
+            head = tail = 0
+        pairs.update(zip(two[:head], one[:head], strict=True))
+        pairs.update(zip(two[len(two) - tail :], one[len(one) - tail :], strict=True))
+        rest[0].extend(one[head : len(one) - tail])
+        rest[1].extend(two[head : len(two) - tail])
+    return pairs, sorted(rest[0]), sorted(rest[1])
+
+
+def _runs(places: Sequence[Place]) -> dict[int, range]:
+    """Return where the entries of each section begin and end; those of one section stand together."""
+    runs: dict[int, range] = {}
+    start = 0
+    for number, group in groupby(places, key=itemgetter(0)):
+        size = sum(1 for _ in group)
+        runs[number] = range(start, start + size)
+        start += size
+    return runs
 
 
 def _pair(

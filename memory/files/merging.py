@@ -32,10 +32,25 @@ class MergeConflict(ConflictError):
             "look at both versions and make the change again",
             file=name,
             fields=[one.field for one in conflicts],
-            conflicts=[one.json() for one in conflicts],
+            conflicts=[{**one.json(), "ref": _ref(one.spot)} for one in conflicts],
         )
         self.merged = merged
         self.current = current
+
+
+def _ref(spot: Spot) -> str | None:
+    """Return the ref of a task or journal entry, in its short form."""
+    if spot.entry is None or spot.kind not in ("tasks", "journal"):
+        return None
+    from .refs import identity_hex
+
+    known = spot.identity
+    if spot.kind == "journal":
+        from .journal import read_date, split_heading
+
+        time, title = split_heading(spot.entry)
+        known = (read_date(spot.section) or "", time or "", title)
+    return f"{spot.kind}#{identity_hex(spot.kind, *known)}"
 
 
 def merge_file(name: str, base: Document, ours: Document, current: Document) -> Merged:

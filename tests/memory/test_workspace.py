@@ -15,8 +15,10 @@ from memory.document import Entry, parse
 from memory.document.merge import apply_mine
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 from memory.files.edit import Edit
+from memory.files.journal import find_entry
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.files.tasks import find_task
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 
@@ -288,10 +290,24 @@ def test_a_conflict_writes_nothing(workspace: Workspace) -> None:
     assert [conflict[key] for key in keys] == [
         "In Progress", "[HIGH] Monitor API latency", "progress", "45%", "50%", "60%"
     ]  # fmt: skip
+    assert find_task(workspace.snapshot(), conflict["ref"]).title == "Monitor API latency"
     chosen = apply_mine(error.merged.document, error.merged.conflicts[0])
     workspace.save("edit", "tasks.md", error.current, chosen, actor="human", now=NOW)
     assert b"progress: 50%" in path.read_bytes()
     assert b"assigned: Bob" in path.read_bytes()
+
+
+def test_a_conflict_in_the_journal_has_its_ref(workspace: Workspace) -> None:
+    """The ref that the conflict names finds the journal entry."""
+    path = workspace.memory / "journal.md"
+    base = workspace.snapshot().document("journal.md")
+    ours, theirs = (base.dump().replace(b"2 pending", number + b" pending") for number in (b"3", b"4"))
+    path.write_bytes(theirs)
+    with pytest.raises(MergeConflict) as caught:
+        workspace.save("edit", "journal.md", base, parse(ours), actor="human", now=NOW)
+    assert caught.value.details["fields"] == ["text"]
+    entry = find_entry(workspace.snapshot(), caught.value.details["conflicts"][0]["ref"])
+    assert entry.lines[0] == "4 pending tasks found"
 
 
 def test_saving_tells_what_stays(workspace: Workspace) -> None:

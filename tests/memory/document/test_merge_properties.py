@@ -13,7 +13,7 @@ from memory.errors import ConflictError
 from tests.memory.document.documents import EXAMPLES, documents, structure
 from tests.memory.document.merging import KINDS, counted, merged, three
 
-SETTINGS = settings(max_examples=max(EXAMPLES, 300), deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=max(EXAMPLES // 3, 100), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @SETTINGS
