@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
@@ -576,10 +577,14 @@ def test_is_quick_with_20_000_tasks() -> None:
     theirs = parse(base.dump().replace(b"assigned: x", b"assigned: y", 1))
     theirs = theirs.remove_entry(1, 100).replace_entry(2, 6_000, theirs.sections[2].entries[6_000].with_title("Other"))
     took = []
-    for _ in range(3):
-        start = time.process_time()
-        result = merge(base, ours, theirs, "tasks")
-        took.append(time.process_time() - start)
+    gc.disable()  # What the collector finds in the heap of a whole test run is not what a merge costs.
+    try:
+        for _ in range(5):
+            start = time.process_time()
+            result = merge(base, ours, theirs, "tasks")
+            took.append(time.process_time() - start)
+    finally:
+        gc.enable()
     assert (result.conflicts, result.kept) == ((), ())
     assert sum(len(section) for section in result.document.sections) == 20_100
     assert min(took) < 0.3
