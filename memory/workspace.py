@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,11 +27,14 @@ _INSIDE = "memory/"
 class Outcome:
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
+
+    `kept` are sentences about entries that stay although one side removed them, for the other changed them.
     """
 
     change: Change
     summary: str
     ref: str | None = None
+    kept: tuple[str, ...] = ()
 
 
 class Workspace:
@@ -177,6 +180,43 @@ class Workspace:
         for name, document in written.items():
             self._documents[name] = (self.store.read(_INSIDE + name), document)
         return Outcome(change, edit.summary, edit.ref)
+
+    def save(
+        self,
+        operation: str,
+        name: str,
+        base: Document,
+        ours: Document,
+        *,
+        actor: str,
+        now: datetime,
+        summary: str = "",
+    ) -> Outcome:
+        """Save a file that was edited from an older look, `base`: under the lock it is merged with what is there now.
+
+        `name` is relative to the memory folder. For editors, forms and scripts that hold a whole file; what others
+        changed meanwhile stays. A file that is missing or empty now counts as unchanged: nobody deletes like that.
+        ConflictError `document.conflict` where both changed the same, with `fields` and `conflicts` in its details
+        (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
+        """
+        from memory.files.merging import merge_file
+
+        said = summary or f"saved {name}"
+        kept: tuple[str, ...] = ()
+
+        def build(snapshot: Snapshot) -> Edit:
+            nonlocal kept
+            current = snapshot.document(name)
+            if not current.dump().strip():
+                current = base
+            elif ours.dump() != base.dump():
+                _refuse_conflicted(name, current)
+            merged = merge_file(name, base, ours, current)
+            kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)
+            return Edit({name: merged.document}, said)
+
+        outcome = self.change(operation, build, actor=actor, now=now)
+        return replace(outcome, kept=kept)
 
     def undo(self, *, actor: str, now: datetime) -> Change:
         """Take back the last change that `actor` made in this process; raises `change.none`, `document.conflict`."""

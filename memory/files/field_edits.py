@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memory.document import Document, Entry
 from memory.document.fields import split_lines
 from memory.document.nodes import B
 from memory.document.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
-from memory.errors import ConflictError, UsageError
+from memory.errors import UsageError
 
 _SPACE = " \t\r\n"
 _BREAKS = re.compile(r"[\r\n]")
@@ -49,23 +49,27 @@ def check_field_value(block: B, key: str, value: str) -> B:
     return new
 
 
-def refuse_conflict(title: str, entry: Entry, base: Entry, keys: Iterable[str]) -> None:
-    """Raise ConflictError `document.conflict` where a field in `keys` was changed since `base` by somebody else.
+def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str, str]) -> None:
+    """Raise ConflictError `document.conflict` where somebody else changed a field of `changes` since `base`.
 
-    `title` is one of the keys; `fields` of the details lists those that both sides changed.
+    `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` what
+    each side says. A field that both set to the same is none of them.
     """
-    both = [
-        key
-        for key in keys
-        if (entry.title != base.title if key == "title" else entry.fields.get(key) != base.fields.get(key))
-    ]
+    from memory.document.merge_bodies import Clash
+
+    from .merging import edit_conflict
+
+    both = []
+    for key, value in changes.items():
+        ours: str | None
+        if key in ("title", "name"):
+            key, old, theirs, ours = "title", base.title, entry.title, value.strip()
+        else:
+            old, theirs, ours = base.fields.get(key, ""), entry.fields.get(key, ""), value.strip()
+        if theirs not in (old, ours):
+            both.append(Clash("field", key, old or None, ours or None, theirs or None))
     if both:
-        raise ConflictError(
-            "document.conflict",
-            f"somebody else changed {', '.join(both)} of {title[:60]!r} meanwhile",
-            "look at it and make the change again",
-            fields=both,
-        )
+        raise edit_conflict(title, both)
 
 
 def one_line(code: str, what: str, value: str) -> str:

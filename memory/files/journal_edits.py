@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
 from memory.document.fields import split_lines
-from memory.errors import ConflictError, UsageError
+from memory.errors import UsageError
 
 from .edit import Edit
 from .journal import JournalEntry, find_entry, read_date, read_journal, split_heading
@@ -60,18 +60,18 @@ def edit_entry(
     """Change title, lines or time (`HH:MM`, or empty for none) of an entry; None leaves each as it is.
 
     Lines that stay keep their bytes. `base` is the entry that the person started from: what somebody else changed
-    too since then raises ConflictError `document.conflict` with `fields`. `now` is not used: the entry stays on
-    its day.
+    since then stays, lines beside ours as well; ConflictError `document.conflict` with `fields` and `conflicts` where
+    both changed the same. `now` is not used: the entry stays on its day.
     """
     entry = find_entry(snapshot, ref)
     old = entry.entry
     if base is not None and base.raw != old.raw:
-        _refuse_conflict(entry, base, title=title, lines=lines, time=time)
+        _refuse_conflict(entry, base, title=title, time=time)
     new = old
     if title is not None or time is not None:
         new = new.with_title(_heading(entry, title, time))
     if lines is not None:
-        new = new.with_body(_changed_body(new, lines))
+        new = new.with_body(_changed_body(new, lines) if base is None else _merged_body(new, lines, base))
     return _replaced(snapshot, entry, new, "changed")
 
 
@@ -96,8 +96,8 @@ def replace_entry_text(
 ) -> Edit:
     """Replace the whole source of an entry, as an editor returns it.
 
-    Raises UsageError `document.structure` unless the text is exactly one entry, ConflictError `document.conflict`
-    where somebody else changed the entry since `base` as well.
+    What somebody else changed since `base` is merged by lines. Raises UsageError `document.structure` unless the text
+    is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
     entry = find_entry(snapshot, ref)
     new = entry_of_text(text, entry.entry, base, entry.title)
@@ -215,26 +215,33 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
     return changed
 
 
-def _refuse_conflict(
-    entry: JournalEntry, base: Entry, *, title: str | None, lines: Sequence[str] | None, time: str | None
-) -> None:
-    base_time, base_title = split_heading(base.title)
-    base_lines = [line.text for line in read_lines(base.body)]
+def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
+    """Return the body with the lines that changed since `base` changed, and with what somebody else changed."""
+    from memory.document.merge_bodies import Clash, merge_bodies
+
+    from .merging import edit_conflict
+
+    merged = merge_bodies(base.body, _changed_body(base, lines), entry.body, entry.newline)
+    if merged.clashes:
+        clashes = [Clash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
+        raise edit_conflict(entry.title, clashes)
+    return merged.text
+
+
+def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, time: str | None) -> None:
+    """Raise ConflictError where theirs (the file) and ours both differ from base, and from each other."""
+    from memory.document.merge_bodies import Clash
+
+    from .merging import edit_conflict
+
+    old_time, old_title = split_heading(base.title)
     both = []
-    if title is not None and base_title != entry.title and title.strip() != entry.title:
-        both.append("title")
-    if time is not None and base_time != entry.time and (time.strip() or None) != entry.time:
-        both.append("time")
-    if lines is not None and base_lines != list(entry.lines) and list(lines) != list(entry.lines):
-        both.append("lines")
+    if title is not None and entry.title not in (old_title, title.strip()):
+        both.append(Clash("title", "title", old_title, title.strip(), entry.title))
+    if time is not None and entry.time not in (old_time, time.strip() or None):
+        both.append(Clash("field", "time", old_time, time.strip() or None, entry.time))
     if both:
-        raise ConflictError(
-            "document.conflict",
-            f"somebody else changed {', '.join(both)} of {_short(entry.title)}",
-            "look at the entry and make the change again",
-            fields=both,
-            ref=entry.ref,
-        )
+        raise edit_conflict(entry.title, both, entry.ref)
 
 
 def _replaced(snapshot: Snapshot, entry: JournalEntry, new: Entry, done: str) -> Edit:

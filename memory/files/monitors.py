@@ -232,8 +232,7 @@ def edit_monitor(
     monitor = find_monitor(snapshot, ref)
     changes = {**(set or {}), **dict.fromkeys(unset, "")}
     if base is not None and base.raw != monitor.entry.raw:
-        keys = ["title" if key == "name" else key for key in changes]
-        refuse_conflict(monitor.name, monitor.entry, base, keys)
+        refuse_conflict(monitor.name, monitor.entry, base, changes)
     entry = monitor.entry
     for key, given in changes.items():
         value = given.strip()
@@ -265,8 +264,8 @@ def replace_monitor_text(
 ) -> Edit:
     """Replace the whole source of a monitor, as an editor returns it.
 
-    Raises UsageError `document.structure` unless the text is exactly one entry, ConflictError `document.conflict`
-    where somebody else changed it since `base` as well.
+    What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
+    unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
     monitor = find_monitor(snapshot, ref)
     new = entry_of_text(text, monitor.entry, base, monitor.name)

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, parse
-from memory.errors import ConflictError
 
 if TYPE_CHECKING:
     from .snapshot import Snapshot
@@ -25,9 +24,10 @@ def started_document(snapshot: Snapshot, name: str, now: datetime) -> Document:
 def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry | None:
     """Return the entry that replaces `old` when an editor gives back its source; None if there is nothing to do.
 
-    Line ends and the blank lines behind the entry stay as they were. Raises UsageError `document.structure` or
-    `document.unclosed` for a text that is not one entry, ConflictError `document.conflict` where `old` differs from
-    `base`, the entry that the editor began with, and the person changed it too.
+    Line ends and the blank lines behind the entry stay as they were. Where `old` differs from `base`, the entry that
+    the editor began with, the two are merged by fields and lines. Raises UsageError `document.structure` or
+    `document.unclosed` for a text that is not one entry, ConflictError `document.conflict` (with `fields` and
+    `conflicts`) where both changed the same.
     """
     if "\r" not in text and old.newline != "\n":
         text = text.replace("\n", old.newline)
@@ -37,11 +37,7 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     if base is not None and base.raw != old.raw:
         if content == base.text.rstrip(" \t\r\n"):
             return None
-        if new.raw != old.raw:
-            raise ConflictError(
-                "document.conflict",
-                f"somebody else changed {title[:60]!r} meanwhile",
-                "look at the entry and make the change again",
-                fields=["text"],
-            )
+        from .merging import merge_changed_entry
+
+        new = merge_changed_entry(base, new, old, title)
     return None if new.raw == old.raw else new

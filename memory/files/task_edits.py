@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from memory.clock import format_local
 from memory.document import Document, Entry, Section
 from memory.document.fields import set_field
-from memory.errors import ConflictError, UsageError
+from memory.errors import UsageError
 
 from .edit import Edit
 from .snapshot import Snapshot
@@ -100,7 +100,7 @@ def edit_task(
 
     `section` does what start, done and reopen do; `progress` only sets the field. `base` is the entry that the
     person started from: what somebody else changed meanwhile is kept, and ConflictError `document.conflict` with
-    `fields` raised where both changed the same.
+    `fields` and `conflicts` raised where both changed the same.
     """
     task = find_task(snapshot, ref)
     changes: dict[str, str | None] = {**(set or {}), **dict.fromkeys(unset)}
@@ -203,8 +203,8 @@ def replace_task_text(
 ) -> Edit:
     """Replace the whole source of a task, as an editor returns it; values are not checked, as in any editor.
 
-    Raises UsageError `document.structure` unless the text is exactly one entry, ConflictError `document.conflict`
-    where somebody else changed the task since `base` as well.
+    What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
+    unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
     """
     task = find_task(snapshot, ref)
     entry = entry_of_text(text, task.entry, base, task.title)
@@ -349,22 +349,21 @@ def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
 
 def _refuse_conflict(task: Task, base: Entry, changes: Mapping[str, str | None], zone: tzinfo) -> None:
     """Raise ConflictError where theirs (the file) and ours (the changes) both differ from base, and from each other."""
+    from memory.document.merge_bodies import Clash
+
+    from .merging import edit_conflict
+
     both = []
     for key, value in changes.items():
-        theirs = _reading(task.entry, key)
-        if theirs != _reading(base, key) and _reading(with_value(task.entry, key, value, zone), key) != theirs:
-            both.append(key)
+        old, theirs = _reading(base, key), _reading(task.entry, key)
+        ours = _reading(with_value(task.entry, key, value, zone), key)
+        if theirs not in (old, ours):
+            both.append(Clash("field", key, old, ours, theirs))
     if both:
-        raise ConflictError(
-            "document.conflict",
-            f"somebody else changed {', '.join(both)} of {_short(task.title)}",
-            "look at the task and make the change again",
-            fields=both,
-            ref=task.ref,
-        )
+        raise edit_conflict(task.title, both, task.ref)
 
 
-def _reading(entry: Entry, key: str) -> object:
+def _reading(entry: Entry, key: str) -> str | None:
     if key in ("title", "priority"):
         return split_priority(entry.title)[key == "title"]
     if key in ("due", "recurring"):

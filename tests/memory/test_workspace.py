@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from memory.document import Entry
+from memory.document import Entry, parse
+from memory.document.merge import apply_mine
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 from memory.files.edit import Edit
+from memory.files.journal import find_entry
+from memory.files.merging import MergeConflict
 from memory.files.snapshot import MEMORY_FILES, Snapshot
+from memory.files.tasks import find_task
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 
@@ -250,3 +255,92 @@ sys.exit(f"loaded: {loaded}" if loaded else 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_saves_an_edit_from_an_older_look(workspace: Workspace) -> None:
+    """A file edited meanwhile by somebody else gets both changes, as one change that can be undone."""
+    path = workspace.memory / "tasks.md"
+    base = workspace.snapshot().document("tasks.md")
+    ours = parse(base.dump().replace(b"progress: 45%", b"progress: 50%"))
+    workspace.change("add", add("Theirs"), actor="agent:x", now=NOW)
+    path.write_bytes(path.read_bytes().replace(b"assigned: user", b"assigned: Bob"))
+    outcome = workspace.save("edit", "tasks.md", base, ours, actor="human", now=NOW + timedelta(minutes=1))
+    text = path.read_text()
+    assert all(part in text for part in ("### Theirs\n", "- assigned: Bob\n", "- progress: 50%\n", "T12:01:00Z"))
+    assert (outcome.summary, outcome.kept, len(outcome.change.files)) == ("saved tasks.md", (), 1)
+    workspace.undo(actor="human", now=NOW)
+    assert "progress: 45%" in path.read_text()
+
+
+def test_a_conflict_writes_nothing(workspace: Workspace) -> None:
+    """What both changed is told in data that a program reads and in a merge that a person chooses from."""
+    path = workspace.memory / "tasks.md"
+    base = workspace.snapshot().document("tasks.md")
+    ours = parse(base.dump().replace(b"progress: 45%", b"progress: 50%").replace(b"assigned: user", b"assigned: Bob"))
+    theirs = base.dump().replace(b"progress: 45%", b"progress: 60%")
+    path.write_bytes(theirs)
+    with pytest.raises(MergeConflict) as caught:
+        workspace.save("edit", "tasks.md", base, ours, actor="human", now=NOW)
+    error = caught.value
+    assert (error.code, error.exit_code, path.read_bytes()) == ("document.conflict", 4, theirs)
+    found = json.loads(json.dumps(error.details))
+    assert (found["file"], found["fields"]) == ("tasks.md", ["progress"])
+    conflict = found["conflicts"][0]
+    keys = ("section", "entry", "field", "base", "ours", "theirs")
+    assert [conflict[key] for key in keys] == [
+        "In Progress", "[HIGH] Monitor API latency", "progress", "45%", "50%", "60%"
+    ]  # fmt: skip
+    assert find_task(workspace.snapshot(), conflict["ref"]).title == "Monitor API latency"
+    chosen = apply_mine(error.merged.document, error.merged.conflicts[0])
+    workspace.save("edit", "tasks.md", error.current, chosen, actor="human", now=NOW)
+    assert b"progress: 50%" in path.read_bytes()
+    assert b"assigned: Bob" in path.read_bytes()
+
+
+def test_a_conflict_in_the_journal_has_its_ref(workspace: Workspace) -> None:
+    """The ref that the conflict names finds the journal entry."""
+    path = workspace.memory / "journal.md"
+    base = workspace.snapshot().document("journal.md")
+    ours, theirs = (base.dump().replace(b"2 pending", number + b" pending") for number in (b"3", b"4"))
+    path.write_bytes(theirs)
+    with pytest.raises(MergeConflict) as caught:
+        workspace.save("edit", "journal.md", base, parse(ours), actor="human", now=NOW)
+    assert caught.value.details["fields"] == ["text"]
+    entry = find_entry(workspace.snapshot(), caught.value.details["conflicts"][0]["ref"])
+    assert entry.lines[0] == "4 pending tasks found"
+
+
+def test_saving_tells_what_stays(workspace: Workspace) -> None:
+    """An entry that somebody else edited stays although it was deleted in the edited text, and the outcome says so."""
+    path = workspace.memory / "tasks.md"
+    base = workspace.snapshot().document("tasks.md")
+    path.write_bytes(base.dump().replace(b"progress: 45%", b"progress: 60%"))
+    ours = base.remove_entry(base.find("in progress")[0], 0)
+    outcome = workspace.save("edit", "tasks.md", base, ours, actor="human", now=NOW)
+    assert outcome.kept == ("[HIGH] Monitor API latency: we removed it, they changed it: it stays",)
+    assert b"progress: 60%" in path.read_bytes()
+
+
+@pytest.mark.parametrize("left", [None, b"", b"\n"])
+def test_an_emptied_file_is_no_deletion(workspace: Workspace, left: bytes | None) -> None:
+    """A file that is missing or empty at the moment of saving is a passing state: the edit is written whole."""
+    path = workspace.memory / "tasks.md"
+    base = workspace.snapshot().document("tasks.md")
+    if left is None:
+        path.unlink()
+    else:
+        path.write_bytes(left)
+    ours = parse(base.dump().replace(b"progress: 45%", b"progress: 50%"))
+    workspace.save("edit", "tasks.md", base, ours, actor="human", now=NOW)
+    assert parse(path.read_bytes()).headings() == base.headings()
+    assert b"progress: 50%" in path.read_bytes()
+
+
+def test_a_file_with_markers_is_not_saved(workspace: Workspace) -> None:
+    """Git's conflict markers in the file refuse the edit."""
+    path = workspace.memory / "tasks.md"
+    base = workspace.snapshot().document("tasks.md")
+    path.write_bytes(base.dump() + b"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n")
+    with pytest.raises(MemdeckError) as caught:
+        workspace.save("edit", "tasks.md", base, parse(base.dump() + b"z\n"), actor="human", now=NOW)
+    assert caught.value.code == "file.conflict_markers"

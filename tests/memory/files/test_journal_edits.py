@@ -257,6 +257,11 @@ def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
         journal_edits.replace_entry_text(start, "Heartbeat", "### a\n### b\n", now=NOW)
 
 
+def read_lines_of(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the lines of the heartbeat entry."""
+    return tuple(find_entry(snapshot, "Heartbeat").lines)
+
+
 def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     """What they changed stays; what both changed raises with the names."""
     base = find_entry(start, "Heartbeat").entry
@@ -266,5 +271,13 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     with pytest.raises(ConflictError) as caught:
         journal_edits.edit_entry(theirs, "Heartbeat", lines=["ours"], base=base, now=NOW)
     assert caught.value.details["fields"] == ["lines"]
+    assert caught.value.details["conflicts"][0]["ours"] == "- ours"
+    added = after(start, journal_edits.edit_entry(start, "Heartbeat", lines=[*read_lines_of(start), "theirs"], now=NOW))
+    both = [*read_lines_of(start), "ours"]
+    done = after(added, journal_edits.edit_entry(added, "Heartbeat", lines=both, base=base, now=NOW))
+    assert read_lines_of(done)[-2:] == ("theirs", "ours")
+    text = base.text.replace("2 pending", "3 pending")
+    done = after(added, journal_edits.replace_entry_text(added, "Heartbeat", text, base=base, now=NOW))
+    assert (read_lines_of(done)[0], read_lines_of(done)[-1]) == ("3 pending tasks found", "theirs")
     with pytest.raises(MemdeckError):
-        journal_edits.replace_entry_text(theirs, "Heartbeat", base.text + "- ours\n", base=base, now=NOW)
+        journal_edits.replace_entry_text(theirs, "Heartbeat", text, base=base, now=NOW)

@@ -88,7 +88,7 @@ def test_bad_names_are_refused(name: str) -> None:
 
 
 def test_conflicts() -> None:
-    """Other fields merge, the same field is a conflict; an editor's text conflicts as a whole."""
+    """Other fields merge, the same field is a conflict, in an editor's text as well."""
     base = find_monitor(SAMPLE, "Disk").entry
     theirs = after(SAMPLE, edit_monitor(SAMPLE, "Disk", {"lastStatus": "down"}, now=NOW))
     done = after(theirs, edit_monitor(theirs, "Disk", {"threshold": "value > 80"}, base=base, now=NOW))
@@ -96,8 +96,11 @@ def test_conflicts() -> None:
     with pytest.raises(ConflictError) as caught:
         edit_monitor(theirs, "Disk", {"lastStatus": "healthy"}, base=base, now=NOW)
     assert caught.value.details["fields"] == ["lastStatus"]
-    with pytest.raises(ConflictError):
-        replace_monitor_text(theirs, "Disk", "### Disk\n", base=base, now=NOW)
+    edit_monitor(theirs, "Disk", {"lastStatus": "down"}, base=base, now=NOW)
+    mine = base.text.replace("lastStatus: healthy (72% used)", "lastStatus: full").replace("- type: command\n", "")
+    with pytest.raises(ConflictError) as caught:
+        replace_monitor_text(theirs, "Disk", mine, base=base, now=NOW)
+    assert caught.value.details["fields"] == ["lastStatus"]
     done = after(SAMPLE, replace_monitor_text(SAMPLE, "Disk", "### Disk\n- type: command\n", base=base, now=NOW))
     assert find_monitor(done, "Disk").interval is None
 

@@ -473,12 +473,19 @@ def test_an_edited_source_replaces_one_entry(start: Snapshot) -> None:
 
 
 def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
-    """Theirs stays where the person changed nothing; both changed is a conflict."""
+    """Theirs stays where the person changed nothing; other fields merge, the same field is a conflict."""
     base = find_task(start, "Deploy").entry
     theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob"})
     assert task_edits.replace_task_text(theirs, "Deploy", base.text, base=base, now=NOW).documents == {}
-    with pytest.raises(ConflictError):
-        task_edits.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW)
+    done = after(theirs, task_edits.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW))
+    task = find_task(done, "Deploy")
+    assert (task.assigned, task.extra["x"]) == ("Bob", "y")
+    mine = base.text.replace("assigned: heartbeat", "assigned: Carol")
+    with pytest.raises(ConflictError) as caught:
+        task_edits.replace_task_text(theirs, "Deploy", mine, base=base, now=NOW)
+    assert caught.value.details["fields"] == ["assigned"]
+    conflict = caught.value.details["conflicts"][0]
+    assert [conflict[key] for key in ("field", "base", "ours", "theirs")] == ["assigned", "heartbeat", "Carol", "Bob"]
 
 
 def test_what_is_not_there_is_not_found(start: Snapshot) -> None:
