@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, parse
+from memory.document.compare import differing
 from memory.errors import MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, Views
@@ -165,19 +166,22 @@ class Workspace:
             written: dict[str, Document] = {}
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
-                data = document.dump()
-                if stored.exists and data == stored.data:
-                    continue
                 if stored.exists:
-                    _refuse_conflicted(name, snapshot.document(name))
+                    before = snapshot.document(name)
+                    if next(differing(before, document), None) is None:
+                        continue
+                    _refuse_conflicted(name, before)
                     document = stamped(document, now)
-                    data = document.dump()
-                transaction.write(_INSIDE + name, data, base=stored.base)
+                transaction.write(_INSIDE + name, document.dump(), base=stored.base)
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)
         for name, document in written.items():
-            self._documents[name] = (self.store.read(_INSIDE + name), document)
+            path = _INSIDE + name
+            written_now = self.store.cached(path)
+            if written_now is None or written_now.data is not document.dump():
+                written_now = self.store.read(path)
+            self._documents[name] = (written_now, document)
         return Outcome(change, edit.summary, edit.ref)
 
     def undo(self, *, actor: str, now: datetime) -> Change:

@@ -46,7 +46,7 @@ class Region:
 
 def compare(before: Document, after: Document) -> tuple[Region, ...]:
     """Return the regions that turn the bytes of one document into those of the other."""
-    return tuple(_regions(before, after))
+    return tuple(differing(before, after))
 
 
 def apply(regions: Sequence[Region], before: bytes) -> bytes:
@@ -73,17 +73,18 @@ def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
     return tuple(turned)
 
 
-def _regions(before: Document, after: Document) -> Iterator[Region]:
+def differing(before: Document, after: Document) -> Iterator[Region]:
+    """Yield the regions of `compare` one by one, as they are found; none where the bytes are the same."""
     top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
     if top != new_top:
         yield Region("top", 0, top, new_top)
-    start = len(top)
-    yield from _in_section(before.head, after.head, start)
-    start += before.head.size()
+    place = _Place(len(top))
+    yield from _in_section(before.head, after.head, place)
+    place.skip(before.head)
     old, new = before.sections, after.sections
     same = 0
     while same < min(len(old), len(new)) and _same(old[same], new[same]):
-        start += old[same].size()
+        place.skip(old[same])
         same += 1
     end = 0
     while end < min(len(old), len(new)) - same and _same(old[-1 - end], new[-1 - end]):
@@ -96,8 +97,8 @@ def _regions(before: Document, after: Document) -> Iterator[Region]:
     ):
         shift = b0 - a0
         while at < a0:
-            yield from _in_section(old_mid[at], new_mid[at + shift], start)
-            start += old_mid[at].size()
+            yield from _in_section(old_mid[at], new_mid[at + shift], place)
+            place.skip(old_mid[at])
             at += 1
         if a0 == a1 and b0 == b1:
             continue
@@ -106,15 +107,33 @@ def _regions(before: Document, after: Document) -> Iterator[Region]:
         above, below = same + a0 - 1, same + a1
         yield Region(
             "sections",
-            start,
+            place.offset(),
             removed,
             added,
             None,
             old[above].title if above >= 0 else None,
             old[below].title if below < len(old) else None,
         )
-        start += len(removed)
+        for part in old_mid[a0:a1]:
+            place.skip(part)
         at = a1
+
+
+class _Place:
+    """An offset that is added up only when somebody asks: most sections are behind the last difference."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+        self._skipped: list[Section] = []
+
+    def skip(self, section: Section) -> None:
+        self._skipped.append(section)
+
+    def offset(self) -> int:
+        for section in self._skipped:
+            self._offset += section.size()
+        self._skipped.clear()
+        return self._offset
 
 
 def _same(one: Section, other: Section) -> bool:
@@ -122,16 +141,16 @@ def _same(one: Section, other: Section) -> bool:
         return True
     if len(one) != len(other) or one.heading != other.heading or one.lead != other.lead:
         return False
-    return one.entries == other.entries or (one.size() == other.size() and one.raw == other.raw)
+    return all(a is b or a.raw == b.raw for a, b in zip(one.entries, other.entries, strict=True))
 
 
-def _in_section(old: Section, new: Section, start: int) -> Iterator[Region]:
-    """Yield what is different in one section; `start` is where it begins."""
+def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
+    """Yield what is different in one section, which begins at `place`."""
     if old is new:
         return
     title = old.title if old.level else None
     if (old.heading, old.lead) != (new.heading, new.lead):
-        yield Region("body", start, old.heading + old.lead, new.heading + new.lead, title)
+        yield Region("body", place.offset(), old.heading + old.lead, new.heading + new.lead, title)
     if not len(old) and not len(new):
         return
     before, after = old.entries, new.entries
@@ -139,18 +158,24 @@ def _in_section(old: Section, new: Section, start: int) -> Iterator[Region]:
     one, other = before[head : len(before) - tail], after[head : len(after) - tail]
     if not one and not other:
         return
-    offsets = old.offsets()
+    start, at = place.offset() + len(old.heading) + len(old.lead) + _length(before[:head]), 0
     for a0, a1, b0, b1 in differences([entry.raw for entry in one], [entry.raw for entry in other]):
         above, below = head + a0 - 1, head + a1
+        start += _length(one[at:a0])
+        at = a0
         yield Region(
             "entries",
-            start + offsets[head + a0],
+            start,
             b"".join(entry.raw for entry in one[a0:a1]),
             b"".join(entry.raw for entry in other[b0:b1]),
             title,
             before[above].title if above >= 0 else None,
             before[below].title if below < len(before) else None,
         )
+
+
+def _length(entries: Sequence[Entry]) -> int:
+    return sum([len(entry.raw) for entry in entries])
 
 
 def _ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:

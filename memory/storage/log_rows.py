@@ -182,12 +182,13 @@ def seen_paths(db: sqlite3.Connection) -> list[str]:
 
 def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
     """Note the bytes of a file before the change `seq`."""
-    db.execute("INSERT OR REPLACE INTO base VALUES (?, ?, 0, ?)", (key(path), seq, data))
+    db.execute("INSERT OR REPLACE INTO base VALUES (?, ?, 0)", (key(path), seq))
+    db.execute("INSERT OR REPLACE INTO base_data VALUES (?, ?)", (key(path), data))
 
 
 def get_base(db: sqlite3.Connection, path: str) -> tuple[int, bytes] | None:
     """Return a change and the bytes of a file before it."""
-    row = db.execute("SELECT seq, data FROM base WHERE path = ?", (key(path),)).fetchone()
+    row = db.execute("SELECT seq, data FROM base JOIN base_data USING (path) WHERE path = ?", (key(path),)).fetchone()
     return None if row is None else (row[0], row[1] or b"")
 
 
