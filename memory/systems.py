@@ -6,7 +6,7 @@ folder here that offers one object of the protocol, listed in `SYSTEMS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,8 +33,8 @@ class System(Protocol):
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Keep it small by its rules, in one transaction; `dry_run` only reports."""
 
-    def records(self) -> Iterator[Record]:
-        """Yield what can be found in it, archives included."""
+    def records(self, kinds: Collection[str] | None = None) -> Iterator[Record]:
+        """Yield what can be found in it, archives included; of some kinds only, where `kinds` names them."""
 
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return how things stand in it, as JSON-able data."""
@@ -65,11 +65,11 @@ class WorkspaceMemory:
 
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
 
-    def records(self) -> Iterator[Record]:
+    def records(self, kinds: Collection[str] | None = None) -> Iterator[Record]:
         """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
-        from memory.recall import records
+        from memory.recall import KINDS, records
 
-        return records(self._workspace.snapshot())
+        return records(self._workspace.snapshot(), KINDS if kinds is None else kinds)
 
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
@@ -92,3 +92,28 @@ SYSTEMS: tuple[Callable[[Workspace], System], ...] = (WorkspaceMemory,)
 def systems_of(workspace: Workspace) -> tuple[System, ...]:
     """Return the systems that are present in a workspace."""
     return tuple(system for make in SYSTEMS if (system := make(workspace)).present())
+
+
+def check_all(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+    """Return what is wrong in the files of all systems, or in those named."""
+    return tuple(problem for system in systems_of(workspace) for problem in system.check(names))
+
+
+def records_of_all(workspace: Workspace, kinds: Collection[str] | None = None) -> Iterator[Record]:
+    """Yield what can be found in all systems."""
+    for system in systems_of(workspace):
+        yield from system.records(kinds)
+
+
+def maintain_all(
+    workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
+) -> Report:
+    """Keep all systems small, one transaction each, and report them as one run.
+
+    A system that cannot be maintained ends the run with its error; those before it are done.
+    """
+    from memory.maintenance import Report
+
+    return Report.joined(
+        [system.maintain(now, actor=actor, dry_run=dry_run, force=force) for system in systems_of(workspace)]
+    )

@@ -2,44 +2,66 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
 from .glyphs import UNICODE, Glyphs
-from .pieces import TONES, Line, Tone, clip_line
+from .pieces import Line, Tone, clip_line
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 else:
     Widget = object
 
-TONE_CLASSES: set[str] = {f"tone--{tone}" for tone in TONES}
-"""The component classes that `TONE_CSS` styles; a widget that draws pieces has them in COMPONENT_CLASSES."""
+TONE_VARIABLES: dict[Tone, str] = {
+    "muted": "foreground-muted",
+    "code": "secondary",
+    "heading": "foreground-muted",
+    "accent": "accent",
+    "link": "accent",
+    "good": "success",
+    "warn": "warning",
+    "alert": "error",
+}
+"""The variable of the theme that colours a tone; the others keep the colour of what they stand in."""
 
-TONE_CSS = """
-    & > .tone--plain { }
-    & > .tone--muted { color: $foreground-muted; }
-    & > .tone--strong { text-style: bold; }
-    & > .tone--emphasis { text-style: italic; }
-    & > .tone--code { color: $secondary; }
-    & > .tone--heading { color: $foreground-muted; text-style: bold; }
-    & > .tone--accent { color: $accent; }
-    & > .tone--link { color: $accent; text-style: underline; }
-    & > .tone--good { color: $success; }
-    & > .tone--warn { color: $warning; }
-    & > .tone--alert { color: $error; text-style: bold; }
-"""
-"""One rule per tone, to stand inside the rule of a widget in its DEFAULT_CSS."""
+TONE_STYLES: dict[Tone, Style] = {
+    "strong": Style(bold=True),
+    "emphasis": Style(italic=True),
+    "heading": Style(bold=True),
+    "link": Style(underline=True),
+    "alert": Style(bold=True),
+}
+"""How tones differ beside their colour."""
+
+
+@lru_cache(maxsize=256)
+def _tone(tone: Tone, colour: str, background: str) -> Style:
+    """What a tone adds to the style around it, in a theme with these colours."""
+    style = TONE_STYLES.get(tone, Style.null())
+    if colour:
+        with suppress(ColorParseError):
+            found = Color.parse(colour)
+            if found.a < 1:
+                found = Color.parse(background) + found
+            style += Style(color=found.rich_color)
+    return style
 
 
 class Drawing(Widget):
     """Mixin for widgets that draw pieces by lines; put it before the Textual base class.
 
-    The widget lists `TONE_CLASSES` in COMPONENT_CLASSES and `TONE_CSS` in DEFAULT_CSS.
+    Tones take their colours from the theme's variables: as component classes they would be worked out anew for each
+    widget, which is a good part of what a first frame costs.
     """
+
+    _tone_styles: dict[tuple[Tone, tuple[str, ...]], Style] | None = None
 
     @property
     def glyphs(self) -> Glyphs:
@@ -48,9 +70,26 @@ class Drawing(Widget):
 
     def tone_style(self, tone: Tone, *states: str) -> Style:
         """The style of a tone on top of component classes of this widget, in the order given."""
+        styles = self._tone_styles
+        if styles is None:
+            styles = self._tone_styles = {}
+        style = styles.get((tone, states))
+        if style is None:
+            style = styles[(tone, states)] = self._work_out(tone, states)
+        return style
+
+    def _work_out(self, tone: Tone, states: tuple[str, ...]) -> Style:
+        style = self.get_visual_style(*states).rich_style
         if tone == "plain":
-            return self.get_visual_style(*states).rich_style
-        return self.get_visual_style(*states, f"tone--{tone}").rich_style
+            return style
+        variables = self.app.theme_variables
+        colour = variables.get(TONE_VARIABLES.get(tone, ""), "")
+        return style + _tone(tone, colour, variables.get("background", "#000000"))
+
+    def notify_style_update(self) -> None:
+        """Another theme, focus or class: styles are worked out again."""
+        self._tone_styles = None
+        super().notify_style_update()
 
     def draw(self, content: Line, width: int, *states: str) -> Strip:
         """A line as a strip of exactly `width` cells, its control characters made visible."""

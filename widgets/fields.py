@@ -16,7 +16,8 @@ from textual.widgets import Input, TextArea
 
 from memory.safetext import cell_width, clip, visible
 
-from .inputs import Choice, SafeInput, SafeText, SafeTextArea, hold
+from .inputs import Choice, SafeInput, SafeText, hold
+from .text_area import SafeTextArea
 
 Kind: TypeAlias = Literal["text", "date", "cron", "tags", "choice", "number", "multiline", "bool"]
 
@@ -174,8 +175,11 @@ class FieldRow(Widget):
         yield SafeText(classes="field--note")
 
     def on_mount(self) -> None:
-        """Show the first hint."""
-        self.check()
+        """Show the first hint; that something is missing is no error before anybody typed."""
+        if self.value:
+            self.check()
+        else:
+            self.complain("")
 
     def edit(self) -> None:
         """Give the editor the focus."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -10,11 +11,11 @@ from textual import events
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from memory.safetext import cell_width
 
-from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .drawing import Drawing
 from .pieces import Line, Piece
 
 if TYPE_CHECKING:
@@ -75,13 +76,23 @@ class Hint:
         return cell_width(self.key) + 1 + cell_width(self.description)
 
 
+def is_typing(focused: Widget | None) -> bool:
+    """Whether the focused widget takes characters as text."""
+    if isinstance(focused, Input):
+        return True
+    # Not imported means that there is none; importing it takes longer than drawing the first frame's footer. A module
+    # that another thread is importing right now is in the table already, without its classes.
+    area = getattr(sys.modules.get("textual.widgets._text_area"), "TextArea", None)
+    return area is not None and isinstance(focused, area)
+
+
 def hints_of(screen: Screen[object]) -> list[Hint]:
     """What the focused widget, its parents, the screen and the application can do now, one hint each.
 
     While a person types in an editor, keys that would be typed are left out.
     """
     hints: dict[tuple[str, str], Hint] = {}
-    typing = isinstance(screen.focused, Input | TextArea)
+    typing = is_typing(screen.focused)
     for active in screen.active_bindings.values():
         binding = active.binding
         if not (binding.show and active.enabled):
@@ -99,16 +110,15 @@ class KeyHints(Drawing, Widget):
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key"} | TONE_CLASSES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key"}
 
-    DEFAULT_CSS = f"""
-    KeyHints {{
+    DEFAULT_CSS = """
+    KeyHints {
         height: 1;
         background: $footer-background;
         color: $footer-description-foreground;
-        {TONE_CSS}
-        & > .key-hints--key {{ color: $footer-key-foreground; text-style: bold; }}
-    }}
+        & > .key-hints--key { color: $footer-key-foreground; text-style: bold; }
+    }
     """
 
     def __init__(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .drawing import Drawing
 from .pieces import Line, Piece, clip_line, line, line_width, pad_line
 
 GAP = 2
@@ -55,16 +54,13 @@ class HeaderLine(Drawing, Widget):
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
-
-    DEFAULT_CSS = f"""
-    HeaderLine {{
+    DEFAULT_CSS = """
+    HeaderLine {
         height: 1;
         dock: top;
         background: $background;
         color: $foreground;
-        {TONE_CSS}
-    }}
+    }
     """
 
     title: reactive[str] = reactive("memdeck")

@@ -18,11 +18,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.suggester import Suggester
 from textual.widget import Widget
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Static
 
 from memory.safetext import visible
 
-from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .drawing import Drawing
 from .pieces import Line, Piece, line_width
 
 _PRIVATE = 0x100000
@@ -142,45 +142,6 @@ class SafeInput(Input):
         return Text(picture(self.value), no_wrap=True, overflow="ignore", end="")
 
 
-class SafeTextArea(TextArea):
-    """An editor of several lines for text from files; `content` is the value as it stands in the file."""
-
-    DEFAULT_CSS = """
-    SafeTextArea { height: 5; border: none; padding: 0 1; background: $surface; }
-    SafeTextArea:focus { border: none; background: $panel; }
-    """
-
-    def __init__(self, content: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        self._original = content
-        self._shown = _held_lines(content)
-        super().__init__(
-            self._shown,
-            id=id,
-            classes=classes,
-            compact=True,
-            soft_wrap=True,
-            tab_behavior="focus",
-            highlight_cursor_line=False,
-        )
-
-    @property
-    def content(self) -> str:
-        """What the editor holds, lines ended by line feeds; exactly the original while nobody changed it."""
-        return self._original if self.text == self._shown else release(self.text)
-
-    @content.setter
-    def content(self, content: str) -> None:
-        self.text = _held_lines(content)
-
-    def get_line(self, line_index: int) -> Text:
-        """A line of the document as it is drawn."""
-        return Text(picture(self.document.get_line(line_index)), end="", no_wrap=True)
-
-
-def _held_lines(text: str) -> str:
-    return hold(text.replace("\r\n", "\n"), newlines=True)
-
-
 class Choice(Drawing, Widget, can_focus=True):
     """One of a few options on one line; left and right, space or a first letter change it, the mouse picks.
 
@@ -189,18 +150,17 @@ class Choice(Drawing, Widget, can_focus=True):
     | `choice--chosen` | the option that is chosen |
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--chosen"} | TONE_CLASSES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--chosen"}
 
-    DEFAULT_CSS = f"""
-    Choice {{
+    DEFAULT_CSS = """
+    Choice {
         height: 1;
         background: $surface;
         color: $foreground-muted;
-        {TONE_CSS}
-        & > .choice--chosen {{ color: $foreground; text-style: bold; }}
-        &:focus {{ background: $panel; }}
-        &:focus > .choice--chosen {{ color: $accent; }}
-    }}
+        & > .choice--chosen { color: $foreground; text-style: bold; }
+        &:focus { background: $panel; }
+        &:focus > .choice--chosen { color: $accent; }
+    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
-from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .drawing import Drawing
 from .go_prefix import GoPrefix, go_binding
 from .list_selection import Selecting
 from .pieces import Line, Piece, line
@@ -66,7 +66,6 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
     | `line-list--flash` | rows that changed a moment ago |
     | `line-list--hover` | the row under the mouse |
     | `line-list--bar` | the cursor's bar and the mark of a selected row |
-    | `tone--…` | one per tone of a piece, on top of the row's own style |
     """
 
     ALLOW_SELECT = False
@@ -78,26 +77,25 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
         "line-list--flash",
         "line-list--hover",
         "line-list--bar",
-    } | TONE_CLASSES
+    }
 
-    DEFAULT_CSS = f"""
-    LineList {{
+    DEFAULT_CSS = """
+    LineList {
         background: $background;
         color: $foreground;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        {TONE_CSS}
-        & > .line-list--bar {{ color: $accent; }}
-        & > .line-list--hover {{ background: $block-hover-background; }}
-        & > .line-list--selected {{ background: $accent 14%; }}
-        & > .line-list--flash {{ background: $accent 28%; }}
-        & > .line-list--cursor-blurred {{ background: $block-cursor-blurred-background; }}
-        & > .line-list--cursor {{
+        & > .line-list--bar { color: $accent; }
+        & > .line-list--hover { background: $block-hover-background; }
+        & > .line-list--selected { background: $accent 14%; }
+        & > .line-list--flash { background: $accent 28%; }
+        & > .line-list--cursor-blurred { background: $block-cursor-blurred-background; }
+        & > .line-list--cursor {
             background: $block-cursor-background;
             color: $block-cursor-foreground;
             text-style: $block-cursor-text-style;
-        }}
-    }}
+        }
+    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

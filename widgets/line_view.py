@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from .drawing import TONE_CLASSES, TONE_CSS, Drawing
+from .drawing import Drawing
 from .go_prefix import GoPrefix, go_binding
 from .pieces import Line, line_text, wrap_line
 
@@ -26,20 +26,18 @@ class LineView(GoPrefix, Drawing, ScrollView, can_focus=True, inherit_bindings=F
     | Component class | Styles |
     | :- | :- |
     | `line-view--selection` | text selected with the mouse |
-    | `tone--…` | one per tone of a piece |
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--selection"} | TONE_CLASSES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--selection"}
 
-    DEFAULT_CSS = f"""
-    LineView {{
+    DEFAULT_CSS = """
+    LineView {
         background: $background;
         color: $foreground;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        {TONE_CSS}
-        & > .line-view--selection {{ background: $input-selection-background; }}
-    }}
+        & > .line-view--selection { background: $input-selection-background; }
+    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

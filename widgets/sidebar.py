@@ -76,7 +76,7 @@ class Sidebar(LineList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """Key, name, count and alert mark."""
         entry = self._entries[key]
-        count = "" if entry.count is None else str(entry.count)
+        count = "" if entry.count is None else str(entry.count) if entry.count < 10_000 else f"{entry.count // 1000}k"
         mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
         right = line(Piece(count, "muted"), mark)
         left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
@@ -85,7 +85,9 @@ class Sidebar(LineList):
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
         """The cursor chooses."""
         event.stop()
-        self._open_pane(event.key)
+        # A message that is older than `show` says nothing any more.
+        if event.key == self.cursor:
+            self._open_pane(event.key)
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter chooses again, so that the application can move the focus into the pane."""

@@ -70,7 +70,7 @@ def insert_section(document: Document, index: int, section: Section) -> Document
     tail = before.raw if index else document.bom + document.front_raw + before.raw
     alone = index == 0 and not before.raw and not document.front_raw
     if tail and not alone and spaced and not blank_end(tail):
-        document = document.trusted(index - 1, _extended(before, newline))
+        document = document.trusted(index - 1, _extended(before, newline, document.front_raw))
     return document.replaced(sections=(*document.sections[:index], section, *document.sections[index:]))
 
 
@@ -165,10 +165,11 @@ def _blank_behind(entry: Entry, newline: str) -> Entry:
     return entry.with_raw(with_line_end(entry.raw, newline))
 
 
-def _extended(part: Section, newline: str) -> Section:
-    """Return a section with one more line end behind it."""
+def _extended(part: Section, newline: str, front: bytes = b"") -> Section:
+    """Return a section with one more line end behind it; `front` is what stands before an empty one."""
     if len(part):
         return part.with_entry(len(part) - 1, _blank_behind(part.entries[-1], newline))
-    source = with_line_end(part.heading + part.lead, newline)
+    raw = part.heading + part.lead
+    source = raw + with_line_end(raw or front, newline)[len(raw or front) :]
     split = heading_end(source) if part.heading else 0
     return Section.of(part.level, source[:split], source[split:], ())

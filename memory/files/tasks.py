@@ -91,7 +91,8 @@ class Task:
     @property
     def identity(self) -> str:
         """Ten hex digits made of title and `created`; twins have the same."""
-        return identity_of(self.entry)
+        known = self._list._identities
+        return identity_of(self.entry) if known is None else known[self._index]
 
     @property
     def long_hex(self) -> str:
@@ -251,7 +252,7 @@ class Task:
             "due": due.date,
             "recurring": due.recurring,
             "assigned": text_or_none(get("assigned")),
-            "created": created_of(self.entry),
+            "created": text_or_none(get("created")),
             "started": text_or_none(get("started")),
             "completed": text_or_none(get("completed")),
             "progress": read_progress(get("progress")),
@@ -273,13 +274,14 @@ class TaskList:
     Entries of other sections, and those before any section, are no tasks. Tasks of an archive are `archived`.
     """
 
-    __slots__ = ("_asked", "_twins", "document", "file", "tasks")
+    __slots__ = ("_asked", "_identities", "_twins", "document", "file", "tasks")
 
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; nothing inside them is read."""
         self.file = file
         self.document = document
         self._twins: dict[int, str] | None = None
+        self._identities: list[str] | None = None
         self._asked = 0
         archived = file.startswith("archive/")
         found: list[Task] = []
@@ -345,24 +347,25 @@ class TaskList:
         digits = tell_apart(task.identity, [twin.completed or "" for twin in group])
         return next(long for twin, long in zip(group, digits, strict=True) if twin is task)
 
+    def name_all(self) -> None:
+        """Get ready for many refs: who lists all tasks of a long file saves looking for the first ones one by one."""
+        if self._twins is None:
+            self._twins = self._find_twins()
+
     def _find_twins(self) -> dict[int, str]:
-        titles: dict[str, list[int]] = {}
-        for index, task in enumerate(self.tasks):
-            title = task.entry.memo(Head).title
-            if title in titles:
-                titles[title].append(index)
+        """Work out the identity of every task, and the long digits of those that share theirs with another."""
+        identities = [quick_identity(task.entry.raw) or identity_of(task.entry) for task in self.tasks]
+        self._identities = identities
+        groups: dict[str, list[int]] = {}
+        for index, identity in enumerate(identities):
+            if identity in groups:
+                groups[identity].append(index)
             else:
-                titles[title] = [index]
-        groups: dict[tuple[str, str | None], list[int]] = {}
-        for title, indexes in titles.items():
-            if len(indexes) > 1:
-                for index in indexes:
-                    groups.setdefault((title, created_of(self.tasks[index].entry)), []).append(index)
+                groups[identity] = [index]
         digits: dict[int, str] = {}
-        for group in groups.values():
+        for identity, group in groups.items():
             if len(group) > 1:
-                twins = [self.tasks[index] for index in group]
-                long = tell_apart(twins[0].identity, [twin.completed or "" for twin in twins])
+                long = tell_apart(identity, [self.tasks[index].completed or "" for index in group])
                 digits.update(zip(group, long, strict=True))
         return digits
 

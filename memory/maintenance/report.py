@@ -124,6 +124,22 @@ class Report:
     balanced: bool = True
     change: str | None = None
 
+    @classmethod
+    def joined(cls, reports: Sequence[Report]) -> Report:
+        """Return the reports of several systems, at least one, as that of one run; `change` is the last one's."""
+        if len(reports) == 1:
+            return reports[0]
+        return cls(
+            dry_run=any(report.dry_run for report in reports),
+            now=reports[0].now,
+            rules=tuple(rule for report in reports for rule in report.rules),
+            warnings=tuple(warning for report in reports for warning in report.warnings),
+            duration_ms=sum(report.duration_ms for report in reports),
+            monitors=tuple(monitor for report in reports for monitor in report.monitors),
+            balanced=all(report.balanced for report in reports),
+            change=next((report.change for report in reversed(reports) if report.change), None),
+        )
+
     @property
     def moved(self) -> int:
         """How many entries leave their files."""

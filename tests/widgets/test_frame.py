@@ -67,7 +67,7 @@ class Keys(Harness):
         """Remember which action ran."""
         self.noted += name
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Adding can be impossible."""
         return not (self.busy and parameters == ("a",))
 

@@ -1,0 +1,51 @@
+"""The panes, by name; each module is imported when its pane is shown for the first time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from widgets.pane import Pane
+
+
+@dataclass(frozen=True, slots=True)
+class PaneName:
+    """One pane before anything of it is imported: id, key, title, the module here and the class in it."""
+
+    id: str
+    key: str
+    title: str
+    module: str
+    class_name: str
+    files: tuple[str, ...] = ()
+    """The memory files whose entries it shows; `archive/` stands for all archive files."""
+
+    def load(self) -> type[Pane]:
+        """Import the pane's class."""
+        pane: type[Pane] = getattr(import_module(f"widgets.panes.{self.module}"), self.class_name)
+        return pane
+
+
+PANES: tuple[PaneName, ...] = (
+    PaneName("brief", "1", "Brief", "brief", "BriefPane"),
+    PaneName("tasks", "2", "Tasks", "tasks", "TasksPane", ("tasks.md",)),
+    PaneName("journal", "3", "Journal", "journal", "JournalPane", ("journal.md",)),
+    PaneName("knowledge", "4", "Knowledge", "knowledge", "KnowledgePane", ("knowledge.md",)),
+    PaneName("contacts", "5", "Contacts", "contacts", "ContactsPane", ("contacts.md",)),
+    PaneName("plans", "6", "Plans", "plans", "PlansPane", ("orchestration.md",)),
+    PaneName("monitors", "7", "Monitors", "monitors", "MonitorsPane", ("monitors.md",)),
+    PaneName("config", "8", "Config", "config", "ConfigPane", ("config.md",)),
+    PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
+    PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
+)
+"""All panes in the order of the sidebar."""
+
+
+def pane_of(file: str) -> str | None:
+    """The id of the pane that shows the entries of a memory file; None: no pane does."""
+    for name in PANES:
+        if file in name.files or any(part.endswith("/") and file.startswith(part) for part in name.files):
+            return name.id
+    return None

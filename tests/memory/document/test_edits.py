@@ -383,3 +383,11 @@ def test_an_edit_shares_what_it_does_not_touch() -> None:
     assert edited.sections[0].entries[1:] == entries[1:]
     assert edited.sections[1:] == document.sections[1:]
     assert edited.sections[0].entries[1].title == seen[0]
+
+
+def test_a_section_behind_front_matter_that_ends_with_a_carriage_return() -> None:
+    """The blank line before the section stays a line of its own."""
+    document = parse(b"---\n---\r")
+    edited = document.insert_section(0, section_of(b"## S\n"))
+    assert edited.dump() == b"---\n---\r\r## S\n"
+    check_again(edited)

@@ -294,9 +294,10 @@ def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapsh
     values = {"section": "completed", "outcome": "sent", "assigned": "Bob"}
     done = apply(start, task_edits.edit_task, "weekly", set=values)
     tasks = [task for task in done.tasks if task.title == "Generate weekly report"]
-    assert [
-        (task.section, task.assigned, task.outcome) for task in tasks
-    ] == [("pending", "Bob", None), ("completed", "Bob", "sent")]
+    assert [(task.section, task.assigned, task.outcome) for task in tasks] == [
+        ("pending", "Bob", None),
+        ("completed", "Bob", "sent"),
+    ]
 
 
 def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:

@@ -1,0 +1,259 @@
+"""What `memdeck doctor` looks at, each with what it found and what a person may do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memory.errors import MemdeckError
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+Level = Literal["ok", "note", "warning", "person"]
+_LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
+_FEW_WATCHES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one look found: `person` needs one and makes doctor exit with 4, `warning` works with less."""
+
+    name: str
+    level: Level
+    message: str
+    hint: str = ""
+
+    def json(self) -> dict[str, str]:
+        """Return the finding as programs get it."""
+        return {"name": self.name, "level": self.level, "message": self.message, "hint": self.hint}
+
+
+def machine() -> Iterator[Finding]:
+    """Look at what has nothing to do with a workspace."""
+    from app.version import __version__
+
+    from .timetable import executable
+
+    yield Finding("memdeck", "ok", f"{__version__}, {' '.join(executable())}")
+    yield Finding("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
+    yield _libraries()
+    yield _terminal()
+    yield _encoding()
+    yield _watcher()
+
+
+def _libraries() -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found, missing = [], []
+    for name in _LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding("libraries", "person", f"missing: {', '.join(missing)}", "install memdeck again")
+    return Finding("libraries", "ok", ", ".join(found))
+
+
+def _terminal() -> Finding:
+    term = os.environ.get("TERM", "")
+    streams = [stream for stream in (sys.stdin, sys.stdout) if stream is not None and stream.isatty()]
+    if len(streams) < 2:
+        return Finding("terminal", "note", "this is no terminal", "the verbs and --maintain need none")
+    if term in ("", "dumb"):
+        return Finding("terminal", "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color")
+    size = os.get_terminal_size(sys.stdout.fileno())
+    if size.columns < 40 or size.lines < 10:
+        return Finding("terminal", "warning", f"{term}, {size.columns}x{size.lines}", "40x10 is the least to work in")
+    return Finding("terminal", "ok", f"{term}, {size.columns}x{size.lines}")
+
+
+def _encoding() -> Finding:
+    encoding = (sys.stdout.encoding if sys.stdout is not None else "") or "unknown"
+    if encoding.lower().replace("-", "") != "utf8":
+        return Finding(
+            "encoding",
+            "warning",
+            f"output is {encoding}",
+            "other characters are shown as escapes; set LANG to a UTF-8 locale",
+        )
+    return Finding("encoding", "ok", encoding)
+
+
+def _watcher() -> Finding:
+    from importlib.util import find_spec
+
+    if find_spec("watchdog") is None:
+        return Finding("watcher", "note", "polling only", "changes appear within two seconds all the same")
+    try:
+        limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text("ascii"))
+    except (OSError, ValueError):
+        return Finding("watcher", "ok", "notifications of the system, and polling")
+    if limit < _FEW_WATCHES:
+        return Finding("watcher", "warning", f"only {limit} watches a user", "polling still notices every change")
+    return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
+
+
+def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
+    yield Finding("workspace", "ok", str(workspace.root))
+    yield _writable(workspace)
+    yield from _files(workspace)
+    yield _lock(workspace)
+    yield from _state(workspace, now)
+    yield _guarded("config", lambda: _settings(workspace))
+    yield _guarded("check", lambda: _problems(workspace))
+
+
+def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return what a look finds; a file that cannot be read is a finding, not the end of the others."""
+    try:
+        return look()
+    except MemdeckError as error:
+        return Finding(name, "person", error.message, error.hint)
+
+
+def _writable(workspace: Workspace) -> Finding:
+    for folder in (workspace.memory, workspace.memory.parent):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return Finding(
+                "folder", "person", f"{folder} cannot be written", "memdeck only reads; check its permissions"
+            )
+    return Finding("folder", "ok", "can be written")
+
+
+def _files(workspace: Workspace) -> Iterator[Finding]:
+    from memory.files.snapshot import MEMORY_FILES
+
+    missing, wrong = [], False
+    for name in MEMORY_FILES:
+        path = workspace.memory / name
+        if not os.path.lexists(path):
+            missing.append(name)
+            continue
+        if not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK):
+            wrong = True
+            yield Finding("files", "person", f"{name} cannot be read and written", "check its permissions")
+        elif os.stat(path).st_mode & 0o002:
+            wrong = True
+            yield Finding("files", "warning", f"everybody on this machine can write {name}", f"chmod o-w {path}")
+        elif os.stat(path).st_nlink > 1:
+            wrong = True
+            yield Finding(
+                "files", "person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"
+            )
+    if missing:
+        yield Finding("files", "note", f"not there: {', '.join(missing)}", "`memdeck init` creates them")
+    elif not wrong:
+        yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
+
+
+def _lock(workspace: Workspace) -> Finding:
+    import fcntl
+
+    path = workspace.store.folder / "lock"
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return Finding("lock", "ok", "never taken yet")
+    except OSError as error:
+        return Finding("lock", "person", f"{path} cannot be opened ({error.strerror})", "check its permissions")
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = " ".join(os.pread(fd, 512, 0).decode("utf-8", "replace").split())
+        return Finding("lock", "warning", f"held by {holder or 'another process'}", "changes wait for it up to 5 s")
+    except OSError as error:
+        return Finding("lock", "person", f"locks do not work here ({error.strerror})", "move it to a local file system")
+    finally:
+        os.close(fd)
+    return Finding("lock", "ok", "free")
+
+
+def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    state = workspace.state
+    if state is None:
+        return
+    try:
+        recorded = state.read()
+    except MemdeckError as error:
+        yield Finding("state", "person", error.message, error.hint)
+        return
+    yield Finding("state", "ok", str(state.folder.path))
+    latest = recorded.latest
+    if latest is not None and latest - now > timedelta(days=1):
+        yield Finding(
+            "clock",
+            "person",
+            f"the clock is behind the last change, which was at {latest:%Y-%m-%d %H:%M} UTC",
+            "set the clock, or maintain once with --force",
+        )
+    last = recorded.last_maintenance
+    hint = "`memdeck doctor --schedule` shows how to have it run"
+    if last is None:
+        yield Finding("maintenance", "note", "never ran", hint)
+    else:
+        old = now - last > timedelta(days=14)
+        yield Finding(
+            "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
+        )
+
+
+def _settings(workspace: Workspace) -> Finding:
+    snapshot = workspace.snapshot()
+    settings = snapshot.config.maintenance()
+    return Finding(
+        "config",
+        "ok",
+        f"archive after {settings.archive_days} days, prune after {settings.prune_days}, "
+        f"at most {settings.max_entries} journal entries, zone {snapshot.zone}",
+    )
+
+
+def _problems(workspace: Workspace) -> Finding:
+    from memory.files.check import check_files
+
+    problems = check_files(workspace.snapshot())
+    errors = sum(problem.level == "error" for problem in problems)
+    warnings = sum(problem.level == "warning" for problem in problems)
+    text = f"{errors} errors, {warnings} warnings"
+    if errors:
+        return Finding("check", "person", text, "`memdeck check` names file and line")
+    return Finding(
+        "check", "note" if warnings else "ok", text, "`memdeck check` names file and line" if warnings else ""
+    )
+
+
+def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
+    """Look for an entry that runs maintenance, in the user's crontab (`list_cron`) and in systemd's folders."""
+    wanted = "" if root is None else str(root)
+    lines = [line for line in list_cron().splitlines() if not line.lstrip().startswith("#")]
+    if any("memdeck" in line and "--maintain" in line and wanted in line for line in lines):
+        return Finding("cron", "ok", "an entry in the crontab runs it")
+    for folder in (Path("~/.config/systemd/user").expanduser(), Path("/etc/systemd/system"), Path("/etc/systemd/user")):
+        for unit in sorted(folder.glob("memdeck*.service")):
+            try:
+                text = unit.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            if "--maintain" in text and wanted in text:
+                return Finding("cron", "ok", f"{unit} runs it")
+    return Finding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
+
+
+def crontab() -> str:
+    """Return the user's crontab, empty where there is none or it cannot be listed."""
+    import subprocess
+
+    try:
+        done = subprocess.run(["crontab", "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -1,0 +1,66 @@
+"""Verbs that this version does not have: each says so, with what to do meanwhile."""
+
+from __future__ import annotations
+
+import click
+
+from memory.errors import NotThereYet
+
+from .verbs import Verb, VerbGroup, group
+
+_UNDO = "the application (`memdeck`) undoes its own changes with u"
+_LOG = "it comes with the change log; until then git shows what changed"
+_CONSENT = "it comes with monitor runs; until then nothing in memory files is ever run"
+
+
+def not_there_yet(name: str, instead: str) -> NotThereYet:
+    """Return the error of a verb that this version does not have."""
+    return NotThereYet("verb.not_there_yet", f"this version of memdeck has no `{name}`", instead, verb=name)
+
+
+def absent(path: str, text: str, instead: str, argument: str | None = None, example: str | None = None) -> Verb:
+    """Return a verb that takes its arguments, has its help, and raises NotThereYet; `path` is `changes show`."""
+
+    def refuse(**_values: object) -> None:
+        raise not_there_yet(path, instead)
+
+    words = f"memdeck {path}" + (f" {example}" if example else "")
+    optional = argument is not None and argument.startswith("[")
+    arguments = [] if argument is None else [click.Argument(["what"], metavar=argument, nargs=-1 if optional else 1)]
+    return Verb(
+        path.rpartition(" ")[2], callback=refuse, help=f"{text} (not there yet).", params=arguments, examples=(words,)
+    )
+
+
+def _group(name: str, text: str, *verbs: Verb) -> VerbGroup:
+    made = group(name, text)
+    for verb in verbs:
+        made.add_command(verb)
+    return made
+
+
+undo = absent("undo", "Take back the newest change made in your name", _UNDO)
+redo = absent("redo", "Do again what was undone last", _UNDO)
+restore = absent(
+    "restore",
+    "Bring an archived entry back to where it came from",
+    "move the entry back in an editor",
+    "REF",
+    "3fa94c1",
+)
+changes = _group(
+    "changes",
+    "Show and take back what was changed, by whom and when (not there yet).",
+    absent("changes list", "List the changes, newest first", _LOG),
+    absent("changes show", "Show one change entry by entry", _LOG, "ID", "01HM5Z0C8W"),
+    absent("changes revert", "Take back one change, whoever made it", _LOG, "ID", "01HM5Z0C8W"),
+)
+trust = _group(
+    "trust",
+    "Approve the commands that monitors may run (not there yet).",
+    absent("trust list", "List what waits for approval and what was approved", _CONSENT),
+    absent("trust approve", "Approve one command, byte for byte", _CONSENT, "ID", "4f2a91c"),
+    absent("trust deny", "Refuse one command", _CONSENT, "ID", "4f2a91c"),
+    absent("trust revoke", "Withdraw an approval", _CONSENT, "ID", "4f2a91c"),
+)
+check_monitors = absent("monitors check", "Run the monitors that are due, or those named", _CONSENT, "[REF]...")

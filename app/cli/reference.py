@@ -1,0 +1,78 @@
+"""The reference of the command line in Markdown, made from the commands themselves.
+
+python -m app.cli.reference > docs/command-line.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from .maintenance import maintain
+from .opening import open_workspace
+from .root import PARTS, root
+from .verbs import COMMON, Verb, VerbGroup
+
+MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"
+
+
+def reference(page: str) -> str:
+    """Return the page with everything behind its mark made anew."""
+    return page.partition(MARK)[0] + MARK + "\n" + "\n".join(_verbs())
+
+
+def _verbs() -> Iterator[str]:
+    yield "## Options of every verb\n\nThey stand before or behind the verb; the one nearest to the verb counts.\n"
+    yield _options(list(COMMON))
+    yield "## memdeck [DIR]\n"
+    yield _body(open_workspace, "memdeck")
+    yield "## memdeck --maintain [DIR]\n"
+    yield _body(maintain, "memdeck --maintain")
+    context = click.Context(root, info_name="memdeck")
+    for heading, names in PARTS.items():
+        yield f"## {heading}\n"
+        for name in names:
+            command = root.get_command(context, name)
+            assert command is not None
+            yield from _verb(command, f"memdeck {name}")
+
+
+def _verb(command: click.Command, path: str) -> Iterator[str]:
+    yield f"### {path}\n"
+    if not isinstance(command, VerbGroup):
+        yield _body(command, path)
+        return
+    yield f"{command.help}\n"
+    for name, inner in command.commands.items():
+        yield f"#### {path} {name}\n"
+        yield _body(inner, f"{path} {name}")
+
+
+def _body(command: click.Command, path: str) -> str:
+    context = click.Context(command, info_name=path)
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts = [f"```\n{path} {usage}\n```\n", " ".join((command.help or "").split()) + "\n"]
+    own = [parameter for parameter in command.params if isinstance(parameter, click.Option) and parameter not in COMMON]
+    if own:
+        parts.append(_options(own))
+    if isinstance(command, Verb) and command.examples:
+        parts.append("```sh\n" + "\n".join(command.examples) + "\n```\n")
+    return "\n".join(parts)
+
+
+def _options(options: list[click.Option]) -> str:
+    lines = ["| option | does |", "|---|---|"]
+    for option in options:
+        context = click.Context(root)
+        record = option.get_help_record(context)
+        assert record is not None
+        names, text = (part.replace("|", "\\|") for part in record)
+        lines.append(f"| `{names}` | {text} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:
+        sys.stdout.write(reference(file.read()))

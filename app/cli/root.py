@@ -1,0 +1,98 @@
+"""The list of all verbs, each with its module and the line that `memdeck --help` says about it."""
+
+from __future__ import annotations
+
+import click
+
+from .verbs import LazyGroup
+
+_HERE = "app.cli."
+VERBS: dict[str, tuple[str, str]] = {
+    name: (_HERE + place, text)
+    for name, (place, text) in {
+        "init": ("opening:init", "Create the memory files of a workspace."),
+        "demo": ("opening:demo", "Make a lively sample workspace and open it."),
+        "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
+        "search": ("search:search", "Find words in all memory files and the archive."),
+        "tasks": ("tasks:tasks", "List, add, edit, start, finish and remove tasks."),
+        "journal": ("journal:journal", "List, add, show, edit and remove journal entries."),
+        "knowledge": ("knowledge:knowledge", "List, add, edit and remove facts and decisions."),
+        "contacts": ("contacts:contacts", "List, add, edit and remove channels, routes and people."),
+        "orchestration": ("orchestration:orchestration", "List plans, their phases and their progress."),
+        "monitors": ("monitors:monitors", "List, add, edit and remove monitors."),
+        "config": ("config:config", "List, get, set and unset the workspace's settings."),
+        "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
+        "prune": ("maintenance:prune", "Move old journal entries to the archive."),
+        "restore": ("later:restore", "Bring an archived entry back (not there yet)."),
+        "changes": ("later:changes", "Show and take back changes (not there yet)."),
+        "undo": ("later:undo", "Take back the last change (not there yet)."),
+        "redo": ("later:redo", "Do again what was undone (not there yet)."),
+        "trust": ("later:trust", "Consent for commands (not there yet)."),
+        "check": ("check:check", "Report what is wrong in memory files, with file and line."),
+        "doctor": ("doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "completion": ("completion:completion", "Print the completion script of a shell."),
+    }.items()
+}
+PARTS: dict[str, tuple[str, ...]] = {
+    "Begin": ("init", "demo"),
+    "Look": ("status", "search"),
+    "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
+    "Upkeep": ("archive", "prune", "restore"),
+    "History and consent": ("changes", "undo", "redo", "trust"),
+    "Care": ("check", "doctor", "completion"),
+}
+
+
+def _version(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from app.version import __version__
+
+        click.echo(f"memdeck {__version__}")
+        context.exit()
+
+
+root = LazyGroup(
+    "memdeck",
+    verbs=VERBS,
+    parts=PARTS,
+    help="""The memory of AI agents as a workspace: browse and edit it, keep it small.
+
+    \b
+    memdeck [DIR]             open the workspace that contains DIR (default: the current folder)
+    memdeck --maintain [DIR]  one maintenance run, without a terminal (for cron)
+    memdeck VERB ...          one step from the command line
+
+    A folder named like a verb is written with its path, such as ./tasks.
+    Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 needs approval,
+    4 conflict or problems found, 75 busy, try again.
+    """,
+    subcommand_metavar="VERB ...",
+    examples=(
+        "memdeck demo",
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00'",
+        "memdeck tasks list --due overdue -o json",
+        "memdeck --maintain ~/src/shop",
+    ),
+    params=[
+        click.Option(
+            ["--pane"],
+            metavar="NAME",
+            expose_value=False,
+            help="The pane that the application opens first, such as journal.",
+        ),
+        click.Option(
+            ["-V", "--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version.",
+        ),
+        click.Option(
+            ["--maintain"],
+            is_flag=True,
+            expose_value=False,
+            help="Archive, prune and clear by the rules; see memdeck --maintain --help.",
+        ),
+    ],
+)

@@ -1,0 +1,127 @@
+"""One run of the command line: where it works, in whose name, at which time, and how it answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import UsageError
+
+from .output import Writer
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.workspace import Outcome, Workspace
+
+    from .paint import Paint
+
+Json = dict[str, Any]
+
+
+class Session:
+    """What the options that every verb takes add up to, and what verbs work with."""
+
+    def __init__(self) -> None:
+        """Begin with the defaults; the options before and after the verb set the attributes."""
+        self.folder: str | None = None
+        self.output = "human"
+        self.actor_option: str | None = None
+        self.now_option: str | None = None
+        self.no_color = False
+        self.writer = Writer()
+
+    # -- where, who, when -------------------------------------------------------------------------------------
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The workspace that contains the folder; UsageError `workspace.not_found`."""
+        from app.places import state_home
+        from memory.workspace import Workspace
+
+        return Workspace.open(self.folder or ".", state_home=state_home(os.environ))
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The files as they were when first asked for."""
+        return self.workspace.snapshot()
+
+    @cached_property
+    def now(self) -> datetime:
+        """The time of this run: `--now`, in the workspace's zone where it names none, else the clock's."""
+        if self.now_option is None:
+            return datetime.now(UTC)
+        now = self._written_now(self.now_option)
+        if now.tzinfo is None:
+            now = now.replace(tzinfo=self._zone)
+        return now.astimezone(UTC)
+
+    @property
+    def _zone(self) -> tzinfo:
+        try:
+            return self.snapshot.zone
+        except UsageError:  # `init` and `demo` have no workspace yet
+            from memory.clock import machine_zone
+
+            return machine_zone(os.environ)
+
+    def _written_now(self, text: str) -> datetime:
+        try:
+            now = datetime.fromisoformat(text.strip())
+            if not 1900 <= now.year <= 9998:  # every zone can show it
+                raise ValueError
+            return now
+        except ValueError:
+            raise UsageError(
+                "usage.now",
+                f"--now does not take {text!r}",
+                "write a time such as 2024-01-15T10:30:00Z or 2024-01-15 10:30",
+            ) from None
+
+    def check(self) -> None:
+        """Raise UsageError for a time or a name that no verb can use, whether this one needs it or not."""
+        if self.now_option is not None:
+            self._written_now(self.now_option)
+        if self.actor_option:
+            _ = self.actor
+
+    @property
+    def actor(self) -> str:
+        """In whose name changes are made: `--actor`, MEMDECK_ACTOR, or `cli`."""
+        name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or "cli"
+        if len(name) > 80 or not name.isprintable() or name != name.strip():
+            raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
+        return name
+
+    # -- answers ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def paint(self) -> Paint:
+        """How lines for people are drawn."""
+        from .paint import Paint, screen_width, wants_color
+
+        terminal = self.writer.terminal
+        return Paint(not self.no_color and wants_color(os.environ, terminal), screen_width(terminal))
+
+    def answer(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
+        """Print one object, or what it says to people."""
+        if self.output == "human":
+            self.writer.lines(lines())
+        else:
+            self.writer.document(document())
+
+    def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
+        """Print a list: `{key: [...]}`, one object a line, or lines for people."""
+        if self.output == "json":
+            self.writer.array(key, list(rows()))
+        elif self.output == "jsonl":
+            self.writer.objects(list(rows()))
+        else:
+            self.writer.lines(lines())
+
+    def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Outcome:
+        """Make a change of the workspace in the name and at the time of this run."""
+        return self.workspace.change(operation, build, actor=self.actor, now=self.now)

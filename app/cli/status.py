@@ -1,0 +1,124 @@
+"""`memdeck status`: how things stand, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import MemdeckError
+
+from .check import as_json
+from .session import Session
+from .values import short
+from .verbs import verb
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memory.files.status import Brief
+    from memory.problems import Problem
+
+_SOME = 5
+
+
+@verb("status", examples=("memdeck status", "memdeck status -o json"))
+def status(session: Session) -> None:
+    """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
+    from memory.files.status import brief
+
+    found = brief(session.snapshot, session.now)
+    last = _last_maintenance(session)
+    session.answer(lambda: _document(session, found, last), lambda: _lines(session, found, last))
+
+
+def _last_maintenance(session: Session) -> datetime | None:
+    state = session.workspace.state
+    try:
+        return state.read().last_maintenance if state is not None else None
+    except MemdeckError:
+        return None  # doctor says what is wrong with the folder
+
+
+def _document(session: Session, found: Brief, last: datetime | None) -> dict[str, Any]:
+    from memory.clock import format_utc
+
+    return {
+        "workspace": str(session.workspace.root),
+        "now": format_utc(session.now),
+        "counts": {name: dict(counts) for name, counts in found.counts.items()},
+        "overdue": [task.json() for task in found.overdue],
+        "due": {
+            "today": [task.json() for task in found.due_today],
+            "week": [task.json() for task in found.due_week],
+        },
+        "in_progress": [task.json() for task in found.in_progress],
+        "monitors": {
+            "total": len(session.snapshot.monitors.monitors),
+            "alerts": [monitor.json() for monitor in found.alerts],
+        },
+        "next_runs": [
+            {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
+            for run in found.next_runs
+        ],
+        "last_maintenance": format_utc(last) if last else None,
+        "problems": [as_json(problem) for problem in _serious(found)],
+    }
+
+
+def _lines(session: Session, found: Brief, last: datetime | None) -> Iterator[str]:
+    from memory.clock import format_local, humanize, read_moment
+
+    paint, zone, now = session.paint, session.snapshot.zone, session.now
+    yield paint.line(str(session.workspace.root))
+    yield from paint.columns((_words(name), _counted(counts)) for name, counts in found.counts.items())
+    for heading, tasks, alerting in (
+        ("Overdue", found.overdue, True),
+        ("Due today", found.due_today, False),
+        ("Due in 7 days", found.due_week, False),
+        ("In progress", found.in_progress, False),
+    ):
+        rows = [(short(task.ref), task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
+        yield from _part(session, heading, rows, len(tasks), range(len(rows)) if alerting else ())
+    rows = [(short(m.ref), m.last_status or "", m.last_check or "", m.name) for m in found.alerts[:_SOME]]
+    yield from _part(session, "Monitors that alert", rows, len(found.alerts), range(len(rows)))
+    runs = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
+    yield from _part(session, "Next runs", runs, len(found.next_runs))
+    serious = _serious(found)
+    problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
+    yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
+    yield ""
+    moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None
+    yield f"last maintenance: {humanize(moment, now, zone) if moment else 'never'}"
+
+
+def _errors(problems: Iterable[Any]) -> list[int]:
+    return [index for index, problem in enumerate(problems) if problem.level == "error"]
+
+
+def _far(task: Any) -> str:
+    return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
+
+
+def _serious(found: Brief) -> list[Problem]:
+    """Return errors and warnings; `check` has the notes too."""
+    return [problem for problem in found.problems if problem.level != "note"]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {_words(name)}" for name, count in counts.items())
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _part(
+    session: Session, heading: str, rows: Sequence[tuple[str, ...]], total: int, alerts: Iterable[int] = ()
+) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield f"{heading} ({total})"
+    yield from session.paint.columns(rows, alerts=dict.fromkeys(alerts, 1))
+    if total > len(rows):
+        yield f"  and {total - len(rows)} more"

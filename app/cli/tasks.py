@@ -1,0 +1,315 @@
+"""The verbs on tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from .completion import refs_of
+from .session import Session
+from .values import PRIORITY, Percent, facts, pairs, short, something, when
+from .verbs import group, under
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks import Due, Task
+
+SECTIONS = ("pending", "in-progress", "completed", "archived")
+_HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
+_FEW = 8
+_SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
+
+tasks = group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
+_ref = click.argument("ref", shell_complete=refs_of("tasks"))
+
+
+@under(
+    tasks,
+    "list",
+    examples=(
+        "memdeck tasks list",
+        "memdeck tasks list --due overdue",
+        "memdeck tasks list --section all --match deploy -o json",
+    ),
+)
+@click.option(
+    "--section", type=click.Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress)."
+)
+@click.option("--priority", type=PRIORITY, help="Only tasks of this priority.")
+@click.option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
+@click.option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
+@click.option(
+    "--due",
+    type=click.Choice(("today", "overdue", "week")),
+    help="Only what is due today, overdue, or due in the next 7 days.",
+)
+@click.option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
+def list_tasks(
+    session: Session,
+    section: str | None,
+    priority: str | None,
+    tags: tuple[str, ...],
+    assigned: str | None,
+    due: str | None,
+    match: str | None,
+) -> None:
+    """List tasks in the order of the file."""
+    sections = SECTIONS if section == "all" else (section,) if section else SECTIONS[:2]
+    found: Iterator[Task] = _in_sections(session.snapshot, sections)
+    if priority:
+        found = (task for task in found if task.priority == priority)
+    if assigned:
+        wanted = assigned.casefold()
+        found = (task for task in found if (task.assigned or "").casefold() == wanted)
+    if tags:
+        folded = {tag.casefold() for tag in tags}
+        found = (task for task in found if folded <= {tag.casefold() for tag in task.tags})
+    if match:
+        text = match.casefold()
+        found = (task for task in found if text in task.entry.text.casefold())
+    if due:
+        states = ("today", "week") if due == "week" else (due,)
+        now, zone = session.now, session.snapshot.zone
+        found = (task for task in found if task.due_state(now, zone) in states)
+    shown = list(found)
+    if len(shown) > _FEW:
+        session.snapshot.tasks.name_all()
+    session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
+
+
+def _in_sections(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
+    for section in sections:
+        if section == "archived":
+            for archive in snapshot.archived_tasks():
+                yield from archive.tasks
+        else:
+            yield from snapshot.tasks.in_section(section)
+
+
+def _table(session: Session, found: list[Task]) -> Iterator[str]:
+    """Yield the tasks under the headings of their sections; the overdue ones are marked."""
+    if not found:
+        yield "no tasks"
+        return
+    today = session.now.astimezone(session.snapshot.zone).strftime("%Y-%m-%d")
+    start = 0
+    while start < len(found):
+        section = found[start].section
+        end = start
+        while end < len(found) and found[end].section == section:
+            end += 1
+        alerts: dict[int, int] = {}
+        rows = []
+        open_section = section in SECTIONS[:2]
+        for index, task in enumerate(found[start:end]):
+            due = task.due_parts
+            late = open_section and _overdue(session, task, due.date, today)
+            if late:
+                alerts[index] = 2
+            progress = _progress(task) if section == "in-progress" else ""
+            rows.append(
+                (short(task.ref), task.priority or "", _due(due, late), progress, task.assigned or "", task.title)
+            )
+        yield ("\n" if start else "") + f"{_HEADINGS[section]} ({end - start})"
+        yield from session.paint.columns(rows, alerts=alerts)
+        start = end
+
+
+def _overdue(session: Session, task: Task, due: str | None, today: str) -> bool:
+    # The day tells for nearly all of them; an offset can shift it by one.
+    if due is None or (due[:10] > today and ":" not in due):
+        return False
+    return task.due_state(session.now, session.snapshot.zone) == "overdue"
+
+
+def _due(due: Due, late: bool) -> str:
+    text = due.date or ""
+    if due.recurring:
+        from memory.schedule import describe
+
+        text = f"{text} ({describe(due.recurring)})" if text else describe(due.recurring)
+    return f"{text} overdue" if late else text
+
+
+def _progress(task: Task) -> str:
+    return "" if task.progress is None else f"{task.progress}%"
+
+
+@under(tasks, "show", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json"))
+@_ref
+def show_task(session: Session, ref: str) -> None:
+    """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
+    from memory.files.tasks import find_task
+
+    _say(session, find_task(session.snapshot, ref, archived=True))
+
+
+def _say(session: Session, task: Task) -> None:
+    def lines() -> Iterator[str]:
+        values = task.json()
+        title = str(values.pop("title") or "")
+        first = {key: values.pop(key) for key in _SHOWN_FIRST}
+        return facts(session.paint, title, first | values)
+
+    session.answer(lambda: {"task": task.json()}, lines)
+
+
+def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
+    """Make a change and print the task as it is then, or one sentence."""
+    from memory.files.tasks import find_task
+
+    outcome = session.change(operation, build)
+    task = find_task(session.workspace.snapshot(), outcome.ref or "", archived=True)
+    if not outcome.change.files:
+        done = "nothing to change in"
+    session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])
+
+
+@under(
+    tasks,
+    "add",
+    examples=(
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+        "memdeck tasks add 'Weekly report' --recurring '0 9 * * MON' --assigned heartbeat",
+    ),
+)
+@click.argument("title")
+@click.option("--priority", type=PRIORITY, default="NORMAL", help="HIGH, NORMAL or LOW (default: NORMAL).")
+@click.option("--due", metavar="D", help="When: tomorrow 14:00, +2d, fri, 2024-01-16, 2024-01-16 14:00.")
+@click.option("--recurring", metavar="CRON", help="Again and again: five cron fields, such as '0 9 * * MON'.")
+@click.option("--assigned", metavar="A", help="Agent or person who does it.")
+@click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
+@click.option("--notes", metavar="N", help="More about it.")
+@click.option("--action", metavar="A", help="The command or step to take.")
+def add(
+    session: Session,
+    title: str,
+    priority: str,
+    due: str | None,
+    recurring: str | None,
+    assigned: str | None,
+    tags: tuple[str, ...],
+    notes: str | None,
+    action: str | None,
+) -> None:
+    """Add a task to Pending, on top of its priority."""
+    from memory.files.task_edits import add_task
+
+    day = None if due is None else when(session, due)
+
+    def build(snapshot: Snapshot) -> Edit:
+        return add_task(
+            snapshot,
+            title,
+            priority=priority,
+            due=day,
+            recurring=recurring,
+            assigned=assigned,
+            tags=tags,
+            notes=notes,
+            action=action,
+            now=session.now,
+        )
+
+    _changed(session, "tasks add", "added", build)
+
+
+@under(
+    tasks,
+    "edit",
+    examples=(
+        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00'",
+    ),
+)
+@_ref
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a field, title, priority or section; may be repeated.",
+)
+@click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@click.option("--due", metavar="D", help="The same as --set due=D.")
+def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...], due: str | None) -> None:
+    """Change fields of a task; each changes its own line and no other."""
+    from memory.files.task_edits import edit_task
+
+    values = pairs(changes)
+    if due is not None:
+        values["due"] = due
+    something((values, unset))
+    if "due" in values:
+        values["due"] = when(session, values["due"])
+    _changed(
+        session,
+        "tasks edit",
+        "changed",
+        lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
+    )
+
+
+@under(tasks, "start", examples=("memdeck tasks start 3fa94c1",))
+@_ref
+def start(session: Session, ref: str) -> None:
+    """Move a task to In Progress."""
+    from memory.files.task_edits import start_task
+
+    _changed(session, "tasks start", "started", lambda snapshot: start_task(snapshot, ref, now=session.now))
+
+
+@under(tasks, "progress", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@_ref
+@click.argument("percent", type=Percent())
+@click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
+    """Note how far a task is, from 0 to 100."""
+    from memory.files.task_edits import progress_task
+
+    _changed(
+        session,
+        "tasks progress",
+        f"at {percent}%:",
+        lambda snapshot: progress_task(snapshot, ref, percent, note=note, now=session.now),
+    )
+
+
+@under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@_ref
+@click.option("--outcome", metavar="O", help="What came of it.")
+def done(session: Session, ref: str, outcome: str | None) -> None:
+    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
+    from memory.files.task_edits import done_task
+
+    _changed(session, "tasks done", "done", lambda snapshot: done_task(snapshot, ref, outcome=outcome, now=session.now))
+
+
+@under(tasks, "reopen", examples=("memdeck tasks reopen 3fa94c1",))
+@_ref
+def reopen(session: Session, ref: str) -> None:
+    """Move a task back to Pending; its outcome is kept in the notes."""
+    from memory.files.task_edits import reopen_task
+
+    _changed(session, "tasks reopen", "reopened", lambda snapshot: reopen_task(snapshot, ref, now=session.now))
+
+
+@under(tasks, "remove", examples=("memdeck tasks remove 3fa94c1",))
+@_ref
+def remove(session: Session, ref: str) -> None:
+    """Remove a task from the file; it is printed as it was."""
+    from memory.files.task_edits import remove_task
+    from memory.files.tasks import find_task
+
+    removed: list[Task] = []
+
+    def build(snapshot: Snapshot) -> Edit:
+        removed[:] = [find_task(snapshot, ref)]
+        return remove_task(snapshot, ref, now=session.now)
+
+    session.change("tasks remove", build)
+    task = removed[0]
+    session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"removed {task.ref}  {task.title}")])

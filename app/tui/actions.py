@@ -1,0 +1,249 @@
+"""Every action of the application, once: its stable id, its keys, who does it, and the words people read.
+
+Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. An action is
+done by calling `method` of the application's part `target` with `arguments`; `needs` names what must be there
+for it (see `app.tui.conditions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from widgets.panes import PANES
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action; `words` is what the footer says, `description` one sentence for help and palette.
+
+    `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
+    the footer while it means something.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    target: str
+    method: str
+    words: str
+    description: str
+    group: str
+    arguments: tuple[str | int, ...] = ()
+    needs: str = "workspace"
+    shown: bool = False
+
+
+def _pane_actions() -> Iterator[Action]:
+    for pane in PANES:
+        yield Action(
+            f"pane.{pane.id}",
+            (pane.key,),
+            "navigation",
+            "open_pane",
+            pane.title,
+            f"Open the pane {pane.title}",
+            "Panes",
+            (pane.id,),
+        )
+
+
+_ENTRY, _TASK, _LIST, _UPKEEP, _PANE, _APP = "Entries", "Tasks", "List", "Maintenance", "Panes", "Application"
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "entry.add", ("a",), "entries", "add", "add", "Add an entry with a form", _ENTRY, needs="adding", shown=True
+    ),
+    Action(
+        "entry.edit", ("e",), "entries", "edit", "edit", "Edit the entry in a form", _ENTRY, needs="editing", shown=True
+    ),
+    Action("task.start", ("s",), "tasks", "start", "start", "Start the task", _TASK, needs="task.start", shown=True),
+    Action(
+        "task.done",
+        ("d",),
+        "tasks",
+        "done",
+        "done",
+        "Finish the task; asks for the outcome",
+        _TASK,
+        needs="task.open",
+        shown=True,
+    ),
+    Action(
+        "task.progress",
+        ("p",),
+        "tasks",
+        "progress",
+        "progress",
+        "Say how far the task is, in percent, and a note",
+        _TASK,
+        needs="task.progress",
+        shown=True,
+    ),
+    Action(
+        "task.reopen",
+        ("r",),
+        "tasks",
+        "reopen",
+        "reopen",
+        "Put a started or finished task back to Pending",
+        _TASK,
+        needs="task.reopen",
+        shown=True,
+    ),
+    Action(
+        "list.filter",
+        ("slash",),
+        "listing",
+        "filter",
+        "filter",
+        "Filter the list as you type",
+        _LIST,
+        needs="pane",
+        shown=True,
+    ),
+    Action(
+        "upkeep.archive",
+        ("A",),
+        "upkeep",
+        "archive",
+        "archive",
+        "Archive tasks that were completed a while ago; shows its plan first",
+        _UPKEEP,
+        shown=True,
+    ),
+    Action(
+        "app.palette",
+        ("colon",),
+        "overlays",
+        "palette",
+        "command",
+        "Find any action by its name",
+        _APP,
+        needs="",
+        shown=True,
+    ),
+    Action("change.undo", ("u",), "changing", "undo", "undo", "Take back your last change", _ENTRY, shown=True),
+    Action(
+        "app.help",
+        ("question_mark",),
+        "overlays",
+        "help",
+        "help",
+        "Show what every key does here",
+        _APP,
+        needs="",
+        shown=True,
+    ),
+    Action(
+        "entry.source",
+        ("E",),
+        "entries",
+        "edit_source",
+        "edit source",
+        "Edit the entry's text in $EDITOR",
+        _ENTRY,
+        needs="source",
+    ),
+    Action(
+        "entry.remove",
+        ("x",),
+        "entries",
+        "remove",
+        "remove",
+        "Remove the selected entries; asks first",
+        _ENTRY,
+        needs="item",
+    ),
+    Action(
+        "entry.copy_ref", ("y",), "entries", "copy_ref", "copy ref", "Copy the ref of the entry", _ENTRY, needs="item"
+    ),
+    Action("entry.copy", ("Y",), "entries", "copy_entry", "copy entry", "Copy the entry's text", _ENTRY, needs="item"),
+    Action(
+        "entry.follow",
+        ("o",),
+        "navigation",
+        "follow",
+        "follow link",
+        "Follow the first link of the entry",
+        _ENTRY,
+        needs="item",
+    ),
+    Action("change.redo", ("U",), "changing", "redo", "redo", "Bring back what you undid last", _ENTRY),
+    Action("task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task"),
+    Action("task.lower", ("minus",), "tasks", "shift", "lower", "Lower the task's priority", _TASK, (-1,), "task"),
+    Action("task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs="task"),
+    Action("task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs="task"),
+    Action(
+        "list.fields",
+        ("f",),
+        "listing",
+        "filter_fields",
+        "filter by field",
+        "Filter by a field, for example tag:infra priority:high",
+        _LIST,
+        needs="fields",
+    ),
+    Action("list.sort", ("S",), "listing", "sort", "sort", "Sort by the next column", _LIST, needs="sorts"),
+    Action(
+        "upkeep.prune",
+        ("P",),
+        "upkeep",
+        "prune",
+        "prune",
+        "Move old journal entries to the archive; shows its plan first",
+        _UPKEEP,
+    ),
+    Action(
+        "upkeep.maintain",
+        ("M",),
+        "upkeep",
+        "maintain",
+        "maintain",
+        "All maintenance rules at once; shows its plan first",
+        _UPKEEP,
+    ),
+    *_pane_actions(),
+    Action("pane.next", ("tab",), "navigation", "next_pane", "next pane", "Open the next pane", _PANE, (1,)),
+    Action(
+        "pane.previous", ("shift+tab",), "navigation", "next_pane", "pane before", "Open the pane before", _PANE, (-1,)
+    ),
+    Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
+    Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
+    Action(
+        "view.leave",
+        ("escape",),
+        "navigation",
+        "leave",
+        "back",
+        "Leave the detail, then the filter",
+        _PANE,
+        needs="leave",
+    ),
+    Action(
+        "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
+    ),
+    Action(
+        "app.theme",
+        (),
+        "overlays",
+        "next_theme",
+        "theme",
+        "Change the colours: dark, light, high contrast",
+        _APP,
+        needs="",
+    ),
+    Action("app.reload", (), "looking", "reload", "reload", "Read the files again now", _APP),
+    Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=""),
+)
+"""All actions; those that are shown stand in the order of the footer."""
+
+BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
+"""Actions by their id."""
+
+PINNED = ("app.palette", "change.undo", "app.help")
+"""Hints that stay in the footer longest."""
+
+
+def named(action: Action, **words: str) -> Action:
+    """The action with other words, for example `add task` in the pane of tasks."""
+    return replace(action, **words)  # type: ignore[arg-type]

@@ -1,0 +1,84 @@
+"""The way into the application: `run`. Textual is imported only in there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from memory.errors import UsageError
+
+
+def run(
+    path: str | None = None,
+    now: str | None = None,
+    *,
+    pane: str | None = None,
+    demo: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> int:
+    """Open the workspace that contains `path` (default: the current folder) and return the exit code.
+
+    `now` is a time in ISO form at which the clock starts; `pane` the id of the pane to open first: without it the
+    one that was open last, in a new workspace Tasks, since that is what can be shown soonest. A `demo` opens its
+    Brief. Where there is no workspace the application offers to make one. Raises UsageError `usage.now`,
+    `usage.pane`, `workspace.no_folder`.
+    """
+    from app.places import state_home
+    from memory.workspace import Workspace
+
+    environ = os.environ if environ is None else environ
+    workspace: Workspace | None
+    try:
+        workspace = Workspace.open(path or ".", state_home=state_home(environ))
+    except UsageError as error:
+        if error.code != "workspace.not_found":
+            raise
+        workspace = None
+    start = None if now is None else _read_now(now, workspace, environ)
+    if pane is not None:
+        from widgets.panes import PANES
+
+        if pane not in {name.id for name in PANES}:
+            raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+
+    import gc
+    import locale
+    import sys
+
+    # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of
+    # the time to the first frame. `Looking` lets it go on afterwards.
+    gc.disable()
+    # Keys must not wait long for a thread that reads large files.
+    sys.setswitchinterval(0.001)
+
+    from widgets.glyphs import glyphs_for
+
+    from .clock import Clock
+    from .memdeck_app import MemdeckApp
+
+    app = MemdeckApp(
+        workspace,
+        clock=Clock(start),
+        pane=pane or ("brief" if demo else None),
+        path=path or ".",
+        environ=environ,
+        glyphs=glyphs_for(locale.getpreferredencoding(False)),
+    )
+    return app.run() or app.return_code or 0
+
+
+def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datetime:
+    from memory.clock import machine_zone
+    from memory.workspace import Workspace
+
+    try:
+        found = datetime.fromisoformat(text.strip())
+        if found.tzinfo is None:
+            zone = workspace.zone if isinstance(workspace, Workspace) else machine_zone(environ)
+            found = found.replace(tzinfo=zone)
+        return found.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            "usage.now", f"--now does not take {text!r}", "write a time such as 2024-01-15T10:30:00Z"
+        ) from error

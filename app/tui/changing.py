@@ -1,0 +1,132 @@
+"""Changing: writes edits in a worker, one at a time, and says what came of it; undo and redo."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+
+from .messages import Changed, ChangeFailed
+from .part import Part
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+    from memory.workspace import Outcome
+    from widgets.pane_plans import Build
+
+    from .memdeck_app import MemdeckApp
+
+ACTOR = "human"
+"""In whose name the application changes files."""
+
+
+class Changing(Part):
+    """The only part that writes memory files."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is being written."""
+        super().__init__(app)
+        self._one = threading.Lock()
+        self._waiting = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being written."""
+        return not self._waiting
+
+    def change(
+        self,
+        operation: str,
+        build: Build,
+        *,
+        then: Callable[[Outcome], None] | None = None,
+        otherwise: Callable[[MemdeckError], bool] | None = None,
+    ) -> None:
+        """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it."""
+        workspace, now = self.app.workspace, self.app.clock()
+        assert workspace is not None
+
+        def write() -> Outcome:
+            return workspace.change(operation, build, actor=ACTOR, now=now)
+
+        self._run(write, then, otherwise)
+
+    def begin(self) -> None:
+        """Something is about to be written; `Changed`, `ChangeFailed` or `Done` ends it."""
+        self._waiting += 1
+
+    def end(self) -> None:
+        """It is written, or not."""
+        self._waiting -= 1
+
+    def undo(self) -> None:
+        """Take back the last change."""
+        self._turn(back=True)
+
+    def redo(self) -> None:
+        """Bring back what was undone last."""
+        self._turn(back=False)
+
+    def _turn(self, *, back: bool) -> None:
+        from memory.workspace import Outcome
+
+        workspace, now = self.app.workspace, self.app.clock()
+        assert workspace is not None
+        turn = workspace.undo if back else workspace.redo
+
+        def write() -> Outcome:
+            change: Change = turn(actor=ACTOR, now=now)
+            return Outcome(change, change.summary)
+
+        def otherwise(error: MemdeckError) -> bool:
+            if error.code == "change.none":
+                self.app.say("Nothing to undo." if back else "Nothing to redo.")
+                return True
+            return False
+
+        self._run(write, None, otherwise)
+
+    def _run(
+        self,
+        write: Callable[[], Outcome],
+        then: Callable[[Outcome], None] | None,
+        otherwise: Callable[[MemdeckError], bool] | None,
+    ) -> None:
+        app = self.app
+        self.begin()
+
+        def work() -> None:
+            try:
+                with self._one, app.noticing.lock:
+                    outcome = write()
+                    app.noticing.wrote(outcome.change)
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, otherwise))
+            except Exception as error:
+                wrapped = MemdeckError("internal", f"{type(error).__name__}: {error}")
+                app.post_message(ChangeFailed(wrapped, otherwise))
+            else:
+                app.post_message(Changed(outcome, then))
+
+        app.run_worker(work, group="change", thread=True, exit_on_error=False)
+
+    # In the application's thread
+
+    def changed(self, message: Changed) -> None:
+        """Say what was done and look again."""
+        self.end()
+        outcome = message.outcome
+        words = outcome.summary if outcome.change.files else "Nothing was different."
+        self.app.say(words[:1].upper() + words[1:])
+        then = message.then
+        self.app.looking.request(None if then is None else lambda: then(outcome))
+        self.app.looking.show_badges()
+
+    def failed(self, message: ChangeFailed) -> None:
+        """Say why nothing was written, unless somebody else deals with it."""
+        self.end()
+        if message.otherwise is None or not message.otherwise(message.error):
+            self.app.say_error(message.error)
+        self.app.looking.request()

@@ -1,0 +1,92 @@
+"""The main screen: header, sidebar, the pane that is open, and the hints of keys that mean something now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.getters import query_one
+from textual.screen import Screen
+
+from widgets.footer import KeyHints
+from widgets.frame import Frame
+from widgets.header import HeaderLine
+from widgets.pane import Pane
+from widgets.panes import PANES
+from widgets.sidebar import PaneEntry, Sidebar
+
+from .actions import ACTIONS, PINNED
+
+
+def bindings() -> Iterator[Binding]:
+    """The bindings of all actions that have keys."""
+    for action in ACTIONS:
+        if action.keys:
+            yield Binding(
+                ",".join(action.keys),
+                f"app.do('{action.id}')",
+                action.words,
+                show=action.shown,
+                id=action.id,
+                tooltip=action.description,
+            )
+
+
+class Desk(Screen[None]):
+    """Where a person works. Wide terminals show everything, below 60 columns the sidebar is left out."""
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-single"), (60, "-stacked"), (110, "-wide")]
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Desk {
+        layout: vertical;
+        background: $background;
+        & > #body { height: 1fr; }
+        #sidebar-frame { width: 20; }
+        Sidebar { width: 1fr; }
+        #panes { width: 1fr; height: 1fr; }
+        KeyHints { dock: bottom; }
+        &.-single #sidebar-frame { display: none; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings())
+
+    def __init__(self, ready: Callable[[], None], path: str = "", pane: Pane | None = None) -> None:
+        """`ready` is called when everything stands and nothing is drawn yet; `path` is what the header says;
+        `pane` the one that is there from the first frame on.
+        """
+        super().__init__()
+        self._ready = ready
+        self._path = path
+        self._pane = pane
+
+    header = query_one(HeaderLine)
+    sidebar = query_one(Sidebar)
+    panes = query_one("#panes", Container)
+    hints = query_one(KeyHints)
+
+    def on_mount(self) -> None:
+        """Fill the first pane before the first frame is drawn."""
+        self._ready()
+
+    def compose(self) -> ComposeResult:
+        """Header, sidebar and panes side by side, hints."""
+        header = HeaderLine()
+        header.path = self._path
+        yield header
+        with Horizontal(id="body"):
+            with Frame(classes="sidebar-frame") as frame:
+                frame.id = "sidebar-frame"
+                sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in PANES])
+                if self._pane is not None:
+                    sidebar.show(self._pane.pane_id)
+                yield sidebar
+            with Container(id="panes"):
+                if self._pane is not None:
+                    yield self._pane
+        yield KeyHints(pinned=PINNED)

@@ -1,0 +1,71 @@
+"""What the header says at its right: what is overdue, what is wrong, what runs next."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.clock import Moment
+from widgets.glyphs import Glyphs
+from widgets.pieces import Line, Piece, line
+from widgets.task_words import short_moment
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.files.status import Brief
+
+
+CHECKED = 5_000
+"""Workspaces of at most so many tasks and journal entries are checked for problems each time they change."""
+
+
+def is_small(brief: Brief) -> bool:
+    """Whether looking for problems takes so little that it is done after each change."""
+    return sum(sum(brief.counts.get(name, {}).values()) for name in ("tasks", "journal")) <= CHECKED
+
+
+def upkeep(snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
+    """What the next maintenance would move: a file and a sentence each; nothing where a setting is wrong."""
+    from memory.errors import MemdeckError
+    from memory.maintenance.plan import plan_maintenance
+
+    try:
+        rules = plan_maintenance(snapshot, now).rules
+    except MemdeckError:
+        return ()
+    found = []
+    for rule in rules:
+        moved = rule.archived + rule.cleared
+        if moved:
+            one, many = _RULES.get(rule.rule, ("entry", "entries"))
+            found.append(
+                (rule.file, f"1 {one} moves to the archive" if moved == 1 else f"{moved} {many} move to the archive")
+            )
+    return tuple(found)
+
+
+_RULES = {
+    "archive-completed-tasks": ("completed task", "completed tasks"),
+    "prune-old-journal": ("old journal entry", "old journal entries"),
+    "cap-journal": ("journal entry over the limit", "journal entries over the limit"),
+    "clear-completed-orchestration": ("completed plan", "completed plans"),
+}
+
+
+def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs) -> tuple[Line, ...]:
+    """The parts of the header, the most important first; for a worker, since it may read every file."""
+    parts: list[Line] = []
+    if brief.overdue:
+        parts.append(line(Piece(f"{len(brief.overdue)} overdue", "alert")))
+    if brief.alerts:
+        number = len(brief.alerts)
+        parts.append(line(Piece(f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")))
+    if is_small(brief):
+        errors = sum(problem.level == "error" for problem in brief.problems)
+        if errors:
+            parts.append(line(Piece(f"{errors} problem{'s' if errors > 1 else ''}", "warn")))
+    if brief.next_runs:
+        run = brief.next_runs[0]
+        words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
+        parts.append(line(Piece(f"next: {run.label[:40]} {words}", "muted")))
+    return tuple(parts)

@@ -1,0 +1,125 @@
+"""Help made from the live bindings: what every key does where the focus is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from widgets.dialogs import DIALOG_CSS, Dialog
+from widgets.footer import KeyHints, key_name
+from widgets.inputs import SafeText
+from widgets.line_view import LineView
+from widgets.pieces import Line, Piece, line, line_width, pad_line
+
+from .actions import BY_ID
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+    from textual.widget import Widget
+
+KEY_COLUMN = 14
+"""Cells of the column of keys."""
+
+HERE = "Here"
+"""The group of keys that belong to the focused widget."""
+
+
+def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
+    """Every key that does something now, as (keys, sentence), by group; the focused widget's own first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if not active.enabled or not (binding.tooltip or binding.description):
+            continue
+        action = BY_ID.get(binding.id or "")
+        group = action.group if action is not None else HERE
+        if active.node is screen.app or (action is None and active.node is screen):
+            continue
+        words = binding.tooltip or binding.description
+        keys = found.setdefault((group, words), [])
+        key = binding.key_display or key_name(binding.key)
+        if key not in keys:
+            keys.append(key)
+    groups: dict[str, list[tuple[str, str]]] = {HERE: []}
+    for (group, words), keys in found.items():
+        groups.setdefault(group, []).append((" ".join(keys), words))
+    return {name: rows for name, rows in groups.items() if rows}
+
+
+def help_lines(groups: dict[str, list[tuple[str, str]]]) -> list[Line]:
+    """The groups as lines: a heading, then keys and sentences in two columns."""
+    lines: list[Line] = []
+    for name, rows in groups.items():
+        if lines:
+            lines.append(())
+        lines.append(line(Piece(name.upper(), "heading")))
+        lines.extend(
+            line(pad_line(line(Piece(keys, "accent")), max(KEY_COLUMN, line_width(line(keys)) + 2)), words)
+            for keys, words in rows
+        )
+    return lines
+
+
+class Help(Dialog, ModalScreen[None]):
+    """A page to read; Escape closes it."""
+
+    DEFAULT_CSS: ClassVar[str] = f"""
+    Help {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 80; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "leave", "close", id="help.leave", tooltip="Close the help"),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._title, self._lines = title, tuple(lines)
+
+    def compose(self) -> ComposeResult:
+        """Title, lines, keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._title, classes="dialog--title")
+            yield LineView(self._lines, classes="dialog--body")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """Scroll at once."""
+        self.query_one(LineView).focus()
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss(None)
+
+
+def widget_lines(widget: Widget | None) -> list[Line]:
+    """What the focused widget is and what its own keys do."""
+    if widget is None:
+        return [line("Nothing has the focus.")]
+    words = [text.strip() for text in (type(widget).__doc__ or "").split("\n\n")]
+    lines: list[Line] = [line(" ".join(words[0].split()))] if words and words[0] else []
+    rows = _own_keys(widget)
+    if rows:
+        lines += [(), *help_lines({"Keys": rows})]
+    return lines
+
+
+def _own_keys(widget: Widget) -> list[tuple[str, str]]:
+    found: dict[str, list[str]] = {}
+    for keys in _bindings(widget):
+        found.setdefault(keys.tooltip or keys.description, []).append(key_name(keys.key))
+    return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]
+
+
+def _bindings(widget: Widget) -> Iterable[Binding]:
+    for bindings in widget._bindings.key_to_bindings.values():
+        yield from bindings

@@ -1,0 +1,251 @@
+"""Looking: reads the files in a worker, the visible pane first, and keeps everything on the screen true."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.worker import get_current_worker
+
+from memory.errors import MemdeckError
+from widgets.pane import Pane
+from widgets.panes import PANES
+
+from . import header
+from .messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFailed
+from .part import Part
+
+if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.files.snapshot import Snapshot
+    from memory.storage.watch import Watcher
+    from widgets.pane_plans import Badge
+
+    from .memdeck_app import MemdeckApp
+
+
+AT_ONCE = 8_000_000
+"""Bytes of files that are read before the first frame: they take no longer than the frame itself."""
+
+
+def documents_of(snapshot: Snapshot, pane: Pane) -> dict[str, Document]:
+    """The documents that a pane shows, by file."""
+    return {name: snapshot.document(name) for name in pane.files if not name.endswith("/")}
+
+
+def _size(folder: Path, names: Iterable[str]) -> int:
+    """The bytes of some files; much where there is nobody to ask."""
+    total = 0
+    for name in names:
+        try:
+            total += os.stat(folder / name).st_size
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return AT_ONCE + 1
+    return total
+
+
+class Looking(Part):
+    """One worker reads at a time; what is asked meanwhile is read once after it."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is read yet."""
+        super().__init__(app)
+        self._busy = False
+        self._again = False
+        self._fresh: set[str] = set()
+        self._after: list[Callable[[], None]] = []
+        self._watcher: Watcher | None = None
+        self._badges: dict[str, Badge] = {}
+        self._warmed: set[str] = set()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read or about to be."""
+        return not self._busy
+
+    def request(self, after: Callable[[], None] | None = None) -> None:
+        """Look at the files again; `after` is called once the visible pane shows them."""
+        self._fresh.clear()
+        self._start(after)
+
+    def first(self, pane: Pane) -> None:
+        """Show the first pane with the first frame where its files are short enough for that, else soon after."""
+        assert self.app.workspace is not None
+        if _size(self.app.workspace.memory, pane.files) <= AT_ONCE:
+            try:
+                snapshot = self.app.workspace.snapshot()
+                contents = pane.read(snapshot, self.app.clock())
+            except (MemdeckError, OSError) as error:
+                self.failed(LookFailed(error))
+            else:
+                self.looked(Looked(pane, contents, documents_of(snapshot, pane)))
+                pane.focus_list()
+                # What is counted for the sidebar and the header waits until the titles stand on the screen.
+                pane.call_after_refresh(self._after_first_frame)
+                return
+        pane.focus_list()
+        self._after_first_frame()
+
+    def _after_first_frame(self) -> None:
+        """Go on with what can wait."""
+        gc.freeze()
+        gc.enable()
+        self.request()
+
+    def show(self, pane: Pane) -> None:
+        """Bring a pane that was opened up to date."""
+        if pane.pane_id not in self._fresh:
+            self._start(None)
+
+    def reload(self) -> None:
+        """Read again because a person asked."""
+        self.request(lambda: self.app.say("The files were read again."))
+
+    def _start(self, after: Callable[[], None] | None) -> None:
+        if after is not None:
+            self._after.append(after)
+        if self._busy:
+            self._again = True
+            return
+        pane = self.app.navigation.pane
+        if pane is None or self.app.workspace is None:
+            return
+        self._busy = True
+        self._again = False
+        self.app.run_worker(lambda: self._work(pane), group="look", thread=True, exit_on_error=False)
+
+    def _work(self, pane: Pane) -> None:
+        """Read for the pane that is seen, then count for the sidebar and the header; in a thread."""
+        app = self.app
+        worker = get_current_worker()
+        try:
+            assert app.workspace is not None
+            snapshot = app.workspace.snapshot()
+            now = app.clock()
+            app.noticing.compare(snapshot, app.workspace.store.history, now)
+            contents = pane.read(snapshot, now)
+            app.post_message(Looked(pane, contents, documents_of(snapshot, pane)))
+            for step in (self._count, self._brief):
+                if worker.is_cancelled or self._again:
+                    break
+                step(snapshot, now)
+            if not worker.is_cancelled and not self._again and pane.pane_id not in self._warmed:
+                self._warmed.add(pane.pane_id)
+                pane.warm()
+        except Exception as error:
+            app.post_message(LookFailed(error))
+        finally:
+            app.post_message(LookEnded())
+
+    def _count(self, snapshot: Snapshot, now: Any) -> None:
+        badges = {}
+        for name in PANES:
+            try:
+                badges[name.id] = name.load().badge(snapshot, now)
+            except ImportError:
+                continue
+        self.app.post_message(Counted(badges))
+
+    def _brief(self, snapshot: Snapshot, now: Any) -> None:
+        from memory.files.status import brief
+
+        found = brief(snapshot, now)
+        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
+        if header.is_small(found):
+            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now)))
+        else:
+            self.app.post_message(Briefed(alerts))
+
+    # In the application's thread
+
+    def looked(self, message: Looked) -> None:
+        """Show what was read."""
+        pane = message.pane
+        if not pane.is_attached:
+            return
+        first = pane.contents is None
+        pane.put(message.contents, flash=not first)
+        self._fresh.add(pane.pane_id)
+        self.app.noticing.remember(message.documents)
+        self.show_badges()
+        if pane is self.app.navigation.pane:
+            if first:
+                self.app.navigation.first_look(pane)
+            after, self._after = self._after, []
+            for one in after:
+                one()
+        self.app.refresh_keys()
+
+    def counted(self, message: Counted) -> None:
+        """Show how much is in each pane."""
+        self._badges = dict(message.badges)
+        self.show_badges()
+
+    def show_badges(self) -> None:
+        """Draw the sidebar's numbers again."""
+        from widgets.sidebar import PaneEntry
+
+        entries = []
+        for name in PANES:
+            badge = self._badges.get(name.id)
+            count = (self.app.noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
+            entries.append(PaneEntry(name.id, name.key, name.title, count, badge.alert if badge else False))
+        self.app.desk.sidebar.set_entries(entries)
+
+    def briefed(self, message: Briefed) -> None:
+        """Show what needs attention in the header."""
+        self.app.desk.header.alerts = message.alerts
+        pane = self.app.navigation.mounted.get("brief")
+        if pane is not None and pane.contents is not None:
+            pane.say_more(message.problems, message.upkeep)  # type: ignore[attr-defined]
+
+    def failed(self, message: LookFailed) -> None:
+        """Say why the files could not be read."""
+        error = message.error
+        if isinstance(error, MemdeckError):
+            self.app.say_error(error)
+        else:
+            self.app.say(f"{type(error).__name__}: {error}", severity="error")
+
+    def ended(self) -> None:
+        """Read again if that was asked meanwhile; start watching after the first look."""
+        self._busy = False
+        if self._again:
+            self._start(None)
+        elif self._watcher is None:
+            self._watch()
+
+    def tick(self) -> None:
+        """Time went by: look again without a flash."""
+        self.request()
+
+    # The watcher
+
+    def _watch(self) -> None:
+        if self.app.workspace is None or not self.app.watches:
+            return
+        app = self.app
+        watcher = self._watcher = app.workspace.watcher(lambda names: app.post_message(FilesChanged(names)))
+
+        def start() -> None:
+            # What changed between the first look and here is noticed by looking once more.
+            watcher.start()
+            app.post_message(FilesChanged(frozenset()))
+
+        app.run_worker(start, group="watch", thread=True, exit_on_error=False)
+
+    def files_changed(self, names: frozenset[str]) -> None:
+        """Files changed: look again, and find out later who it was."""
+        self.app.noticing.files_changed(names)
+        self.request()
+
+    def stop(self) -> None:
+        """Stop watching."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()

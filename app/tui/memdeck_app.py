@@ -1,0 +1,284 @@
+"""MemdeckApp: the application. It wires its parts together and owns all state; the parts do the work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.widgets import Input
+
+from memory.safetext import visible
+from widgets.glyphs import UNICODE, Glyphs
+from widgets.line_list import LineList
+from widgets.pane import Pane
+from widgets.sidebar import Sidebar
+from widgets.theme import THEMES
+
+from . import messages
+from .actions import BY_ID
+from .changing import Changing
+from .conditions import allows
+from .desk import Desk
+from .entries import Entries
+from .listing import Listing
+from .looking import Looking
+from .navigation import NAMES, Navigation
+from .noticing import Noticing
+from .overlays import Overlays
+from .remembering import Remembering
+from .task_verbs import TaskVerbs
+from .upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from memory.errors import MemdeckError
+    from memory.workspace import Workspace
+    from widgets.panes import PaneName
+
+FIRST_PANE = "tasks"
+"""What opens in a workspace that was never open before."""
+
+TICK_SECONDS = 30.0
+"""How often what depends on the time is drawn again."""
+
+Severity = Literal["information", "warning", "error"]
+
+
+class MemdeckApp(App[int]):
+    """Shows one workspace; without one it offers to make it.
+
+    `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
+    says whether changes from outside are looked for. `app.desk` is the main screen.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = True
+    TITLE = "memdeck"
+
+    CSS = """
+    Toast { padding: 0 1; margin-top: 0; background: $panel; }
+    Toast.-information { border-left: outer $border; }
+    ToastRack { margin-bottom: 1; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(
+        self,
+        workspace: Workspace | None,
+        *,
+        clock: Callable[[], datetime],
+        pane: str | None = None,
+        path: str = ".",
+        environ: Mapping[str, str] | None = None,
+        glyphs: Glyphs = UNICODE,
+        watches: bool = True,
+        hand_over: Callable[[], AbstractContextManager[None]] | None = None,
+    ) -> None:
+        """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made."""
+        super().__init__()
+        self.workspace = workspace
+        self.clock = clock
+        self.path = path
+        self.environ: Mapping[str, str] = os.environ if environ is None else environ
+        self.glyphs = glyphs
+        self.watches = watches
+        self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
+        self.navigation = Navigation(self)
+        self.looking = Looking(self)
+        self.noticing = Noticing(self)
+        self.changing = Changing(self)
+        self.entries = Entries(self)
+        self.tasks = TaskVerbs(self)
+        self.listing = Listing(self)
+        self.upkeep = Upkeep(self)
+        self.overlays = Overlays(self)
+        self.remembering = Remembering(self)
+        first = None
+        if workspace is not None:
+            wanted = pane or self.remembering.last_pane or FIRST_PANE
+            first = self.navigation.begin(wanted if wanted in NAMES else FIRST_PANE)
+        path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
+        self.desk = Desk(self._desk_ready, path_shown, first)
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+
+    @property
+    def zone(self) -> tzinfo:
+        """The workspace's zone, as it was last read."""
+        pane = self.navigation.pane
+        return UTC if pane is None else pane.zone
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read or written."""
+        return self.looking.idle and self.changing.idle
+
+    # Start and end
+
+    def get_default_screen(self) -> Desk:
+        """The main screen."""
+        return self.desk
+
+    def on_mount(self) -> None:
+        """Begin to listen to signals and to the clock."""
+        from .signals import leave_on_signals
+
+        leave_on_signals(self)
+        self.set_interval(TICK_SECONDS, self._tick)
+
+    def _desk_ready(self) -> None:
+        """Open the workspace, or offer to make one."""
+        if self.navigation.pane is not None:
+            self.looking.first(self.navigation.pane)
+            return
+        from .start import StartScreen
+
+        self.push_screen(StartScreen(self.path), self._started)
+
+    def _started(self, choice: str | None) -> None:
+        """Make what was chosen on the start screen."""
+        from .start import make
+
+        if choice is None:
+            self.exit(0)
+            return
+        workspace = make(self, choice)
+        if workspace is not None:
+            self.workspace = workspace
+            self.desk.header.path = short_path(str(workspace.root), self.environ)
+            self.navigation.open_pane(FIRST_PANE, remember=False)
+
+    def _leave(self) -> None:
+        """Keep what is remembered, stop watching."""
+        self.remembering.keep()
+        self.looking.stop()
+
+    async def action_quit(self) -> None:
+        """Leave, also by ctrl+q."""
+        self.exit(0)
+
+    def exit(self, *args: object, **kwargs: object) -> None:
+        """Leave; what is remembered is written first."""
+        if not self._exit:
+            self._leave()
+        super().exit(*args, **kwargs)  # type: ignore[arg-type]
+
+    def make_pane(self, name: PaneName) -> Pane:
+        """Make a pane that is opened for the first time."""
+        pane_type = name.load()
+        if name.id == "changes":
+            return pane_type(self.noticing.newest_first)  # type: ignore[call-arg]
+        return pane_type()
+
+    def _tick(self) -> None:
+        """Time went by: what is due or overdue may look different."""
+        if self.workspace is not None and self.looking.idle:
+            self.looking.tick()
+
+    # Actions
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of the registry."""
+        action = BY_ID[action_id]
+        if allows(self, action.needs):
+            getattr(getattr(self, action.target), action.method)(*action.arguments)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
+        if action == "do" and parameters and self.is_mounted:
+            return allows(self, BY_ID[str(parameters[0])].needs)
+        return True
+
+    def refresh_keys(self) -> None:
+        """Find out again which keys mean something."""
+        if self.is_mounted:
+            self.screen.refresh_bindings()
+
+    def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
+        """A few words in a corner, instead of what was said before; content of files may be in them."""
+        self.clear_notifications()
+        self.notify(
+            visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
+        )
+
+    def say_error(self, error: MemdeckError) -> None:
+        """What could not be done, and what to do about it."""
+        words = f"{error.message}; {error.hint}" if error.hint else error.message
+        self.say(words, title=error.code, severity="error")
+
+    # Messages of workers
+
+    def on_looked(self, message: messages.Looked) -> None:
+        """Files were read."""
+        self.looking.looked(message)
+
+    def on_counted(self, message: messages.Counted) -> None:
+        """Panes were counted."""
+        self.looking.counted(message)
+
+    def on_briefed(self, message: messages.Briefed) -> None:
+        """What needs attention is known."""
+        self.looking.briefed(message)
+
+    def on_look_failed(self, message: messages.LookFailed) -> None:
+        """Files could not be read."""
+        self.looking.failed(message)
+
+    def on_look_ended(self, message: messages.LookEnded) -> None:  # noqa: ARG002
+        """The reading worker is free."""
+        self.looking.ended()
+
+    def on_files_changed(self, message: messages.FilesChanged) -> None:
+        """The watcher saw something."""
+        self.looking.files_changed(message.names)
+
+    def on_changed(self, message: messages.Changed) -> None:
+        """A change was written."""
+        self.changing.changed(message)
+
+    def on_change_failed(self, message: messages.ChangeFailed) -> None:
+        """A change was not written."""
+        self.changing.failed(message)
+
+    def on_done(self, message: messages.Done) -> None:
+        """A worker has a result."""
+        self.changing.end()
+        message.then(message.result)
+
+    # Messages of widgets
+
+    def on_pane_jump(self, message: Pane.Jump) -> None:
+        """A link was followed."""
+        self.navigation.jump(message.file, message.ref)
+
+    def on_pane_linked(self, message: Pane.Linked) -> None:
+        """The links of an entry are known."""
+        self.navigation.linked(message.pane)
+
+    def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
+        """Other keys may mean something for another entry."""
+        self.refresh_keys()
+
+    def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
+        """A pane was chosen in the sidebar."""
+        self.navigation.open_pane(message.pane_id)
+
+    def on_line_list_opened(self, message: LineList.Opened) -> None:
+        """Nothing here opens by itself."""
+        message.stop()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Nothing here is submitted by itself."""
+        message.stop()
+
+
+def short_path(path: str, environ: Mapping[str, str]) -> str:
+    """A folder as a person writes it, the home folder as `~`."""
+    home = environ.get("HOME", "").rstrip("/")
+    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path

@@ -1,0 +1,88 @@
+"""What workers tell the application; handlers on the App own every change of state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from memory.errors import MemdeckError
+    from memory.problems import Problem
+    from memory.workspace import Outcome
+    from widgets.pane import Contents, Pane
+    from widgets.pane_plans import Badge
+    from widgets.pieces import Line
+
+
+@dataclass
+class Looked(Message):
+    """A worker read the files for a pane; `outside` names entries that somebody else changed, by file."""
+
+    pane: Pane
+    contents: Contents
+    documents: Mapping[str, Any]
+
+
+@dataclass
+class Counted(Message):
+    """A worker counted what the panes hold, by pane id."""
+
+    badges: Mapping[str, Badge]
+
+
+@dataclass
+class Briefed(Message):
+    """A worker worked out what needs attention; the parts of the header, the most important first.
+
+    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long.
+    """
+
+    alerts: tuple[Line, ...]
+    problems: tuple[Problem, ...] = ()
+    upkeep: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class LookFailed(Message):
+    """The files could not be read."""
+
+    error: Exception
+
+
+@dataclass
+class LookEnded(Message):
+    """The worker that reads is free again."""
+
+
+@dataclass
+class FilesChanged(Message):
+    """The watcher saw that files changed; their names relative to the memory folder."""
+
+    names: frozenset[str]
+
+
+@dataclass
+class Changed(Message):
+    """A worker wrote a change."""
+
+    outcome: Outcome
+    then: Callable[[Outcome], None] | None = None
+
+
+@dataclass
+class ChangeFailed(Message):
+    """A change was not written."""
+
+    error: MemdeckError
+    otherwise: Callable[[MemdeckError], bool] | None = None
+
+
+@dataclass
+class Done(Message):
+    """A worker finished something else; `then` gets its result in the application's thread."""
+
+    result: Any
+    then: Callable[[Any], None]

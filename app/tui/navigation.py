@@ -1,0 +1,161 @@
+"""Navigation: which pane is open, the way back and forward, and links from entry to entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from widgets.pane import Pane
+from widgets.panes import PANES, PaneName, pane_of
+
+from .part import Part
+
+if TYPE_CHECKING:
+    from .memdeck_app import MemdeckApp
+
+LONGEST_WAY = 100
+"""How many places the way back remembers."""
+
+NAMES: dict[str, PaneName] = {name.id: name for name in PANES}
+"""Panes by id."""
+
+Place = tuple[str, str]
+"""A pane and the ref of the entry under its cursor (empty: none)."""
+
+
+class Navigation(Part):
+    """Panes are imported and mounted when they are opened for the first time."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """No pane is open yet."""
+        super().__init__(app)
+        self.pane: Pane | None = None
+        self._mounted: dict[str, Pane] = {}
+        self._back: list[Place] = []
+        self._forward: list[Place] = []
+        self._following = False
+
+    @property
+    def mounted(self) -> dict[str, Pane]:
+        """The panes that were opened so far, by id."""
+        return self._mounted
+
+    def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
+        """Open a pane, and go to an entry in it."""
+        if pane_id not in NAMES:
+            return
+        if remember:
+            self._remember()
+        pane = self._mounted.get(pane_id) or self._mount(pane_id)
+        if pane is None:
+            return
+        before, self.pane = self.pane, pane
+        if before is not None and before is not pane:
+            before.display = False
+        pane.display = True
+        self.app.desk.sidebar.show(pane_id)
+        self.app.looking.show(pane)
+        if ref and not pane.go_to(ref) and pane.contents is not None:
+            self.app.say("The entry is not there any more.", severity="warning")
+        pane.remove_class("-open")
+        if not self.app.desk.sidebar.has_focus:
+            pane.call_after_refresh(pane.focus_list)
+        self.app.refresh_keys()
+
+    def begin(self, pane_id: str) -> Pane:
+        """Make the pane that is there from the first frame on; the main screen mounts it."""
+        pane = self.app.make_pane(NAMES[pane_id])
+        self.pane = self._mounted[pane_id] = pane
+        return pane
+
+    def _mount(self, pane_id: str) -> Pane | None:
+        try:
+            pane = self.app.make_pane(NAMES[pane_id])
+        except (ImportError, AttributeError) as error:
+            self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
+            return None
+        self._mounted[pane_id] = pane
+        self.app.desk.panes.mount(pane)
+        return pane
+
+    def first_look(self, pane: Pane) -> None:
+        """A pane shows something for the first time: go back to where it was left."""
+        view = self.app.remembering.view_of(pane.pane_id)
+        if view:
+            pane.restore(view)
+
+    def next_pane(self, step: int) -> None:
+        """Open the pane after this one, or before it."""
+        ids = [name.id for name in PANES]
+        place = ids.index(self.pane.pane_id) if self.pane is not None else 0
+        self.open_pane(ids[(place + step) % len(ids)])
+
+    # The way back
+
+    def _here(self) -> Place | None:
+        if self.pane is None:
+            return None
+        item = self.pane.current() if self.pane.contents is not None else None
+        return (self.pane.pane_id, "" if item is None else self.pane.ref(item))
+
+    def _remember(self) -> None:
+        here = self._here()
+        if here is not None and (not self._back or self._back[-1] != here):
+            self._back.append(here)
+            del self._back[:-LONGEST_WAY]
+        self._forward.clear()
+
+    def back(self) -> None:
+        """Go to where you were before."""
+        self._walk(self._back, self._forward)
+
+    def forward(self) -> None:
+        """Go where you came back from."""
+        self._walk(self._forward, self._back)
+
+    def _walk(self, source: list[Place], target: list[Place]) -> None:
+        if not source:
+            self.app.say("This is the end of the way.")
+            return
+        here = self._here()
+        if here is not None:
+            target.append(here)
+        pane_id, ref = source.pop()
+        self.open_pane(pane_id, ref, remember=False)
+
+    # Links
+
+    def follow(self) -> None:
+        """Follow the first link of the entry, as soon as it is known."""
+        pane = self.pane
+        if pane is None:
+            return
+        if pane.linked is None:
+            self._following = True
+            pane.find_links()
+        elif pane.linked:
+            pane.follow(pane.linked[0].target)
+        else:
+            self.app.say("This entry is linked to nothing.")
+
+    def linked(self, pane: Pane) -> None:
+        """The links of an entry are known: follow the first one if that was asked."""
+        if self._following and pane is self.pane:
+            self._following = False
+            self.follow()
+
+    def jump(self, file: str, ref: str) -> None:
+        """Go to an entry of any memory file."""
+        pane_id = pane_of(file)
+        if pane_id is None:
+            self.app.say(f"No pane shows {file}.", severity="warning")
+        else:
+            self.open_pane(pane_id, ref)
+
+    def leave(self) -> None:
+        """Escape: from the detail to the list, then the filter is cleared."""
+        pane = self.pane
+        if pane is None or pane.close_detail():
+            self.app.refresh_keys()
+            return
+        if pane.filter_bar.is_open:
+            pane.filter_bar.close()

@@ -1,0 +1,56 @@
+"""Overlays: palette, help, themes, and the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .part import Part
+
+if TYPE_CHECKING:
+    from widgets.pieces import Line
+
+
+class Overlays(Part):
+    """What lies over the panes for a moment."""
+
+    def palette(self) -> None:
+        """Every action that means something now."""
+        from .actions import ACTIONS
+        from .conditions import allows
+        from .palette import Palette
+
+        actions = [action for action in ACTIONS if action.id != "app.palette" and allows(self.app, action.needs)]
+
+        def chosen(action_id: str | None) -> None:
+            if action_id is not None:
+                self.app.action_do(action_id)
+
+        self.app.push_screen(Palette(actions), chosen)
+
+    def help(self) -> None:
+        """All keys that do something now."""
+        from .help import Help, help_lines, key_groups
+
+        lines: list[Line] = help_lines(key_groups(self.app.screen))
+        self.app.push_screen(Help("Keys", lines))
+
+    def widget_help(self) -> None:
+        """The focused widget."""
+        from .help import Help, widget_lines
+
+        widget = self.app.screen.focused
+        name = "Help" if widget is None else type(widget).__name__
+        self.app.push_screen(Help(name, widget_lines(widget)))
+
+    def next_theme(self) -> None:
+        """The next of our themes."""
+        from widgets.theme import THEMES
+
+        names = [theme.name for theme in THEMES]
+        place = names.index(self.app.theme) if self.app.theme in names else -1
+        self.app.theme = names[(place + 1) % len(names)]
+        self.app.say(f"Theme: {self.app.theme}")
+
+    def quit(self) -> None:
+        """Leave."""
+        self.app.exit(0)

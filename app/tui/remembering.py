@@ -1,0 +1,76 @@
+"""Remembering: the last pane, and of each pane position, filter and sort, per workspace and outside of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from memory.errors import MemdeckError
+
+from .part import Part
+
+NAME = "view.json"
+"""The file in the workspace's private state folder."""
+
+LONGEST = 500
+"""Characters of one value that are kept."""
+
+
+class Remembering(Part):
+    """Read once at the start, written once at the end; nothing depends on it."""
+
+    _values: Mapping[str, Any] | None = None
+
+    def _read(self) -> Mapping[str, Any]:
+        """What was written last; whatever is damaged counts as nothing."""
+        if self._values is None:
+            self._values = {}
+            workspace = self.app.workspace
+            if workspace is not None and workspace.state is not None:
+                with suppress(MemdeckError, OSError, ValueError):
+                    data = workspace.state.folder.read(NAME)
+                    if data is not None:
+                        import json
+
+                        values = json.loads(data)
+                        if isinstance(values, dict):
+                            self._values = values
+        return self._values
+
+    @property
+    def last_pane(self) -> str | None:
+        """The pane that was open at the end."""
+        pane = self._read().get("pane")
+        return pane if isinstance(pane, str) else None
+
+    def view_of(self, pane_id: str) -> dict[str, str]:
+        """Position, filter and sort of a pane."""
+        panes = self._read().get("panes")
+        view = panes.get(pane_id) if isinstance(panes, dict) else None
+        if not isinstance(view, dict):
+            return {}
+        return {str(key): value for key, value in view.items() if isinstance(value, str)}
+
+    def keep(self) -> None:
+        """Write what is to be remembered; a folder that cannot be written to is no reason to complain."""
+        workspace, pane = self.app.workspace, self.app.navigation.pane
+        if workspace is None or workspace.state is None or pane is None:
+            return
+        import json
+
+        from memory.storage import fsio
+
+        before = self._read().get("panes")
+        panes: dict[str, Any] = dict(before) if isinstance(before, dict) else {}
+        for name, mounted in self.app.navigation.mounted.items():
+            if mounted.contents is not None and mounted.is_attached:
+                panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
+        text = json.dumps({"pane": pane.pane_id, "panes": panes}, ensure_ascii=True)
+        with suppress(MemdeckError, OSError):
+            folder = workspace.state.folder.open()
+            try:
+                fsio.put_private(NAME, folder, text.encode(), durable=False)
+            finally:
+                os.close(folder)

@@ -1,0 +1,134 @@
+"""Upkeep: archive, prune and maintain, each with its plan before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+
+from .changing import ACTOR
+from .messages import ChangeFailed, Done
+from .part import Part
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from widgets.pieces import Line
+
+TITLES = {
+    "archive-completed-tasks": "Completed tasks",
+    "prune-old-journal": "Old journal entries",
+    "cap-journal": "Journal entries over the limit",
+    "clear-completed-orchestration": "Completed plans",
+}
+"""The rules in words."""
+
+SHOWN = 200
+"""The most entries of one rule that a plan lists."""
+
+
+class Upkeep(Part):
+    """Plans in a worker, shows the plan, applies it in a worker."""
+
+    def archive(self) -> None:
+        """Completed tasks."""
+        from memory.maintenance.rules import ARCHIVE_TASKS
+
+        self._plan("Archive", (ARCHIVE_TASKS,))
+
+    def prune(self) -> None:
+        """The journal."""
+        from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
+
+        self._plan("Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
+
+    def maintain(self) -> None:
+        """All rules."""
+        from memory.maintenance.rules import ALL_RULES
+
+        self._plan("Maintenance", tuple(ALL_RULES))
+
+    def _plan(self, title: str, rules: Collection[str]) -> None:
+        now = self.app.clock()
+        self._run(now, rules, dry_run=True, then=lambda report: self._show(title, report, now, rules))
+
+    def _show(self, title: str, report: Report, now: datetime, rules: Collection[str]) -> None:
+        """The plan: Enter applies it, Escape leaves everything as it is."""
+        from widgets.dialogs import Preview
+
+        def answered(apply: bool | None) -> None:
+            if apply:
+                self._run(now, rules, dry_run=False, then=self._applied)
+
+        moved = report.moved
+        summary = "" if moved else "Nothing has to move."
+        self.app.push_screen(
+            Preview(title, plan_lines(report), summary=summary, applicable=bool(moved) and not report.warnings),
+            answered,
+        )
+
+    def _applied(self, report: Report) -> None:
+        from memory.maintenance.report import summary
+
+        words = summary(report.rules)
+        self.app.say(words[:1].upper() + words[1:] + ". u takes it back.")
+        self.app.looking.request()
+
+    def _run(self, now: datetime, rules: Collection[str], *, dry_run: bool, then: object) -> None:
+        app = self.app
+        workspace = app.workspace
+        assert workspace is not None
+
+        def work() -> None:
+            from memory.maintenance.report import summary
+            from memory.maintenance.run import maintain
+
+            try:
+                if dry_run:
+                    report = maintain(workspace, now, actor=ACTOR, dry_run=True, rules=rules)
+                else:
+                    with app.noticing.lock:
+                        report = maintain(workspace, now, actor=ACTOR, rules=rules)
+                        if report.change is not None:
+                            titles = [move.title for rule in report.rules for move in rule.moves[:SHOWN]]
+                            app.noticing.maintained(report.change, now, summary(report.rules), titles)
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, None))
+            else:
+                app.post_message(Done(report, then))  # type: ignore[arg-type]
+
+        app.changing.begin()
+        app.run_worker(work, group="upkeep", thread=True, exit_on_error=False)
+
+
+def plan_lines(report: Report) -> list[Line]:
+    """A report as lines: per rule the count before and after, what moves where, what stays and why."""
+    from widgets.pieces import Piece, line
+
+    lines: list[Line] = [line(Piece(warning, "warn")) for warning in report.warnings]
+    for rule in report.rules:
+        if lines:
+            lines.append(())
+        leaves = rule.archived + rule.cleared
+        lines.append(
+            line(
+                Piece(TITLES.get(rule.rule, rule.rule), "heading"),
+                Piece(f"  {rule.file}: {rule.before:,} before, {rule.kept:,} after", "muted"),
+            )
+        )
+        if not leaves and not rule.skipped:
+            lines.append(line(Piece("  nothing to move", "muted")))
+        target = ""
+        for move in rule.moves[:SHOWN]:
+            if move.to != target:
+                target = move.to
+                lines.append(line(Piece("  to ", "muted"), Piece(target, "accent")))
+            lines.append(line(f"    {move.title}"))
+        if leaves > SHOWN:
+            lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
+        if rule.skipped:
+            lines.append(line(Piece(f"  stays ({len(rule.skipped):,})", "muted")))
+        for skip in rule.skipped[:20]:
+            lines.append(line(f"    {skip.title} ", Piece(f"({skip.reason})", "muted")))
+    return lines

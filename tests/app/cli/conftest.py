@@ -1,0 +1,110 @@
+"""The sample workspace on disk, and memdeck run on it in this process or as one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.run import run
+from tests.fixture_files import sample, sample_names
+
+NOW = "2024-01-15T12:00:00Z"
+HOUSE = Path(__file__).parents[3]
+HOSTILE = (
+    "[/nope] [bold]x",
+    "esc \x1b[31mred\x1b[0m",
+    "osc \x1b]52;c;aGk=\x07",
+    "c1 \x9b31m and \x85",
+    "del \x7f",
+    "bidi \u202etxt.exe\u2069",
+    "tag \U000e0041\U000e0042",
+    "zero\u200bwidth",
+    "Chinese 结账页面 and 📸 👩‍👩‍👧",
+    "long " + "x" * 10_000,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run gave back."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """Return stdout as the one JSON document that it is."""
+        return json.loads(self.out)
+
+    @property
+    def objects(self) -> list[Any]:
+        """Return stdout as JSON objects, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the sample files into a workspace, make it the current folder, and keep state out of the home."""
+    root = tmp_path / "shop"
+    memory = root / ".aiter" / "memory"
+    memory.mkdir(parents=True)
+    for name in sample_names():
+        (memory / name).write_bytes(sample(name))
+    monkeypatch.chdir(root)
+    _away_from_home(monkeypatch, tmp_path)
+    return root
+
+
+@pytest.fixture
+def memory(shop: Path) -> Path:
+    """Return the memory folder of the sample workspace."""
+    return shop / ".aiter" / "memory"
+
+
+def _away_from_home(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.delenv("MEMDECK_ACTOR", raising=False)
+
+
+@pytest.fixture
+def memdeck(shop: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Return a function that runs the command line in this process, at noon of the sample's day."""
+
+    def call(*arguments: str, now: str | None = NOW) -> Answer:
+        code = run([*(["--now", now] if now else []), *arguments])
+        out, err = capsys.readouterr()
+        return Answer(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def process(shop: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Return a function that runs memdeck as a process, with more variables and stdin if wanted."""
+
+    def call(*arguments: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[bytes]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+        environment |= {"PYTHONPATH": str(HOUSE), "LANG": "C.UTF-8"} | variables
+        return subprocess.run(
+            [sys.executable, "-m", "app.main", *arguments],
+            cwd=shop,
+            env=environment,
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+
+    return call

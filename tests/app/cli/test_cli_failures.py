@@ -1,0 +1,110 @@
+"""Exit codes of every kind of error, the lock of another process, and the data that errors carry."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli.failures import output_of, report
+from app.cli.output import OutputClosed, Writer
+from app.cli.run import run
+from app.cli.session import Session
+from memory import errors
+from memory.errors import MemdeckError
+from memory.storage import State, Store
+from memory.workspace import Workspace
+
+
+def _kinds(kind: type[MemdeckError]) -> Iterator[type[MemdeckError]]:
+    yield kind
+    for inner in kind.__subclasses__():
+        if inner.__module__ == errors.__name__:
+            yield from _kinds(inner)
+
+
+@pytest.mark.parametrize("kind", list(_kinds(MemdeckError)), ids=lambda kind: kind.__name__)
+def test_every_kind_of_error_has_its_exit_code(kind: type[MemdeckError], capsys: pytest.CaptureFixture[str]) -> None:
+    """The code of the class is that of the process; code, message, details and advice are told."""
+    error = kind("a.code", "it\nhappened", "do that", path=Path("/x"), names=("a", 1, None), more={"k": b"x"})
+    assert report(error, "json", Writer()) == kind.exit_code
+    out, err = capsys.readouterr()
+    assert err == "memdeck: a.code: it happened; do that\n"
+    told = json.loads(out)["error"]
+    assert (told["code"], told["message"]) == ("a.code", "it\nhappened")
+    assert told["details"] == {"path": "/x", "names": ["a", 1, None], "more": {"k": "b'x'"}, "hint": "do that"}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (click.Abort(), 130, ""),
+        (OutputClosed(), 141, ""),
+        (click.UsageError("No."), 2, "memdeck: usage.arguments: no; see memdeck --help\n"),
+        (ValueError(), 1, "memdeck: internal: ValueError; MEMDECK_DEBUG=1 shows where; please report it\n"),
+        (
+            RecursionError("deep"),
+            1,
+            "memdeck: internal: RecursionError: deep; MEMDECK_DEBUG=1 shows where; please report it\n",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_other_ends(error: BaseException, code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Interrupts and readers that went away are quiet, everything else is one line."""
+    assert report(error, "human", Writer(io.StringIO())) == code
+    assert capsys.readouterr().err == line
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the lock as another process would, by a file of our own."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def test_a_locked_workspace_is_busy(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 75, nothing changed, and doctor says that the lock is held."""
+    before = (shop / ".aiter" / "memory" / "tasks.md").read_bytes()
+    with _held(shop / ".aiter" / ".memdeck"):
+        session = Session()
+        session.workspace = Workspace.open(shop, state_home=tmp_path / "state")
+        session.workspace.store = Store(shop / ".aiter", state=State(tmp_path / "state", shop), lock_timeout=0.05)
+        assert run(["tasks", "add", "T", "-o", "json"], session) == 75
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == "file.locked"
+        assert run(["doctor", "-o", "json"]) == 0
+        checks = json.loads(capsys.readouterr().out)["checks"]
+        assert [check["level"] for check in checks if check["name"] == "lock"] == ["warning"]
+        assert run(["tasks", "list"]) == 0
+    assert before == (shop / ".aiter" / "memory" / "tasks.md").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ("tasks list", "human"),
+        ("-o json --bogus", "json"),
+        ("--bogus -ojsonl", "jsonl"),
+        ("--output=json", "json"),
+        ("--output", "human"),
+        ("-o xml", "human"),
+        ("-- -o json", "human"),
+        ("-o json -o human", "human"),
+    ],
+)
+def test_the_form_of_an_answer_to_arguments_that_cannot_be_read(words: str, form: str) -> None:
+    """Errors of the arguments themselves are told in the form that they ask for."""
+    assert output_of(words.split()) == form

@@ -1,0 +1,189 @@
+"""The help and the reference: every verb, option and example is there, and they agree."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli.maintenance import maintain
+from app.cli.opening import open_workspace
+from app.cli.reference import MARK, reference
+from app.cli.root import PARTS, VERBS, root
+from app.cli.run import form_of
+from app.cli.verbs import COMMON, Verb, VerbGroup
+from tests.app.cli.conftest import HOUSE, Answer
+
+Memdeck = Callable[..., Answer]
+PAGE = HOUSE / "docs" / "command-line.md"
+
+
+def _commands() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(root, info_name="memdeck")
+    yield "", open_workspace
+    yield "--maintain", maintain
+    for name in VERBS:
+        command = root.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, VerbGroup):
+            yield from ((f"{name} {inner}", verb) for inner, verb in command.commands.items())
+
+
+COMMANDS = dict(_commands())
+
+
+def test_the_reference_is_up_to_date() -> None:
+    """The page is what the commands say; `python -m app.cli.reference` makes it anew."""
+    page = PAGE.read_text("utf-8")
+    assert MARK in page
+    assert reference(page) == page
+
+
+def test_the_reference_names_every_verb_and_option() -> None:
+    """Independent of how the page is made: each name is somewhere in it."""
+    page = PAGE.read_text("utf-8")
+    for path, command in COMMANDS.items():
+        assert f"memdeck {path}".strip() in page
+        for parameter in command.params:
+            assert all(f"`{option}" in page or f", {option}" in page for option in parameter.opts if option[0] == "-")
+
+
+def test_every_verb_has_one_place_in_the_help(memdeck: Memdeck) -> None:
+    """`memdeck --help` lists each verb once, with a line that says what it does."""
+    names = [name for part in PARTS.values() for name in part]
+    assert sorted(names) == sorted(VERBS)
+    shown = memdeck("--help", now=None)
+    assert shown.code == 0
+    for heading, part in PARTS.items():
+        assert f"\n{heading}:\n" in shown.out
+        for name in part:
+            assert re.search(rf"^  {name} +[A-Z]", shown.out, re.M)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path or "open")
+def test_help_is_worth_reading(memdeck: Memdeck, path: str) -> None:
+    """A sentence, each option with its help, an example, and only characters that every terminal has."""
+    command = COMMANDS[path]
+    assert command.help
+    assert command.help.strip().splitlines()[0].endswith((".", ":"))
+    if path:
+        shown = memdeck(*path.split(), "--help", now=None)
+        assert (shown.code, shown.err) == (0, "")
+        assert shown.out.isascii()
+        assert "Options of every verb:" in shown.out
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            assert parameter.help.endswith(".")
+    assert all(common in command.params for common in COMMON)
+    if not isinstance(command, VerbGroup):
+        assert isinstance(command, Verb)
+        assert command.examples
+
+
+def _examples() -> Iterator[str]:
+    for command in COMMANDS.values():
+        yield from getattr(command, "examples", ())
+
+
+@pytest.mark.parametrize("example", sorted(set(_examples())))
+def test_examples_can_be_typed(example: str) -> None:
+    """Every example is a call that the command line reads without complaint."""
+    words = shlex.split(example.rpartition("| ")[2].partition(" > ~")[0].partition(" #")[0])
+    assert words[0] == "memdeck"
+    form = form_of(words[1:], VERBS)
+    arguments = words[1:]
+    if form == "verb":
+        command: click.Command = root
+        context = click.Context(root, info_name="memdeck")
+        while isinstance(command, click.Group) and arguments:
+            found = command.get_command(context, arguments[0])
+            assert found is not None
+            command, arguments = found, arguments[1:]
+    else:
+        command = maintain if form == "maintain" else open_workspace
+        arguments = [word for word in arguments if word != "--maintain"]
+    if not isinstance(command, VerbGroup):
+        command.make_context("memdeck", arguments, resilient_parsing=False).close()
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ("", "open"),
+        (".", "open"),
+        ("./tasks", "open"),
+        ("tasks", "verb"),
+        ("-o json tasks", "verb"),
+        ("-o tasks", "open"),
+        ("-w tasks journal", "verb"),
+        ("--workspace=x tasks", "verb"),
+        ("--now 2024-01-15 .", "open"),
+        ("--maintain", "maintain"),
+        ("--maintain tasks", "maintain"),
+        ("tasks --maintain", "verb"),
+        ("./x --maintain", "maintain"),
+        ("-o json --maintain --dry-run", "maintain"),
+        ("--help", "verb"),
+        ("--maintain --help", "maintain"),
+        ("--help --maintain", "maintain"),
+        ("-- tasks", "open"),
+        ("-V -o json", "verb"),
+    ],
+)
+def test_which_form_was_called(words: str, form: str) -> None:
+    """The first word that is no option decides."""
+    assert form == form_of(words.split(), VERBS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(memdeck: Memdeck, shell: str) -> None:
+    """Each shell gets a script that asks memdeck."""
+    script = memdeck("completion", shell).out
+    assert f"_MEMDECK_COMPLETE={shell}_complete" in script
+    assert memdeck("completion", shell, "-o", "json").data["shell"] == shell
+
+
+@pytest.mark.parametrize(
+    ("words", "last", "expected"),
+    [
+        ("memdeck ta", 1, {"tasks"}),
+        ("memdeck --ma", 1, {"--maintain"}),
+        ("memdeck tasks pro", 2, {"progress"}),
+        ("memdeck tasks list --sec", 3, {"--section"}),
+        ("memdeck tasks list --section in", 4, {"in-progress"}),
+        ("memdeck tasks -o js", 3, {"json", "jsonl"}),
+        ("memdeck config get primary", 3, {"primaryChannel"}),
+        ("memdeck tasks show tasks#", 3, None),
+        ("memdeck journal show ", 3, None),
+    ],
+)
+def test_completion_in_the_shell(
+    process: Callable[..., subprocess.CompletedProcess[bytes]], words: str, last: int, expected: set[str] | None
+) -> None:
+    """Verbs, options, values, settings and refs complete, with groups that are loaded when used."""
+    done = process(_MEMDECK_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(last))
+    found = {line.partition(",")[2] for line in done.stdout.decode().splitlines()}
+    assert done.stderr == b""
+    if expected is None:
+        assert len(found) >= 5
+        assert all(re.fullmatch(r"(tasks#)?[0-9a-f]{10}", ref) for ref in found)
+    else:
+        assert expected == found
+
+
+def test_the_page_on_cron_names_what_doctor_prints(memdeck: Memdeck, shop: Path) -> None:
+    """The shape of service and timer in docs/cron.md is that of `doctor --schedule`."""
+    page = (HOUSE / "docs" / "cron.md").read_text("utf-8")
+    plan = memdeck("doctor", "--schedule", "-o", "json").data
+    assert plan["workspace"] == str(shop)
+    for text in (plan["service"], plan["timer"]):
+        for line in text.splitlines():
+            key = line.partition("=")[0]
+            assert key in page

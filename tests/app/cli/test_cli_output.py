@@ -1,0 +1,208 @@
+"""What reaches the terminal: no control character of a file, colour only where it is wanted, columns that align."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.cli.output import Writer
+from app.cli.paint import Paint, wants_color
+from memory.safetext import cell_width
+from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
+
+Memdeck = Callable[..., Answer]
+STEERING = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+LISTINGS = [
+    ["tasks", "list"],
+    ["tasks", "list", "--section", "all"],
+    ["journal", "list"],
+    ["knowledge", "list"],
+    ["contacts", "list"],
+    ["orchestration", "list"],
+    ["monitors", "list"],
+    ["config", "list"],
+    ["search", "e", "--limit", "0"],
+    ["status"],
+    ["check"],
+    ["doctor"],
+    ["--maintain", "--dry-run"],
+    ["--maintain", "--dry-run", "--now", "2024-06-01"],
+]
+
+
+def _hostile_files(memory: Path) -> None:
+    """Put every hostile text into every place of every file."""
+    lines = {
+        "tasks.md": "## Pending\n"
+        + "".join(f"### [HIGH] {text}\n- due: {text[:9]}\n- notes: {text}\n- tags: {text}\n" for text in HOSTILE)
+        + "## Completed\n"
+        + "".join(f"### [LOW] {text}\n- completed: 2024-01-0{n % 9 + 1}\n" for n, text in enumerate(HOSTILE)),
+        "journal.md": "## 2024-01-15\n" + "".join(f"### 10:30 — {text}\n- {text}\n" for text in HOSTILE),
+        "knowledge.md": "".join(f"## {text}\n### {text}\n- {text}\n" for text in HOSTILE),
+        "contacts.md": "## Channels\n\n| Name | ID | Type | Status |\n|---|---|---|---|\n"
+        + "".join(f"| {text} | {text} | {text} | {text} |\n" for text in HOSTILE)
+        + "## People\n"
+        + "".join(f"- **{text}** ({text}): {text}\n" for text in HOSTILE),
+        "monitors.md": "## Monitors\n"
+        + "".join(f"### {text}\n- type: {text}\n- interval: {text}\n- lastStatus: {text}\n" for text in HOSTILE),
+        "orchestration.md": "## Active Plans\n"
+        + "".join(
+            f"### {text}\n- status: {text}\n\n| id | title | phase | status |\n|---|---|---|---|\n"
+            f"| a | {text} | {text} | x |\n"
+            for text in HOSTILE
+        ),
+    }
+    for name, text in lines.items():
+        (memory / name).write_bytes(text.encode("utf-8", "surrogateescape") + b"- \xff\xfe: \xff\n")
+    config = memory / "config.md"
+    config.write_text(config.read_text() + "".join(f"- key{n}: {text}\n" for n, text in enumerate(HOSTILE)))
+
+
+@pytest.mark.parametrize("words", LISTINGS, ids=" ".join)
+def test_no_control_character_of_a_file_is_printed(memdeck: Memdeck, memory: Path, words: list[str]) -> None:
+    """Hostile texts in every place of every file come out as escapes, in every form, and never as an error."""
+    _hostile_files(memory)
+    for form in ("human", "json", "jsonl"):
+        answer = memdeck(*words, "-o", form)
+        assert answer.code in (0, 4), answer.err
+        assert answer.err == ""
+        assert STEERING.findall(answer.out.replace("\n", "")) == []
+        if form == "human" and words[0] in ("tasks", "journal", "knowledge", "monitors"):
+            assert "[/nope] [bold]x" in answer.out
+            assert "\\x1b[31mred" in answer.out
+        if form == "json":
+            json.loads(answer.out)
+
+
+def test_titles_come_back_from_json_as_they_are(memdeck: Memdeck, memory: Path) -> None:
+    """Nothing is lost in JSON, undecodable bytes included."""
+    _hostile_files(memory)
+    tasks = memdeck("tasks", "list", "--section", "pending", "-o", "json").data["tasks"]
+    assert [task["title"] for task in tasks] == [text.strip() for text in HOSTILE]
+    for task in tasks:
+        again = memdeck("tasks", "show", task["ref"], "-o", "json").data["task"]
+        assert (again["ref"], again["title"]) == (task["ref"], task["title"])
+        assert STEERING.findall(memdeck("tasks", "show", task["ref"]).out.replace("\n", "")) == []
+
+
+def test_errors_are_safe_too(memdeck: Memdeck) -> None:
+    """What a person typed or a file holds is escaped in the line on stderr, and the line is one."""
+    for text in HOSTILE:
+        for words in (["tasks", "show", f"{text} no"], ["config", "get", text], ["tasks", "list", f"--{text}"], [text]):
+            answer = memdeck(*words)
+            assert answer.code in (1, 2)
+            assert answer.err.count("\n") == 1
+            assert STEERING.findall(answer.err.replace("\n", "")) == []
+
+
+@given(st.text(st.characters(categories=None)), st.sampled_from(["utf-8", "ascii", "latin-1", "cp1252"]))
+def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
+    """Every string, lone surrogates included, is written and read back as it was."""
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
+    writer = Writer(stream)
+    writer.document({"a": text})
+    writer.objects([{"b": text}])
+    writer.array("c", [text, text])
+    writer.flush()
+    first, second, third = raw.getvalue().decode(encoding).splitlines()
+    # A pair of halves that stand next to each other is one character to every reader of JSON.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    assert whole == json.loads(first)["a"]
+    assert whole == json.loads(second)["b"]
+    assert [whole, whole] == json.loads(third)["c"]
+
+
+@given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1), st.sampled_from(["utf-8", "ascii"]))
+def test_any_text_is_drawn_in_columns(rows: list[tuple[str, str, str]], encoding: str) -> None:
+    """Every row is one line, the second column begins in the same cell, and any encoding takes it."""
+    raw = io.BytesIO()
+    writer = Writer(io.TextIOWrapper(raw, encoding=encoding, newline=""))
+    lines = list(Paint(False, None).columns([(a, "|" + b, c) for a, b, c in rows]))
+    writer.lines(lines)
+    writer.flush()
+    assert len(lines) == len(rows)
+    assert raw.getvalue().count(b"\n") == len(rows)
+    assert STEERING.findall("".join(lines)) == []
+
+
+def test_columns_align_by_cells() -> None:
+    """Wide characters take two cells; empty columns take none; the last column is clipped to the screen."""
+    paint = Paint(False, 20)
+    lines = list(paint.columns([("结账", "", "a" * 30), ("ab", "", "b")]))
+    assert lines == ["  结账  aaaaaaaaaaa…", "  ab    b"]
+    assert cell_width(lines[0]) == 20
+    assert list(paint.columns([])) == []
+
+
+def test_colour_marks_what_needs_action_only() -> None:
+    """One cell of a row, its text and not its padding."""
+    paint = Paint(True, None)
+    lines = list(paint.columns([("a", "late", "x"), ("b", "ok", "y")], alerts={0: 1}))
+    assert lines == ["  a  \x1b[31mlate\x1b[0m  x", "  b  ok    y"]
+    assert Paint(False, None).alert("x") == "x"
+
+
+@pytest.mark.parametrize(
+    ("environ", "terminal", "wanted"),
+    [
+        ({"TERM": "xterm"}, True, True),
+        ({"TERM": "xterm"}, False, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True, True),
+        ({"TERM": "dumb"}, True, False),
+        ({}, True, False),
+    ],
+)
+def test_when_colour_is_wanted(environ: dict[str, str], terminal: bool, wanted: bool) -> None:
+    """On a terminal that can, unless NO_COLOR is set to something."""
+    assert wants_color(environ, terminal) is wanted
+
+
+def _in_terminal(shop: Path, *words: str, **variables: str) -> str:
+    """Run a verb with a terminal as its stdout and return what it wrote there."""
+    main, other = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(HOUSE), "TERM": "xterm"} | variables
+    command = [sys.executable, "-m", "app.main", "--now", NOW, *words]
+    with subprocess.Popen(command, cwd=shop, env=environment, stdout=other, stdin=other) as running:
+        os.close(other)
+        parts = []
+        while True:
+            try:
+                part = os.read(main, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            parts.append(part)
+        running.wait()
+    os.close(main)
+    return b"".join(parts).decode()
+
+
+def test_a_terminal_gets_colour_and_clipped_lines(shop: Path) -> None:
+    """The overdue task's date is red, and nothing else is coloured; NO_COLOR and --no-color are heeded."""
+    shown = _in_terminal(shop, "tasks", "list")
+    assert re.findall(r"\x1b\[31m(.*?)\x1b\[0m", shown) == ["2024-01-15 09:00 (Mon 09:00) overdue"]
+    assert shown.count("\x1b") == 2
+    assert "\x1b" not in _in_terminal(shop, "tasks", "list", "--no-color")
+    assert "\x1b" not in _in_terminal(shop, "tasks", "list", NO_COLOR="1")
+
+
+def test_the_reader_of_a_pipe_gets_whole_lines(memdeck: Memdeck, memory: Path) -> None:
+    """Without a terminal no title is clipped."""
+    _hostile_files(memory)
+    assert "x" * 10_000 in memdeck("tasks", "list").out

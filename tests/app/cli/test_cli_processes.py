@@ -1,0 +1,214 @@
+"""The command as a process: exit codes, what goes to which stream, and what is imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.version import __version__
+
+HOUSE = Path(__file__).parents[3]
+Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
+HEAVY = ("textual", "rich", "markdown_it", "watchdog", "croniter", "yaml", "zoneinfo", "importlib.metadata", "asyncio")
+
+
+def test_the_version_imports_nothing(process: Process) -> None:
+    """`--version` answers before click and before anything of memdeck's own but the constant."""
+    done = process("--version")
+    assert (0, f"memdeck {__version__}\n", b"") == (done.returncode, done.stdout.decode(), done.stderr)
+    code = (
+        "import sys; before = set(sys.modules); sys.argv = ['memdeck', '--version']\n"
+        "from app.main import main; main()\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    names = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True).stdout
+    assert set(names.split("\n")[1].split()) <= {"app", "app.main", "app.version", "__future__", "gc", "os"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tasks", "list"],
+        ["tasks", "list", "-o", "json"],
+        ["tasks", "list", "--due", "overdue"],
+        ["journal", "list", "--limit", "10"],
+        ["journal", "list", "-o", "jsonl"],
+        ["knowledge", "list"],
+        ["undo"],
+        ["--help"],
+    ],
+    ids=" ".join,
+)
+def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
+    """Verbs that list import neither the application nor the libraries that only others need."""
+    code = (
+        "import sys, app.main\n"
+        "from app.cli.run import run; run(sys.argv[1:])\n"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    arguments = [*words] if words[0] == "--help" else [*words, "-w", str(shop), "--now", "2024-01-15T12:00:00Z"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=HOUSE, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stderr.split("\n"))
+    assert "app.cli.run" in loaded
+    assert [name for name in HEAVY if name in loaded] == []
+    assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["tasks", "list"], 0, None),
+        (["tasks", "show", "nosuchtask"], 1, "task.not_found"),
+        (["tasks", "list", "--bogus"], 2, "usage.option"),
+        (["tasks", "list", "--priority", "URGENT"], 2, "usage.value"),
+        (["tasks", "show"], 2, "usage.missing"),
+        (["tasks"], 2, "usage.verb"),
+        (["tasks", "lst"], 2, "usage.verb"),
+        (["tasks", "list", "-w", "/nosuchfolder"], 2, "workspace.no_folder"),
+        (["tasks", "list", "-w", "/"], 2, "workspace.not_found"),
+        (["tasks", "list", "--now", "yesteryear"], 2, "usage.now"),
+        (["tasks", "add", "x", "--due", "someday"], 2, "time.invalid"),
+        (["tasks", "edit", "Deploy", "--set", "nothing"], 2, "usage.pair"),
+        (["tasks", "edit", "Deploy"], 2, "usage.nothing"),
+        (["taks"], 2, "usage.verb"),
+        (["./nosuchfolder"], 2, "workspace.no_folder"),
+        ([], 2, "terminal.missing"),
+        ([".aiter"], 2, "terminal.missing"),
+        (["demo"], 2, "terminal.missing"),
+        ([".", "elsewhere"], 2, "usage.arguments"),
+        (["undo"], 2, "verb.not_there_yet"),
+        (["check", "nosuch.md"], 2, "file.not_found"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_an_error_is_one_line_and_one_object(process: Process, words: list[str], code: int, error: str | None) -> None:
+    """stderr has the line, stdout nothing, or with -o json the object; the exit code is the same."""
+    plain = process(*words)
+    assert code == plain.returncode, plain.stderr
+    answer = process(*words, "-o", "json") if words else process("-o", "json")
+    assert code == answer.returncode
+    if error is None:
+        assert plain.stderr == answer.stderr == b""
+        return
+    assert plain.stdout == b""
+    assert plain.stderr.startswith(f"memdeck: {error}: ".encode())
+    assert plain.stderr.count(b"\n") == 1
+    assert plain.stderr == answer.stderr
+    found = json.loads(answer.stdout)["error"]
+    assert set(found) == {"code", "message", "details"}
+    assert found["code"] == error
+
+
+def test_a_folder_named_like_a_verb_is_opened_by_its_path(process: Process, shop: Path) -> None:
+    """`./tasks` is a folder and never the verb; both need what they need."""
+    (shop / "tasks").mkdir()
+    assert b"terminal.missing" in process("./tasks").stderr
+    assert b"terminal.missing" in process("--", "tasks").stderr
+    assert process("tasks", "list").returncode == 0
+
+
+def test_an_unexpected_failure_is_one_line(shop: Path) -> None:
+    """No traceback reaches the person, unless MEMDECK_DEBUG asks for it."""
+    code = (
+        "import sys, memory.workspace\n"
+        "def broken(*_, **__): raise RuntimeError('two\\nlines \\x1b[31m')\n"
+        "memory.workspace.Workspace.open = broken\n"
+        "from app.cli.run import run; sys.exit(run(['tasks', 'list', *sys.argv[1:]]))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(HOUSE)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=shop, env=environment, capture_output=True, check=False)
+    assert done.returncode == 1
+    expected = b"memdeck: internal: RuntimeError: two lines \\x1b[31m; MEMDECK_DEBUG=1 shows where; please report it\n"
+    assert expected == done.stderr
+    debug = environment | {"MEMDECK_DEBUG": "1"}
+    told = subprocess.run([*command, "-o", "json"], cwd=shop, env=debug, capture_output=True, check=False)
+    assert b"Traceback (most recent call last)" in told.stderr
+    assert json.loads(told.stdout)["error"]["code"] == "internal"
+
+
+def test_a_reader_that_goes_away_is_no_failure(shop: Path) -> None:
+    """`| head -1` ends the run quietly."""
+    memory = shop / ".aiter" / "memory"
+    entries = "".join(f"### [LOW] Task {number} {'x' * 200}\n" for number in range(3000))
+    (memory / "tasks.md").write_text(f"## Pending\n{entries}")
+    for form in ("human", "json", "jsonl"):
+        command = [sys.executable, "-m", "app.main", "tasks", "list", "-o", form]
+        running = subprocess.Popen(
+            command,
+            cwd=shop,
+            env=os.environ | {"PYTHONPATH": str(HOUSE)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.read(10)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        running.stderr.close()
+        assert running.wait() == 141
+
+
+def test_output_that_cannot_be_written_is_an_error(shop: Path) -> None:
+    """A full disk behind stdout, and a closed one, are said in one line."""
+    command = f"{sys.executable} -m app.main tasks list"
+    environment = os.environ | {"PYTHONPATH": str(HOUSE)}
+    for redirection in (">/dev/full", ">&-"):
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {redirection}"], cwd=shop, env=environment, capture_output=True, check=False
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(b"memdeck: output.failed: ")
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_control_c_is_quiet(shop: Path) -> None:
+    """SIGINT ends the run with 130 and no word, also while it waits for stdin."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "app.main", "journal", "add", "x", "--line", "-"],
+        cwd=shop,
+        env=os.environ | {"PYTHONPATH": str(HOUSE), "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # More than a pipe holds: it is read, so the run has begun, and it waits for the end.
+    assert running.stdin is not None
+    running.stdin.write("x" * 300_000)
+    running.stdin.flush()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate()
+    assert (running.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    "variables", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}], ids=str
+)
+@pytest.mark.parametrize("form", ["human", "json", "jsonl"])
+def test_any_encoding_of_stdout_will_do(process: Process, shop: Path, variables: dict[str, str], form: str) -> None:
+    """What the encoding cannot hold is escaped; bytes that are not UTF-8 in a file crash nothing."""
+    tasks = shop / ".aiter" / "memory" / "tasks.md"
+    tasks.write_bytes(tasks.read_bytes().replace(b"Deploy v2.1", "Deploy 结账 📸 \u202e".encode() + b"\xff"))
+    done = process("tasks", "list", "-o", form, **variables)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\xff" not in done.stdout
+    assert b"\x80\xae" not in done.stdout  # the override's bytes
+    if form == "json":
+        titles = [task["title"] for task in json.loads(done.stdout)["tasks"]]
+        assert titles[0] == "Deploy 结账 📸 \u202e\udcff to staging"
+    shown = process("tasks", "show", "staging", "-o", form, **variables)
+    assert shown.returncode == 0
+    failed = process("tasks", "show", "未知", "-o", form, **variables)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(b"memdeck: task.not_found: ")

@@ -1,0 +1,177 @@
+"""The verbs that look at the whole workspace, make one, and keep it small."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.cli.conftest import Answer
+
+Memdeck = Callable[..., Answer]
+
+
+def test_maintenance(memdeck: Memdeck, memory: Path) -> None:
+    """archive, prune and --maintain: a dry run writes nothing, the second run finds nothing."""
+    later = "2024-03-01T12:00:00Z"
+    before = {path.name: path.read_bytes() for path in memory.glob("*.md")}
+    dry = memdeck("archive", "--dry-run", "-o", "json", now=later).data
+    assert dry["dry_run"] is True
+    assert [(rule["rule"], rule["before"], rule["archived"]) for rule in dry["rules"]] == [
+        ("archive-completed-tasks", 5, 1)
+    ]
+    assert before == {path.name: path.read_bytes() for path in memory.glob("*.md")}
+    assert memdeck("archive", now=later).out.splitlines()[-1] == "archived 1 task"
+    assert "Set up CI pipeline" in (memory / "archive" / "tasks-2024-01.md").read_text()
+    pruned = memdeck("prune", "-o", "json", now=later).data
+    assert [rule["rule"] for rule in pruned["rules"]] == ["prune-old-journal", "cap-journal"]
+    assert sum(rule["archived"] for rule in pruned["rules"]) == 5
+    whole = memdeck("--maintain", "--no-exec", "-o", "json", now=later)
+    assert whole.code == 0
+    assert [rule["archived"] for rule in whole.data["rules"]] == [0, 0, 0, 0]
+    assert (whole.data["balanced"], whole.data["monitors"], whole.data["dry_run"]) == (True, [], False)
+    archived = memdeck("tasks", "list", "--section", "archived", "-o", "json").data["tasks"]
+    assert [task["section"] for task in archived] == ["archived"]
+    assert memdeck("tasks", "show", archived[0]["ref"]).out.startswith("Set up CI pipeline\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["--maintain"], ["--maintain", "."], [".", "--maintain"], ["--maintain", "-w", "."]], ids=" ".join
+)
+def test_maintain_takes_its_folder_anywhere(memdeck: Memdeck, words: list[str]) -> None:
+    """Before and behind the option, or with -w; two different ones are a mistake."""
+    assert memdeck(*words, "--dry-run").code == 0
+    assert memdeck("--maintain", ".", "-w", "/").code == 2
+
+
+def test_a_bad_setting_stops_maintenance(memdeck: Memdeck, memory: Path) -> None:
+    """The error names file and line, and nothing moves."""
+    text = (memory / "config.md").read_text().replace("maxJournalEntries: 500", "maxJournalEntries: lots")
+    (memory / "config.md").write_text(text)
+    line = text[: text.index("maxJournalEntries")].count("\n") + 1
+    answer = memdeck("--maintain", "-o", "json", now="2025-01-01T00:00:00Z")
+    assert answer.code == 2
+    assert answer.data["error"]["code"] == "config.value"
+    assert (answer.data["error"]["details"]["file"], answer.data["error"]["details"]["line"]) == ("config.md", line)
+    assert not (memory / "archive").exists()
+
+
+def test_search(memdeck: Memdeck) -> None:
+    """Finds in every file with ref, line and a snippet; where nothing is, it says so."""
+    results = memdeck("search", "api", "LATENCY", "-o", "json").data["results"]
+    assert list(results[0]) == ["file", "line", "ref", "title", "snippet", "score"]
+    assert (results[0]["file"], results[0]["title"]) == ("tasks.md", "Monitor API latency")
+    assert [result["score"] for result in results] == sorted((result["score"] for result in results), reverse=True)
+    places = {result["file"] for result in memdeck("search", "channel", "--limit", "0", "-o", "json").data["results"]}
+    assert places >= {"contacts.md", "config.md"}
+    only = memdeck("search", "deploy", "--in", "journal, knowledge.md", "-o", "json").data["results"]
+    assert {result["file"] for result in only} == {"journal.md", "knowledge.md"}
+    assert memdeck("search", "deploy", "--limit", "1").out.startswith("tasks.md:")
+    assert memdeck("search", "xyzzy").out == "nothing found\n"
+    assert memdeck("search", "x", "--in", "elsewhere").code == 2
+
+
+def test_check(memdeck: Memdeck, memory: Path) -> None:
+    """The sample has no errors; a broken date in one file is one, with file and line, and the exit code is 4."""
+    fine = memdeck("check")
+    assert fine.code == 0
+    assert " error " not in fine.out
+    (memory / "tasks.md").write_bytes((memory / "tasks.md").read_bytes() + b"\xff\n")
+    broken = memdeck("check", "-o", "json")
+    assert broken.code == 4
+    problem = next(problem for problem in broken.data["problems"] if problem["level"] == "error")
+    assert list(problem) == ["level", "file", "line", "code", "message"]
+    assert problem["file"] == "tasks.md"
+    named = memdeck("check", "tasks.md", "--level", "error")
+    assert named.code == 4
+    assert named.out.startswith(f"tasks.md:{problem['line']}: error {problem['code']} ")
+    assert memdeck("check", str(memory / "journal.md")).code == 0
+    assert memdeck("check", "nosuch.md").code == 2
+    assert memdeck("check", "../../../../etc/passwd").code == 2
+
+
+def test_status(memdeck: Memdeck) -> None:
+    """Counts, due, overdue, monitors, last maintenance and problems, before and after a run."""
+    answer = memdeck("status", "-o", "json").data
+    assert {"counts", "due", "overdue", "monitors", "last_maintenance", "problems"} <= set(answer)
+    assert [task["title"] for task in answer["overdue"]] == ["Generate weekly report"]
+    assert [task["title"] for task in answer["due"]["today"]] == ["Deploy v2.1 to staging"]
+    assert (answer["monitors"]["total"], answer["monitors"]["alerts"]) == (3, [])
+    assert answer["last_maintenance"] is None
+    people = memdeck("status").out
+    assert "\nOverdue (1)\n" in people
+    assert people.endswith("last maintenance: never\n")
+    assert memdeck("--maintain").code == 0
+    assert memdeck("status", "-o", "json").data["last_maintenance"] == "2024-01-15T12:00:00Z"
+
+
+def test_init_never_overwrites(memdeck: Memdeck, tmp_path: Path) -> None:
+    """Seven files and the archive, once."""
+    folder = tmp_path / "new" / "place"
+    answer = memdeck("init", str(folder), "-o", "json")
+    assert answer.code == 0
+    assert len(answer.data["created"]) == 7
+    assert (folder / ".aiter" / "memory" / "archive").is_dir()
+    tasks = folder / ".aiter" / "memory" / "tasks.md"
+    tasks.write_text("mine\n")
+    assert memdeck("init", str(folder)).out.startswith("nothing to create")
+    assert tasks.read_text() == "mine\n"
+    assert memdeck("tasks", "add", "First", "-w", str(folder / ".aiter")).code == 0
+    assert "### [NORMAL] First" in tasks.read_text()
+
+
+def test_demo(memdeck: Memdeck, tmp_path: Path) -> None:
+    """A sample in a folder or a temporary one, its path on stdout, never on top of other memory."""
+    folder = tmp_path / "demo"
+    assert memdeck("demo", str(folder), "--no-open").out == f"{folder}\n"
+    tasks = memdeck("tasks", "list", "-w", str(folder), "-o", "json").data["tasks"]
+    assert tasks[0]["title"] == "Deploy v2.1 to staging"
+    again = memdeck("demo", str(folder), "--no-open", "-o", "json")
+    assert (again.code, again.data["error"]["code"]) == (2, "demo.exists")
+
+
+def test_doctor(memdeck: Memdeck, memory: Path) -> None:
+    """Looks at everything; a bad setting needs a person and makes the exit code 4."""
+    answer = memdeck("doctor", "-o", "json")
+    assert answer.code == 0, answer.out
+    names = {check["name"] for check in answer.data["checks"]}
+    assert names >= {"memdeck", "python", "libraries", "terminal", "encoding", "watcher", "workspace", "folder"}
+    assert names >= {"files", "lock", "state", "config", "check", "cron", "maintenance"}
+    assert answer.data["needs_person"] is False
+    text = (memory / "config.md").read_text().replace("maxJournalEntries: 500", "maxJournalEntries: lots")
+    (memory / "config.md").write_text(text)
+    assert memdeck("doctor").code == 4
+    (memory / "journal.md").unlink()
+    os.mkfifo(memory / "journal.md")
+    broken = {check["name"]: check["level"] for check in memdeck("doctor", "-o", "jsonl").objects}
+    assert broken["files"] == broken["check"] == "person"
+    outside = memdeck("doctor", "-w", "/", "-o", "jsonl")
+    assert outside.code == 0
+    assert "workspace" in {check["name"] for check in outside.objects}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["changes", "list"],
+        ["changes", "show", "X"],
+        ["changes", "revert", "X"],
+        ["undo"],
+        ["redo"],
+        ["restore", "tasks#3fa94c1"],
+        ["trust", "list"],
+        ["trust", "approve", "X"],
+        ["trust", "deny", "X"],
+        ["trust", "revoke", "X"],
+        ["monitors", "check"],
+        ["monitors", "check", "Disk Space"],
+    ],
+    ids=" ".join,
+)
+def test_verbs_that_are_not_there_yet(memdeck: Memdeck, words: list[str]) -> None:
+    """They have their help, and say so with exit code 2."""
+    answer = memdeck(*words, "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (2, "verb.not_there_yet")
+    assert memdeck(*words, "--help").code == 0

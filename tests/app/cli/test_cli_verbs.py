@@ -1,0 +1,328 @@
+"""Every verb on the sample files: what it prints for people and for programs, and what it leaves in the files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.conftest import Answer
+
+Memdeck = Callable[..., Answer]
+TASK_KEYS = (
+    *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
+    *("progress", "tags", "cronJobId", "orchestrationId", "action", "notes", "outcome", "lastUpdate", "extra", "line"),
+)
+ENTRY_KEYS = ("ref", "date", "time", "title", "lines", "line")
+
+
+def _one(answer: Answer, key: str) -> Any:
+    assert (answer.code, answer.err) == (0, "")
+    assert list(answer.data) == [key]
+    return answer.data[key]
+
+
+def test_tasks_list_shows_pending_and_in_progress(memdeck: Memdeck) -> None:
+    """Sections with their counts, columns aligned, the title last."""
+    answer = memdeck("tasks", "list")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    assert lines[0] == "Pending (3)"
+    assert lines[5] == "In Progress (1)"
+    at = {line.index(title) for line, title in zip(lines[1:4], ("Deploy", "Generate", "Update"), strict=True)}
+    assert len(at) == 1
+    assert "2024-01-15 09:00 (Mon 09:00) overdue" in lines[2]
+
+
+def test_tasks_as_json_have_every_key_in_order(memdeck: Memdeck) -> None:
+    """All keys of the interface are there, absent values null, lines counted from 1."""
+    tasks = _one(memdeck("tasks", "list", "-o", "json"), "tasks")
+    assert [tuple(task) for task in tasks] == [TASK_KEYS] * 4
+    weekly = tasks[1]
+    assert weekly["due"] == "2024-01-15 09:00"
+    assert weekly["recurring"] == "0 9 * * MON"
+    assert weekly["cronJobId"] == "cron-abc123"
+    assert weekly["tags"] == ["reporting", "weekly"]
+    assert weekly["notes"] is None
+    assert weekly["created"] is None
+    assert tasks[3]["progress"] == 45
+    rows = memdeck("tasks", "list", "-o", "jsonl").objects
+    assert tasks == rows
+
+
+@pytest.mark.parametrize(
+    ("options", "titles"),
+    [
+        (["--section", "pending"], ["Deploy", "Generate", "Update"]),
+        (["--section", "completed"], ["Set up"]),
+        (["--section", "archived"], []),
+        (["--section", "all"], ["Deploy", "Generate", "Update", "Monitor", "Set up"]),
+        (["--priority", "high"], ["Deploy", "Monitor"]),
+        (["--tag", "API"], ["Monitor"]),
+        (["--tag", "reporting", "--tag", "weekly"], ["Generate"]),
+        (["--tag", "reporting", "--tag", "api"], []),
+        (["--assigned", "heartbeat"], ["Deploy", "Generate"]),
+        (["--due", "overdue"], ["Generate"]),
+        (["--due", "today"], ["Deploy"]),
+        (["--due", "week"], ["Deploy", "Update"]),
+        (["--match", "slack"], ["Generate"]),
+    ],
+    ids=lambda value: " ".join(value) if value and value[0].startswith("--") else "",
+)
+def test_tasks_list_filters(memdeck: Memdeck, options: list[str], titles: list[str]) -> None:
+    """Each filter keeps the tasks that it names, in file order."""
+    tasks = _one(memdeck("tasks", "list", *options, "-o", "json"), "tasks")
+    assert titles == [task["title"][: len(title)] for task, title in zip(tasks, titles, strict=True)]
+    people = memdeck("tasks", "list", *options)
+    assert all(title in people.out for title in titles)
+    assert titles or people.out == "no tasks\n"
+
+
+def test_a_task_through_its_life(memdeck: Memdeck, memory: Path) -> None:
+    """Added, edited, started, advanced, done, reopened and removed, with one ref all along."""
+    added = memdeck(
+        *("tasks", "add", "Ship it", "--priority", "high", "--due", "tomorrow 14:00", "--tag", "a", "--tag", "b"),
+        *("--assigned", "user", "--notes", "N", "--action", "make ship"),
+    )
+    ref = added.out.split()[1]
+    assert added.out == f"added {ref}  Ship it\n"
+    text = (memory / "tasks.md").read_text()
+    assert text.index("### [HIGH] Ship it") < text.index("### [HIGH] Deploy")
+    task = _one(memdeck("tasks", "show", ref, "-o", "json"), "task")
+    assert task["due"] == "2024-01-16 14:00"
+    assert task["tags"] == ["a", "b"]
+    assert task["created"].startswith("2024-01-15")
+
+    changed = memdeck(
+        "tasks", "edit", ref, "--set", "notes=other", "--set", "due=+2d", "--unset", "action", "-o", "json"
+    )
+    task = _one(changed, "task")
+    assert (task["ref"], task["notes"], task["due"], task["action"]) == (ref, "other", "2024-01-17", None)
+    assert _one(memdeck("tasks", "edit", ref, "--due", "fri 9", "-o", "json"), "task")["due"] == "2024-01-19 09:00"
+    assert memdeck("tasks", "start", ref.partition("#")[2]).out == f"started {ref}  Ship it\n"
+    task = _one(memdeck("tasks", "progress", ref, "30", "--note", "half", "-o", "json"), "task")
+    assert (task["section"], task["progress"], task["lastUpdate"]) == ("in-progress", 30, "half")
+    task = _one(memdeck("tasks", "done", ref, "--outcome", "live", "-o", "json"), "task")
+    assert (task["section"], task["outcome"], task["ref"]) == ("completed", "live", ref)
+    assert _one(memdeck("tasks", "reopen", ref, "-o", "json"), "task")["section"] == "pending"
+    assert memdeck("tasks", "remove", "Ship it").out == f"removed {ref}  Ship it\n"
+    assert memdeck("tasks", "show", ref).code == 1
+    assert "Ship it" not in (memory / "tasks.md").read_text()
+
+
+def test_an_edit_changes_its_line_only(memdeck: Memdeck, memory: Path) -> None:
+    """One field, one line; a second time nothing, and it says so."""
+    before = (memory / "tasks.md").read_text().split("\n")
+    assert memdeck("tasks", "edit", "Deploy v2.1", "--set", "assigned=Bob").code == 0
+    after = (memory / "tasks.md").read_text().split("\n")
+    differing = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert differing == [
+        ("updated: 2024-01-15T10:30:00Z", "updated: 2024-01-15T12:00:00Z"),
+        ("- assigned: heartbeat", "- assigned: Bob"),
+    ]
+    assert memdeck("tasks", "edit", "Deploy v2.1", "--set", "assigned=Bob").out.startswith(
+        "nothing to change in tasks#"
+    )
+
+
+def test_an_ambiguous_title_names_the_candidates(memdeck: Memdeck) -> None:
+    """The error's details hold the refs to choose from."""
+    answer = memdeck("tasks", "show", "a", "-o", "json")
+    assert answer.code == 1
+    error = answer.data["error"]
+    assert error["code"] == "task.ambiguous"
+    refs = [candidate["ref"] for candidate in error["details"]["candidates"]]
+    assert len(refs) >= 2
+    assert all(memdeck("tasks", "show", ref).code == 0 for ref in refs)
+
+
+def test_the_journal_lists_the_newest_first(memdeck: Memdeck) -> None:
+    """By day for people, with all keys for programs, filtered by day, text and number."""
+    people = memdeck("journal", "list").out.splitlines()
+    assert people[0] == "2024-01-15"
+    assert people[-2] == "2024-01-14"
+    entries = _one(memdeck("journal", "list", "-o", "json"), "entries")
+    assert {tuple(entry) for entry in entries} == {ENTRY_KEYS}
+    assert entries[0]["lines"][0] == "2 pending tasks found"
+    assert entries == memdeck("journal", "list", "--limit", "0", "-o", "jsonl").objects
+
+    def times(*options: str) -> list[str]:
+        return [entry["time"] for entry in _one(memdeck("journal", "list", *options, "-o", "json"), "entries")]
+
+    assert times("--limit", "2") == ["10:30", "10:45"]
+    assert times("--date", "yesterday") == ["16:30"]
+    assert times("--until", "2024-01-14") == ["16:30"]
+    assert times("--since", "today", "--match", "ALICE") == ["10:45"]
+    assert memdeck("journal", "list", "--date", "2020-01-01").out == "no entries\n"
+    assert memdeck("journal", "list", "--date", "today", "--since", "today").code == 2
+
+
+def test_a_journal_entry_through_its_life(memdeck: Memdeck, memory: Path) -> None:
+    """Added on top of today, shown, edited and removed."""
+    entry = _one(memdeck("journal", "add", "Deploy", "--line", "one", "--line", "two", "-o", "json"), "entry")
+    assert (entry["date"], entry["time"], entry["lines"]) == ("2024-01-15", "12:00", ["one", "two"])
+    assert "## 2024-01-15\n### 12:00 — Deploy\n- one\n- two\n### 10:30" in (memory / "journal.md").read_text()
+    ref = entry["ref"]
+    assert memdeck("journal", "show", ref).out.splitlines() == [
+        "2024-01-15 12:00  Deploy",
+        "  - one",
+        "  - two",
+        f"  {ref}",
+    ]
+    changed = _one(memdeck("journal", "edit", ref, "--title", "Deployed", "--at", "11:55", "-o", "json"), "entry")
+    assert (changed["title"], changed["time"], changed["lines"]) == ("Deployed", "11:55", ["one", "two"])
+    assert memdeck("journal", "edit", changed["ref"]).code == 2
+    assert memdeck("journal", "remove", changed["ref"]).out == f"removed {changed['ref']}  Deployed\n"
+    assert "Deploy" not in (memory / "journal.md").read_text().split("### 10:30")[0]
+
+
+@pytest.mark.parametrize(
+    ("at", "place"),
+    [("9:05", ("2024-01-15", "09:05")), ("yesterday 14:30", ("2024-01-14", "14:30")), ("-2h", ("2024-01-15", "10:00"))],
+)
+def test_a_journal_entry_at_another_time(memdeck: Memdeck, at: str, place: tuple[str, str]) -> None:
+    """A time alone is one of today, other forms name their day."""
+    entry = _one(memdeck("journal", "add", "T", "--at", at, "-o", "json"), "entry")
+    assert place == (entry["date"], entry["time"])
+    assert memdeck("journal", "add", "T", "--at", "tomorrow").code == 2
+
+
+def test_knowledge(memdeck: Memdeck, memory: Path) -> None:
+    """Listed as an outline, added as fact and as decision, edited and removed."""
+    outline = memdeck("knowledge", "list").out
+    assert "User Preferences\n  " in outline
+    assert "\n  E-commerce Platform\n    " in outline
+    items = _one(memdeck("knowledge", "list", "--section", "decisions made", "-o", "json"), "knowledge")
+    assert [item["date"] for item in items] == ["2024-01-10", "2024-01-12", "2024-01-14"]
+    fact = _one(memdeck("knowledge", "add", "CI is fast", "-o", "json"), "item")
+    assert (fact["section"], fact["kind"]) == ("Technical Facts", "fact")
+    assert memdeck("knowledge", "edit", "CI is fast", "CI is slow").out.endswith("CI is slow\n")
+    decision = _one(memdeck("knowledge", "add", "Use uv", "--decision", "--reason", "speed", "-o", "json"), "item")
+    assert decision["date"] == "2024-01-15"
+    assert "- 2024-01-15: Use uv (speed)\n" in (memory / "knowledge.md").read_text()
+    assert memdeck("knowledge", "remove", decision["ref"]).code == 0
+    assert "Use uv" not in (memory / "knowledge.md").read_text()
+    assert "Redis" in memdeck("knowledge", "list", "--match", "redis").out
+    assert memdeck("knowledge", "list", "--match", "nothing like it").out == "nothing known\n"
+    assert len(_one(memdeck("knowledge", "list", "--topic", "marketing site", "-o", "json"), "knowledge")) == 3
+
+
+def test_contacts(memdeck: Memdeck, memory: Path) -> None:
+    """Three tables, each kind added, edited and removed; jsonl says what each one is."""
+    answer = memdeck("contacts", "list", "-o", "json")
+    assert list(answer.data) == ["channels", "routes", "people"]
+    assert [len(items) for items in answer.data.values()] == [3, 2, 3]
+    assert list(memdeck("contacts", "list", "--kind", "person", "-o", "json").data.values())[:2] == [[], []]
+    kinds = [item["kind"] for item in memdeck("contacts", "list", "-o", "jsonl").objects]
+    assert kinds == ["channel"] * 3 + ["route"] * 2 + ["person"] * 3
+    assert "People\n" in memdeck("contacts", "list").out
+    for kind, name, values in (
+        ("channel", "Ops Bot", ["id=channel-x", "type=telegram", "status=connected"]),
+        ("route", "Ops Bot", ["project=project-9", "prefix=/ops"]),
+        ("person", "Dana", ["role=QA", "text=Ask her"]),
+    ):
+        words = [word for value in values for word in ("--set", value)]
+        added = _one(memdeck("contacts", "add", kind, name, *words, "-o", "json"), "contact")
+        changed = memdeck(
+            "contacts", "edit", added["ref"], "--set", values[-1].partition("=")[0] + "=new", "-o", "json"
+        )
+        assert "new" in _one(changed, "contact").values()
+        assert memdeck("contacts", "remove", changed.data["contact"]["ref"]).out.startswith("removed contacts#")
+    text = (memory / "contacts.md").read_text()
+    assert "Ops Bot" not in text
+    assert "Dana" not in text
+
+
+def test_monitors(memdeck: Memdeck, memory: Path) -> None:
+    """Listed with their state, added, edited and removed; what they would run stays text."""
+    table = memdeck("monitors", "list").out.splitlines()
+    assert len(table) == 3
+    assert "healthy (72% used)" in table[2]
+    assert table[2].endswith("Disk Space")
+    assert memdeck("monitors", "list", "--alerting").out == "no monitors\n"
+    monitors = _one(memdeck("monitors", "list", "--match", "pg_isready", "-o", "json"), "monitors")
+    assert [monitor["name"] for monitor in monitors] == ["Database Connection"]
+    added = memdeck(
+        *("monitors", "add", "Shop", "--type", "http", "--url", "https://example.com", "--interval", "*/5 * * * *"),
+        *("--threshold", "status != 200", "--priority", "high", "--remediate", "touch /tmp/never", "-o", "json"),
+    )
+    ref = _one(added, "monitor")["ref"]
+    assert "- autoRemediate: touch /tmp/never\n" in (memory / "monitors.md").read_text()
+    changed = memdeck("monitors", "edit", ref, "--set", "interval=0 * * * *", "--unset", "autoRemediate", "-o", "json")
+    assert (_one(changed, "monitor")["interval"], changed.data["monitor"]["autoRemediate"]) == ("0 * * * *", None)
+    bad = memdeck("monitors", "edit", ref, "--set", "interval=often", "-o", "json")
+    assert (bad.code, bad.data["error"]["code"]) == (2, "cron.invalid")
+    assert memdeck("monitors", "remove", ref).out.startswith(f"removed {ref}  Shop\n")
+
+
+def test_orchestration(memdeck: Memdeck, memory: Path) -> None:
+    """Plans with phases and tasks, for people as a tree."""
+    assert memdeck("orchestration", "list").out.startswith("E-commerce Platform (running, ")
+    (memory / "orchestration.md").write_text(
+        "## Active Plans\n\n### Shop\n- planId: orch-abc123\n- status: running\n\n"
+        "| id | project | title | phase | dependsOn | status | progress |\n|---|---|---|---|---|---|---|\n"
+        "| t1 | p | Schema | 1 | | completed | 100% |\n| t2 | p | API | 2 | t1 | blocked | 0% |\n"
+    )
+    tree = memdeck("orchestration", "list").out.splitlines()
+    assert tree[0].startswith("Shop (running, 50%)  orch-abc123 ")
+    assert tree[1:] == ["  phase 1", "    t1  completed  100%  Schema", "  phase 2", "    t2  blocked  0%  API"]
+    plans = _one(memdeck("orchestration", "list", "--status", "running", "-o", "json"), "plans")
+    assert [plan["planId"] for plan in plans] == ["orch-abc123"]
+    assert memdeck("orchestration", "list", "--status", "failed").out == "no plans\n"
+
+
+def test_config(memdeck: Memdeck, memory: Path) -> None:
+    """Settings by section, one alone, set with a check, taken out."""
+    listing = memdeck("config", "list").out
+    assert "Memory Maintenance\n" in listing
+    assert "channel-abc123 (Telegram)" in listing
+    settings = _one(memdeck("config", "list", "-o", "json"), "config")
+    assert settings["maxJournalEntries"] == "500"
+    assert memdeck("config", "get", "maxJournalEntries").out == "500\n"
+    assert _one(memdeck("config", "get", "primaryChannel", "-o", "json"), "config") == {
+        "primaryChannel": "channel-abc123"
+    }
+    assert memdeck("config", "get", "nosuch").code == 1
+    assert _one(memdeck("config", "set", "maxJournalEntries", "400", "-o", "json"), "config") == {
+        "maxJournalEntries": "400"
+    }
+    assert "- maxJournalEntries: 400\n" in (memory / "config.md").read_text()
+    before = (memory / "config.md").read_bytes()
+    for key, value in (("maxJournalEntries", "many"), ("timezone", "Nowhere/Town"), ("expression", "often")):
+        answer = memdeck("config", "set", key, value, "-o", "json")
+        assert (answer.code, answer.data["error"]["code"]) == (2, "config.value")
+    assert before == (memory / "config.md").read_bytes()
+    assert memdeck("config", "set", "timezone", "Europe/Berlin").code == 0
+    assert memdeck("config", "unset", "timezone").code == 0
+    assert "timezone" not in (memory / "config.md").read_text()
+
+
+def test_common_options_before_and_behind_the_verb(memdeck: Memdeck, shop: Path) -> None:
+    """Every place will do; the option nearest to the verb counts."""
+    for words in (
+        ["-o", "json", "tasks", "list"],
+        ["tasks", "-o", "json", "list"],
+        ["tasks", "list", "-o", "json"],
+        ["-o", "jsonl", "tasks", "-o", "human", "list", "--output=json"],
+        ["-ojson", "-w", str(shop), "--no-color", "--actor", "agent:x", "tasks", "list"],
+    ):
+        assert len(memdeck(*words).data["tasks"]) == 4
+
+
+def test_the_actor_is_named(memdeck: Memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--actor` before MEMDECK_ACTOR; a name that could not stand in one line is refused."""
+    for name in ("", " x", "a\nb", "x" * 81):
+        code = memdeck("tasks", "add", "T", "--actor", name).code
+        assert code == (0 if not name else 2)
+    monkeypatch.setenv("MEMDECK_ACTOR", "a\x1bb")
+    assert memdeck("tasks", "add", "T").code == 2
+    assert memdeck("tasks", "add", "T", "--actor", "agent:x").code == 0
+
+
+def test_stdin_gives_lines(process: Callable[..., Any]) -> None:
+    """`--line -` reads lines, without their bullets and without empty ones."""
+    done = process("journal", "add", "T", "--line", "first", "--line", "-", "-o", "json", stdin=b"- a\r\n\nb\xff\n")
+    assert json.loads(done.stdout)["entry"]["lines"] == ["first", "a", "b\udcff"]

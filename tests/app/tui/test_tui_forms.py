@@ -1,0 +1,199 @@
+"""Forms and $EDITOR: what is typed arrives in the file, errors keep the form open, conflicts lose nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.widgets import Input
+
+from app.tui.start import StartScreen
+from memory.files.task_edits import edit_task, remove_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.dialogs import Confirm, Preview
+from widgets.forms import Form
+
+FIRST = "Deploy v2.1 to staging"
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspace) -> None:
+    """a opens the form; the title is needed, the due date may be words, the cursor goes to the new task."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "a", "ctrl+s")
+        assert isinstance(app.screen, Form)
+        assert app.screen.errors() == {"title": "a task needs a title"}
+        await type_text(pilot, "Water the plants")
+        await press(pilot, "tab", "tab")
+        await type_text(pilot, "fri 9")
+        await press(pilot, "ctrl+s")
+        assert app.screen is app.desk
+        task = task_of(workspace, "Water the plants")
+        assert (task.due, task.priority, task.section) == ("2024-01-19 09:00", "NORMAL", "pending")
+        assert app.navigation.pane.current().title == "Water the plants"
+
+
+async def test_editing_changes_one_line(workspace: Workspace) -> None:
+    """e changes only what was changed, and an untouched form changes nothing."""
+    path = workspace.memory / "tasks.md"
+    before = path.read_text().splitlines()
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e", "ctrl+s")
+        assert path.read_text().splitlines() == before
+        await press(pilot, "e")
+        await type_text(pilot, " now")
+        await press(pilot, "ctrl+s")
+    after = path.read_text().splitlines()
+    assert len(before) == len(after)
+    different = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert [new for _, new in different if not new.startswith("updated:")] == ["### [HIGH] Deploy v2.1 to staging now"]
+
+
+async def test_a_journal_entry_is_written_and_edited(workspace: Workspace) -> None:
+    """In the journal a writes an entry at this minute, e edits its lines."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "3", "a")
+        await type_text(pilot, "Looked around")
+        await press(pilot, "tab", "tab")
+        await type_text(pilot, "all quiet")
+        await press(pilot, "ctrl+s")
+        entry = next(entry for entry in workspace.snapshot().journal.entries() if entry.title == "Looked around")
+        assert (entry.date, entry.time, entry.lines) == ("2024-01-15", "10:30", ("all quiet",))
+        assert app.navigation.pane.current().title == "Looked around"
+        await press(pilot, "e")
+        await type_text(pilot, "!")
+        await press(pilot, "ctrl+s")
+        titles = [entry.title for entry in workspace.snapshot().journal.entries()]
+        assert "Looked around!" in titles
+
+
+async def test_a_conflict_keeps_what_was_typed(workspace: Workspace) -> None:
+    """Somebody else changed the title meanwhile: both are shown, and saving again writes mine over theirs."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, " mine")
+        ref = task_of(workspace, FIRST).ref
+        workspace.change(
+            "test", lambda snapshot: edit_task(snapshot, ref, set={"title": "Theirs"}, now=NOW), actor="cli", now=NOW
+        )
+        await press(pilot, "ctrl+s")
+        # A changed title is another ref: the entry that was edited is gone.
+        assert app.screen is not app.desk
+        assert task_of(workspace, "Theirs")
+        text = screen_text(app)
+        assert f"{FIRST} mine" in text
+
+
+async def test_a_conflict_in_one_field_goes_on_from_theirs(workspace: Workspace) -> None:
+    """The same field was changed on both sides: the preview shows both, Enter reopens the form with mine in it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e", "down", "down", "down", "down")
+        await type_text(pilot, "Mine")
+        ref = task_of(workspace, FIRST).ref
+        workspace.change(
+            "test", lambda snapshot: edit_task(snapshot, ref, set={"assigned": "Bob"}, now=NOW), actor="cli", now=NOW
+        )
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Preview)
+        text = screen_text(app)
+        assert "Bob" in text
+        assert "heartbeatMine" in text
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["assigned"] == "heartbeatMine"
+        await press(pilot, "ctrl+s")
+        assert task_of(workspace, FIRST).assigned == "heartbeatMine"
+
+
+async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
+    """Files that change while a form is open leave what was typed alone, and both changes arrive."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, " today")
+        path = workspace.memory / "tasks.md"
+        path.write_text(path.read_text().replace("Update README with", "Rewrite README with"))
+        app.looking.files_changed(frozenset({"tasks.md"}))
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert app.screen.query(Input).first().value == f"{FIRST} today"
+        await press(pilot, "ctrl+s")
+    titles = {task.title for task in workspace.snapshot().tasks.tasks}
+    assert {f"{FIRST} today", "Rewrite README with new API docs"} <= titles
+
+
+async def test_the_editor_gets_the_entry_and_its_answer_is_written(workspace: Workspace, tmp_path: Path) -> None:
+    """E hands the entry's text to $VISUAL with its arguments; what comes back replaces the entry."""
+    environ = {"VISUAL": "sed -i 's/due: 2024-01-15 14:00/due: 2024-02-01/'", "PATH": "/usr/bin:/bin"}
+    app = make_app(workspace, environ=environ)
+    async with running(app) as pilot:
+        await press(pilot, "E")
+        assert task_of(workspace, FIRST).due == "2024-02-01"
+        await press(pilot, "u")
+        assert task_of(workspace, FIRST).due == "2024-01-15 14:00"
+
+
+async def test_a_broken_text_is_offered_again(workspace: Workspace) -> None:
+    """A text that is two entries is refused and not lost; leaving puts it into the clipboard."""
+    environ = {"EDITOR": "sed -i '$a### another'", "PATH": "/usr/bin:/bin"}
+    app = make_app(workspace, environ=environ)
+    before = (workspace.memory / "tasks.md").read_bytes()
+    async with running(app) as pilot:
+        await press(pilot, "E")
+        assert isinstance(app.screen, Confirm)
+        await press(pilot, "n")
+        assert app.clipboard.rstrip().endswith("### another")
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+
+
+async def test_an_editor_that_fails_or_is_missing_changes_nothing(workspace: Workspace) -> None:
+    """An exit code, a command that does not exist and unmatched quotes are messages."""
+    before = (workspace.memory / "tasks.md").read_bytes()
+    for command in ("false", "no-such-editor-here", "vi 'x", "true"):
+        app = make_app(workspace, environ={"EDITOR": command, "PATH": "/usr/bin:/bin"})
+        async with running(app) as pilot:
+            await press(pilot, "E")
+            assert app.screen is app.desk
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+
+
+async def test_an_entry_that_is_gone_is_said(workspace: Workspace) -> None:
+    """A key on a task that somebody removed meanwhile says so and shows the files as they are."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        ref = task_of(workspace, FIRST).ref
+        workspace.change("test", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
+        await press(pilot, "s")
+        assert FIRST not in {row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")}
+
+
+async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None:
+    """The first start shows what is missing; c creates it and the application goes on in it."""
+    app = make_app(None, path=str(tmp_path / "new"), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
+    (tmp_path / "new").mkdir()
+    async with running(app) as pilot:
+        assert isinstance(app.screen, StartScreen)
+        await press(pilot, "c")
+        assert (tmp_path / "new/.aiter/memory/tasks.md").exists()
+        assert app.navigation.pane.pane_id == "tasks"
+        assert "Press a" in screen_text(app)
+        await press(pilot, "a")
+        assert isinstance(app.screen, Form)
+
+
+async def test_leaving_the_start_screen_makes_nothing(tmp_path: Path) -> None:
+    """q at the first start leaves the folder as it was."""
+    app = make_app(None, path=str(tmp_path), environ={"XDG_STATE_HOME": str(tmp_path / "state")})
+    async with running(app) as pilot:
+        await press(pilot, "q")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,334 @@
+"""Every key does in the files and on the screen what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tui.actions import ACTIONS, BY_ID
+from app.tui.help import Help
+from app.tui.memdeck_app import MemdeckApp
+from app.tui.palette import Palette
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.dialogs import Confirm, Prompt
+from widgets.panes import PANES
+
+FIRST = "Deploy v2.1 to staging"
+RUNNING = "Monitor API latency"
+FINISHED = "Set up CI pipeline"
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+def section_of(workspace: Workspace, title: str) -> str:
+    """Where the task of a title stands in the files."""
+    return next(task.section for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+async def go_to(app: MemdeckApp, title: str) -> None:
+    """Put the cursor on a task."""
+    pane = app.navigation.pane
+    assert pane is not None
+    assert app.workspace is not None
+    ref = next(task.ref for task in app.workspace.snapshot().tasks.tasks if task.title == title)
+    assert pane.go_to(ref)
+
+
+def current_title(app: MemdeckApp) -> str:
+    """The title under the cursor."""
+    assert app.navigation.pane is not None
+    return str(getattr(app.navigation.pane.current(), "title", ""))
+
+
+async def test_tasks_are_on_the_screen_at_the_first_look(workspace: Workspace) -> None:
+    """A new workspace opens on its tasks, with sections, badges and key hints."""
+    async with running(make_app(workspace)) as pilot:
+        text = screen_text(pilot.app)
+        for words in (FIRST, "PENDING", "IN PROGRESS", "COMPLETED", "3 pending", "a add", "? help"):
+            assert words in text
+
+
+@pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane.id)
+async def test_each_pane_opens_by_its_number(workspace: Workspace, pane: object) -> None:
+    """The keys 1 to 0 open the panes in the order of the sidebar."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, pane.key)
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == pane.id
+        assert app.navigation.pane.contents is not None
+        assert app.desk.sidebar.current == pane.id
+
+
+async def test_tab_goes_through_the_panes_and_brackets_go_back(workspace: Workspace) -> None:
+    """tab and shift+tab open the neighbours, [ and ] walk the way that was taken."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        seen = []
+        for key in ("tab", "shift+tab", "4", "left_square_bracket", "left_square_bracket", "right_square_bracket"):
+            await press(pilot, key)
+            seen.append(app.navigation.pane.pane_id)
+        assert seen == ["journal", "tasks", "knowledge", "tasks", "journal", "tasks"]
+
+
+async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
+    """s begins a task, d finishes it with an outcome, r puts it back."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "s")
+        assert section_of(workspace, FIRST) == "in-progress"
+        await press(pilot, "d")
+        assert isinstance(app.screen, Prompt)
+        await type_text(pilot, "It went well")
+        await press(pilot, "enter")
+        assert section_of(workspace, FIRST) == "completed"
+        assert task_of(workspace, FIRST).outcome == "It went well"
+        await go_to(app, FIRST)
+        await press(pilot, "r")
+        assert section_of(workspace, FIRST) == "pending"
+
+
+async def test_progress_takes_percent_and_note(workspace: Workspace) -> None:
+    """p asks for a number and words after it; a wrong number is said and nothing is written."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await go_to(app, RUNNING)
+        await press(pilot, "p")
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "130")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Prompt)
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "60 nearly there")
+        await press(pilot, "enter")
+        task = task_of(workspace, RUNNING)
+        assert (task.progress, task.last_update) == (60, "nearly there")
+
+
+async def test_priority_due_and_tags_by_key(workspace: Workspace) -> None:
+    """+ and - shift the priority, D takes a date as people say it, t takes tags."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "minus")
+        assert task_of(workspace, FIRST).priority == "NORMAL"
+        await go_to(app, FIRST)
+        await press(pilot, "plus")
+        assert task_of(workspace, FIRST).priority == "HIGH"
+        await go_to(app, FIRST)
+        await press(pilot, "D", "ctrl+u")
+        await type_text(pilot, "tomorrow 9")
+        await press(pilot, "enter")
+        assert task_of(workspace, FIRST).due == "2024-01-16 09:00"
+        await press(pilot, "t", "ctrl+u")
+        await type_text(pilot, "one, two")
+        await press(pilot, "enter")
+        assert task_of(workspace, FIRST).tags == ("one", "two")
+
+
+async def test_undo_and_redo(workspace: Workspace) -> None:
+    """u takes the last change back byte for byte, U brings it again, and both say when there is nothing."""
+    app = make_app(workspace)
+    before = (workspace.memory / "tasks.md").read_bytes()
+    async with running(app) as pilot:
+        await press(pilot, "u")
+        assert (workspace.memory / "tasks.md").read_bytes() == before
+        await press(pilot, "s")
+        after = (workspace.memory / "tasks.md").read_bytes()
+        assert after != before
+        await press(pilot, "u")
+        assert (workspace.memory / "tasks.md").read_bytes() == before
+        await press(pilot, "U")
+        assert (workspace.memory / "tasks.md").read_bytes() == after
+        assert app.noticing.count == 3
+
+
+async def test_remove_asks_first_and_one_undo_brings_all_back(workspace: Workspace) -> None:
+    """x asks with No as the default; selected tasks go in one change."""
+    app = make_app(workspace)
+    before = (workspace.memory / "tasks.md").read_bytes()
+    async with running(app) as pilot:
+        await press(pilot, "space", "space", "x")
+        assert isinstance(app.screen, Confirm)
+        await press(pilot, "enter")
+        assert (workspace.memory / "tasks.md").read_bytes() == before
+        await press(pilot, "x", "y")
+        assert len(workspace.snapshot().tasks.in_section("pending")) == 1
+        await press(pilot, "u")
+        assert (workspace.memory / "tasks.md").read_bytes() == before
+
+
+async def test_bulk_start_is_one_change(workspace: Workspace) -> None:
+    """A range that is selected with v starts together and is undone together."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "v", "j", "j", "v", "s")
+        assert len(workspace.snapshot().tasks.in_section("in-progress")) == 4
+        await press(pilot, "u")
+        assert len(workspace.snapshot().tasks.in_section("pending")) == 3
+
+
+async def test_filter_narrows_as_you_type_and_escape_clears(workspace: Workspace) -> None:
+    """/ filters by words, Enter keeps the filter, Escape shows everything again."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        await type_text(pilot, "weekly")
+        text = screen_text(app)
+        assert "Generate weekly report" in text
+        assert "1 of 5" in text
+        assert "Update README" not in text
+        await press(pilot, "enter")
+        assert app.focused is app.navigation.pane.line_list
+        await press(pilot, "escape")
+        assert "Update README" in screen_text(app)
+
+
+async def test_filter_by_field(workspace: Workspace) -> None:
+    """f begins with a field; name:value looks at that field alone."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "f", "ctrl+u")
+        await type_text(pilot, "priority:high assigned:heart")
+        assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+
+
+async def test_sort_cycles_inside_the_sections(workspace: Workspace) -> None:
+    """S sorts by due date, priority and title, and comes back to the order of the file."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+
+        def titles() -> list[str]:
+            return [row.item.title for row in pane.line_list.rows if hasattr(row, "item")][:3]
+
+        in_file = titles()
+        seen = {}
+        for _ in pane.sorts:
+            await press(pilot, "S")
+            seen[pane.sort] = titles()
+        assert seen["due"] == ["Generate weekly report", FIRST, "Update README with new API docs"]
+        assert seen["title"] == [FIRST, "Generate weekly report", "Update README with new API docs"]
+        assert seen["file order"] == in_file
+
+
+async def test_links_are_followed_and_the_way_back(workspace: Workspace) -> None:
+    """o goes to the linked journal entry of a finished task, [ comes back."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await go_to(app, FINISHED)
+        await press(pilot, "o")
+        assert app.navigation.pane.pane_id != "tasks"
+        await press(pilot, "left_square_bracket")
+        assert app.navigation.pane.pane_id == "tasks"
+        assert current_title(app) == FINISHED
+
+
+async def test_copy_ref_and_entry(workspace: Workspace) -> None:
+    """y copies the ref, Y the entry as it stands in the file."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "y")
+        assert app.clipboard == task_of(workspace, FIRST).ref
+        await press(pilot, "Y")
+        assert app.clipboard.startswith("### [HIGH] Deploy v2.1 to staging\n- due: 2024-01-15 14:00\n")
+
+
+async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
+    """: lists what means something now; a few letters and Enter do it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "colon")
+        assert isinstance(app.screen, Palette)
+        await type_text(pilot, "pane jour")
+        await press(pilot, "enter")
+        assert app.navigation.pane.pane_id == "journal"
+        await press(pilot, "colon", "escape")
+        assert app.screen is app.desk
+
+
+async def test_help_lists_live_keys(workspace: Workspace) -> None:
+    """? shows every key that does something here, F1 those of the focused widget; Escape closes both."""
+    app = make_app(workspace)
+    async with running(app, (120, 60)) as pilot:
+        await press(pilot, "question_mark")
+        assert isinstance(app.screen, Help)
+        text = screen_text(app)
+        assert "Start the task" in text
+        assert "Move to the next row" in text
+        await press(pilot, "escape", "f1")
+        assert isinstance(app.screen, Help)
+        await press(pilot, "escape")
+        assert app.screen is app.desk
+
+
+async def test_enter_opens_the_detail_and_escape_comes_back(workspace: Workspace) -> None:
+    """Enter gives the detail the focus, Escape the list."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "enter")
+        assert app.focused is app.navigation.pane.detail_view
+        await press(pilot, "escape")
+        assert app.focused is app.navigation.pane.line_list
+
+
+async def test_ends_and_pages(workspace: Workspace) -> None:
+    """G goes to the last task, g g to the first."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "G")
+        assert current_title(app) == FINISHED
+        await press(pilot, "g", "g")
+        assert current_title(app) == FIRST
+
+
+async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
+    """q leaves with code 0; pane, position, filter and sort are there at the next start."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "S", "j", "3", "2")
+        title = current_title(app)
+        await press(pilot, "q")
+    assert app.return_value == 0
+    app = make_app(workspace)
+    async with running(app):
+        assert app.navigation.pane.pane_id == "tasks"
+        assert app.navigation.pane.sort == "due"
+        assert current_title(app) == title
+
+
+async def test_themes_change_by_palette(workspace: Workspace) -> None:
+    """An action without a key is reached from the palette."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        before = app.theme
+        await press(pilot, "colon")
+        await type_text(pilot, "colours")
+        await press(pilot, "enter")
+        assert app.theme != before
+
+
+async def test_the_footer_can_be_clicked(workspace: Workspace) -> None:
+    """A click on a hint does what its key does; a click in the sidebar opens the pane."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await pilot.click("KeyHints", offset=(2, 0))
+        await settle(pilot)
+        assert app.screen is not app.desk
+        await press(pilot, "escape")
+        await pilot.click("Sidebar", offset=(5, 2))
+        await settle(pilot)
+        assert app.navigation.pane.pane_id == "journal"
+
+
+def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
+    """Every action has a target with its method, one id, and keys that no other action has."""
+    app = make_app(workspace)
+    assert len(BY_ID) == len(ACTIONS)
+    keys = [key for action in ACTIONS for key in action.keys]
+    assert sorted(set(keys)) == sorted(keys)
+    for action in ACTIONS:
+        assert callable(getattr(getattr(app, action.target), action.method)), action.id

@@ -1,0 +1,188 @@
+"""What happens outside appears, and maintenance shows its plan before it moves anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.widgets.harness import HOSTILE, assert_safe, screen_text
+from widgets.dialogs import Preview
+from widgets.panes import PANES
+
+
+async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace) -> None:
+    """Another program adds a task on top: cursor and selection stay, the new row flashes, Changes says who."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        await press(pilot, "space", "j")
+        cursor, selected = pane.current().title, [item.title for item in pane.selected()]
+        path = workspace.memory / "tasks.md"
+        path.write_text(path.read_text().replace("## Pending\n", "## Pending\n\n### [HIGH] From outside\n", 1))
+        app.looking.files_changed(frozenset({"tasks.md"}))
+        await settle(pilot)
+        assert pane.current().title == cursor
+        assert [item.title for item in pane.selected()] == selected
+        assert [row.item.title for row in pane.line_list.flashing] == ["From outside"]
+        assert "From outside" in screen_text(app)
+        (change,) = app.noticing.newest_first()
+        assert (change.actor, change.titles) == ("outside", ("[HIGH] From outside",))
+        await press(pilot, "0")
+        assert "From outside" in screen_text(app)
+
+
+async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) -> None:
+    """The watcher reports our own writes as well; they are listed once, as ours."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "s")
+        app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
+        await settle(pilot)
+        assert [change.actor for change in app.noticing.newest_first()] == ["human"]
+        await press(pilot, "u")
+        app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
+        await settle(pilot)
+        assert [change.actor for change in app.noticing.newest_first()] == ["human", "human"]
+
+
+async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:
+    """A real change on disk reaches the screen through the watcher's thread."""
+    app = make_app(workspace, watches=True)
+    async with running(app) as pilot:
+        path = workspace.memory / "tasks.md"
+        path.write_text(path.read_text().replace("Deploy v2.1", "Deliver v2.2"))
+        while "Deliver v2.2" not in screen_text(app):
+            await pilot.pause(0.02)
+
+
+async def test_a_file_that_cannot_be_read_is_a_message(workspace: Workspace) -> None:
+    """A folder in the place of a file is said; what was read before stays on the screen."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        path = workspace.memory / "tasks.md"
+        path.rename(path.with_suffix(".away"))
+        path.mkdir()
+        app.looking.request()
+        await settle(pilot)
+        assert "Deploy v2.1 to staging" in screen_text(app)
+        assert any(note.severity == "error" for note in app._notifications)
+
+
+OLD_TASK = "### [NORMAL] Long done\n- completed: 2023-11-02\n"
+OLD_ENTRY = "\n## 2023-10-01\n\n### 09:00 — Long ago\n- a line\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "file", "archive"),
+    [
+        ("A", "tasks.md", "archive/tasks-2023-11.md"),
+        ("P", "journal.md", "archive/journal-2023-10.md"),
+        ("M", "tasks.md", "archive/tasks-2023-11.md"),
+    ],
+)
+async def test_maintenance_shows_its_plan_first(workspace: Workspace, key: str, file: str, archive: str) -> None:
+    """A, P and M show what moves where; Escape leaves everything, Enter moves it, u brings it back."""
+    for name, text in (("tasks.md", OLD_TASK), ("journal.md", OLD_ENTRY)):
+        path = workspace.memory / name
+        path.write_text(path.read_text().rstrip("\n") + "\n" + text)
+    before = (workspace.memory / file).read_bytes()
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, key)
+        assert isinstance(app.screen, Preview)
+        text = screen_text(app)
+        assert archive in text
+        assert "before" in text
+        await press(pilot, "escape")
+        assert (workspace.memory / file).read_bytes() == before
+        await press(pilot, key, "enter")
+        assert (workspace.memory / archive).exists()
+        assert (workspace.memory / file).read_bytes() != before
+        assert app.noticing.newest_first()[0].operation == "maintain"
+        await press(pilot, "u")
+        assert (workspace.memory / file).read_bytes() == before
+        assert not (workspace.memory / archive).exists()
+
+
+async def test_a_plan_with_nothing_to_do_cannot_be_applied(workspace: Workspace) -> None:
+    """Enter on an empty plan does nothing; Escape closes it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "A", "enter")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "escape")
+        assert app.screen is app.desk
+
+
+SIZES = [(120, 36), (40, 10), (1, 1)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_every_pane_opens_in_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Every pane, its detail, the palette and the help open in every size, and a resize keeps them."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        for pane in PANES:
+            await press(pilot, pane.key)
+            await pilot.press("enter", "escape")
+        await pilot.press("2", "colon", "escape", "question_mark", "escape", "a", "escape")
+        await pilot.resize_terminal(90, 20)
+        await settle(pilot)
+        assert "Deploy v2.1" in screen_text(app)
+
+
+async def test_narrow_terminals_show_one_at_a_time(workspace: Workspace) -> None:
+    """At 40 columns the list has the screen, Enter gives it to the detail, Escape back."""
+    app = make_app(workspace)
+    async with running(app, (40, 10)) as pilot:
+        assert "PENDING" in screen_text(app)
+        assert "assigned" not in screen_text(app)
+        await press(pilot, "enter")
+        assert "assigned" in screen_text(app)
+        assert "PENDING" not in screen_text(app)
+        await press(pilot, "escape")
+        assert "PENDING" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(120, 30), (70, 24)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Titles and values that try to steer the terminal or to be markup are shown as they are, everywhere."""
+    texts = [text.replace("\n", " ").replace("\r", " ") for text in HOSTILE.values()]
+    tasks = "".join(
+        f"### [HIGH] {text}\n- due: {text[:40]}\n- notes: {text}\n- tags: {text[:60]}\n- {'x' * 9}: {text}\n\n"
+        for text in texts
+    )
+    journal = "".join(f"### 10:00 — {text}\n- {text}\n\n" for text in texts)
+    knowledge = "".join(f"- {text}\n" for text in texts)
+    workspace = make_workspace(tmp_path, {})
+    for name, text in {
+        "tasks.md": f"---\ntype: task-list\n---\n\n## Pending\n\n{tasks}",
+        "journal.md": f"## 2024-01-15\n\n{journal}",
+        "knowledge.md": f"## Facts [/x]\n{knowledge}",
+        "monitors.md": f"## Monitors\n\n### [/nope]\x1b[31m\n- type: {texts[0]}\n- lastStatus: {texts[2]}\n",
+        "contacts.md": f"## People\n- **{texts[1]}** ({texts[2]}): {texts[4]}\n",
+        "config.md": f"## X\n- target: {texts[2]}\n",
+    }.items():
+        (workspace.memory / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        for _ in range(len(texts) - 1):
+            assert_safe(screen_text(app))
+            await pilot.press("j")
+        await press(pilot, "e")
+        assert_safe(screen_text(app))
+        await press(pilot, "escape", "x")
+        assert_safe(screen_text(app))
+        await pilot.press("y", "u", "d", "escape", "t", "escape")
+        await press(pilot, "s")
+        assert_safe(screen_text(app))
+        for pane in PANES:
+            await press(pilot, pane.key)
+            await pilot.press("enter", "escape", "j")
+            assert_safe(screen_text(app))
+        app.say("[/nope] \x1b[31m", title="[bold]\x9b", severity="error")
+        await settle(pilot)
+        assert_safe(screen_text(app))

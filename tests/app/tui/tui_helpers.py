@@ -1,0 +1,67 @@
+"""What the tests of the application share: a real workspace, the application over it, and waiting without sleeping."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+
+NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+"""The time in all tests."""
+
+
+def make_workspace(folder: Path, files: Mapping[str, str]) -> Workspace:
+    """A workspace with these files and no others."""
+    return Workspace.init(
+        folder / "shop", NOW, actor="test", state_home=folder / "state", machine_zone=UTC, files=dict(files)
+    )[0]
+
+
+def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
+    """The application with a clock that stands still, without a watcher and with an editor that needs no terminal."""
+    options = {"clock": lambda: NOW, "watches": False, "hand_over": nullcontext, "environ": {}, **options}
+    return MemdeckApp(workspace, **options)  # type: ignore[arg-type]
+
+
+async def settle(pilot: Pilot[int]) -> None:
+    """Wait until every key was handled and nothing is read or written any more."""
+    app = pilot.app
+    assert isinstance(app, MemdeckApp)
+    await pilot.pause()
+    while True:
+        waited = [worker for worker in app.workers if worker.group != "watch" and not worker.is_finished]
+        if waited:
+            await app.workers.wait_for_complete(waited)
+        await pilot.pause()
+        if app.idle and not any(not w.is_finished for w in app.workers if w.group != "watch"):
+            return
+
+
+@asynccontextmanager
+async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[int]]:
+    """The application on a screen of so many cells, after its first look at the files."""
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        yield pilot
+
+
+async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys one after the other, each after what the one before did."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def type_text(pilot: Pilot[int], text: str) -> None:
+    """Type characters into what has the focus."""
+    await pilot.press(*[NAMES.get(character, character) for character in text])
+    await settle(pilot)
+
+
+NAMES = {" ": "space", ":": "colon", "/": "slash", "-": "minus", "+": "plus", ",": "comma", ".": "full_stop"}

@@ -1,0 +1,146 @@
+"""The archive pane: months and what was moved there, read when it is opened."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
+from widgets.panes.archive import ArchivePane, month_name
+
+TASKS = """---
+type: task-archive
+---
+## Completed
+### [NORMAL] {title}
+- completed: {month}-24 16:30
+- assigned: heartbeat
+- outcome: Done
+"""
+JOURNAL = "---\ntype: journal-archive\n---\n## {month}-20\n### 10:30 — {title}\n- one **bold** word\n"
+
+
+def archive() -> Files:
+    """Three months: two with tasks and journal, one with a plan's name that has no month."""
+    return Files(
+        {
+            "archive/tasks-2023-11.md": TASKS.format(title="Newest task", month="2023-11"),
+            "archive/journal-2023-11.md": JOURNAL.format(title="Newest entry", month="2023-11"),
+            "archive/tasks-2023-10.md": TASKS.format(title="Older task", month="2023-10"),
+            "archive/tasks-2022-01.md": TASKS.format(title="Oldest task", month="2022-01"),
+            "archive/notes.md": "not an archive of ours",
+        }
+    )
+
+
+async def test_only_the_newest_month_is_read() -> None:
+    """Months stand newest first with their kinds; files of older months are read when they are opened."""
+    pane, files = ArchivePane(), archive()
+    async with showing(pane, files) as (pilot, app):
+        screen = shown(app)
+        assert screen.index("November 2023") < screen.index("October 2023") < screen.index("January 2022")
+        assert "Newest task" in screen
+        assert "Newest entry" in screen
+        assert "Older task" not in screen
+        assert "3 months" in screen
+        assert {name for name in files.reads if "10" in name or "2022" in name} == set()
+        pane.go_to("archive/tasks-2023-10.md")
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert "Older task" in shown(app)
+        assert pane.current().ref == "archive/tasks-2023-10.md"
+        assert not any("2022" in name for name in files.reads)
+
+
+async def test_a_filter_reads_everything() -> None:
+    """What is searched for is found in every month, below its month and kind."""
+    pane, files = ArchivePane(), archive()
+    async with showing(pane, files) as (pilot, app):
+        pane.set_filter("oldest")
+        await settled(pilot, app)
+        screen = shown(app)
+        assert "Oldest task" in screen
+        assert "January 2022" in screen
+        assert "November" not in screen.split("\n")[1]
+        assert "1 of 4" in screen
+        pane.set_filter("assigned:heartbeat task")
+        await settled(pilot, app)
+        assert "3 of 4" in shown(app)
+
+
+async def test_a_jump_finds_an_entry_that_was_not_read_yet() -> None:
+    """A link into an older month reads the files, then stands on the entry."""
+    pane, files = ArchivePane(), archive()
+    (task,) = files.look().archived_tasks()[-1].tasks
+    async with showing(pane, files) as (pilot, app):
+        assert pane.go_to(task.ref)
+        await settled(pilot, app)
+        assert pane.current().title == "Oldest task"
+        assert not pane.go_to("tasks#0000000000")
+
+
+async def test_entries_are_shown_in_full_and_cannot_be_changed() -> None:
+    """Tasks show their fields, journal entries their text rendered; no form opens."""
+    pane, files = ArchivePane(), archive()
+    async with showing(pane, files) as (pilot, app):
+        pane.go_to(files.look().archived_tasks()[0].tasks[0].ref)
+        await settled(pilot, app)
+        assert "outcome" in shown(app)
+        pane.go_to(files.look().archived_journals()[0].entries()[0].ref)
+        await settled(pilot, app)
+        assert "2023-11-20 10:30" in shown(app)
+        assert "one bold word" in shown(app)
+        assert pane.adding(NOW) is None
+        assert pane.editing(pane.current(), NOW) is None
+        assert pane.removing([pane.current()]) is None
+
+
+async def test_the_cursor_stays_when_maintenance_adds_entries() -> None:
+    """New entries on top of a file move the rows, not the cursor."""
+    pane, files = ArchivePane(), archive()
+    async with showing(pane, files) as (pilot, app):
+        pane.go_to(files.look().archived_tasks()[0].tasks[0].ref)
+        more = Files(
+            {
+                "a": TASKS.format(title="Newest task", month="2023-11").replace(
+                    "## Completed\n", "## Completed\n### [LOW] Brand new\n- completed: 2023-11-30\n"
+                )
+            }
+        )
+        files.documents["archive/tasks-2023-11.md"] = more.documents["a"]
+        pane.show(files.look(), NOW)
+        await settled(pilot, app)
+        assert "Brand new" in shown(app)
+        assert pane.current().title == "Newest task"
+
+
+async def test_the_sample_workspace_and_the_empty_state() -> None:
+    """The sample's archive opens with plans; a workspace without one says what fills it."""
+    pane = ArchivePane()
+    async with showing(pane, DEMO) as (pilot, app):
+        pane.set_filter("a")
+        await settled(pilot, app)
+        assert "Plans" in shown(app)
+    pane = ArchivePane()
+    async with showing(pane, {"tasks.md": ""}) as (_, app):
+        assert "Maintenance moves here what is done" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("month", "name"),
+    [("2024-01", "January 2024"), ("2024-13", "2024-13"), ("old", "old"), ("2023-12", "December 2023")],
+)
+def test_months_have_names(month: str, name: str) -> None:
+    """A month is said as people say it; other names of files stay."""
+    assert month_name(month) == name
+
+
+async def test_hostile_entries_are_only_text() -> None:
+    """Titles, outcomes and texts from a file cannot steer the terminal."""
+    pane = ArchivePane()
+    async with showing(pane, {}, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            files = {
+                "archive/tasks-2023-11.md": TASKS.format(title=hostile, month="2023-11") + f"- notes: {hostile}\n",
+                "archive/journal-2023-11.md": JOURNAL.format(title=hostile, month="2023-11") + f"- {hostile}\n",
+            }
+            await walked(pane, files, pilot, app)

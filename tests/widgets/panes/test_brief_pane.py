@@ -1,0 +1,190 @@
+"""The brief: groups of what needs a person, each row a way to its entry."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memory.problems import Problem
+from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
+from widgets.pane import Pane
+from widgets.pane_rows import Row
+from widgets.panes.brief import BriefPane, BriefRow
+from widgets.rows import Heading
+
+FILES: dict[str, str | bytes] = {
+    "tasks.md": """## Pending
+### [HIGH] Late
+- due: 2024-01-14
+- assigned: heartbeat
+### [LOW] Soon
+- due: 2024-01-15 14:00
+### [NORMAL] Far away
+- due: 2024-03-01
+## In Progress
+### [HIGH] Under way
+- progress: 45%
+""",
+    "journal.md": "## 2024-01-15\n### 10:20 — Newest\n- x\n## 2024-01-14\n### 16:30 — Older\n- y\n",
+    "monitors.md": """## Monitors
+### Disk
+- interval: 0 * * * *
+- lastCheck: 2024-01-15T10:00:00Z
+- lastStatus: alert (93% used)
+### API
+- interval: */5 * * * *
+- lastStatus: healthy
+""",
+    "config.md": "## Heartbeat\n- expression: */30 * * * *\n## Memory Maintenance\n- maintenanceSchedule: 0 2 * * *\n",
+}
+
+
+def rows(pane: BriefPane, group: str) -> list[BriefRow]:
+    """The rows of a group."""
+    return [row.item for row in pane.line_list.rows if isinstance(row, Row) and row.item.group == group]
+
+
+def headings(pane: BriefPane) -> list[tuple[str, str]]:
+    """The groups with their counts."""
+    return [(row.title, row.note) for row in pane.line_list.rows if isinstance(row, Heading)]
+
+
+async def test_what_needs_a_person_stands_first() -> None:
+    """Alerts and overdue tasks come first, then what runs, what happened and what comes; empty groups are left out."""
+    pane = BriefPane()
+    async with showing(pane, FILES, (100, 40)) as (_, app):
+        assert headings(pane) == [
+            ("ALERTS", "1"),
+            ("OVERDUE", "1"),
+            ("TODAY", "1"),
+            ("IN PROGRESS", "1"),
+            ("JOURNAL", "2"),
+            ("NEXT RUNS", "4"),
+        ]
+        screen = shown(app)
+        for words in ("▲ 30 min ago", "alert, 93% used", "▲ 1 d ago", "14:00", "▓▓▓░░░  45%", "10:20", "in 5 min"):
+            assert words in screen
+        assert "Far away" not in screen
+        assert "Monday, 15 January" in screen
+
+
+@pytest.mark.parametrize(
+    ("group", "file"),
+    [
+        ("alert", "monitors.md"),
+        ("overdue", "tasks.md"),
+        ("progress", "tasks.md"),
+        ("journal", "journal.md"),
+    ],
+)
+@pytest.mark.parametrize("key", ["enter", "o"])
+async def test_every_row_leads_to_its_entry(group: str, file: str, key: str) -> None:
+    """Enter and o ask the application to go to the entry itself."""
+    pane, files = BriefPane(), Files(FILES)
+    look = files.look()
+    refs = {item.ref for items in (look.tasks.tasks, look.journal.entries(), look.monitors.monitors) for item in items}
+    async with showing(pane, files) as (pilot, app):
+        assert pane.go_to(rows(pane, group)[0].ref)
+        await pilot.press(key)
+        await pilot.pause()
+        (jump,) = app.of(Pane.Jump)
+        assert jump.file == file  # type: ignore[attr-defined]
+        assert jump.ref in refs  # type: ignore[attr-defined]
+
+
+async def test_the_ref_of_a_row_is_that_of_its_entry() -> None:
+    """What is copied from the brief is understood by the command line."""
+    pane, files = BriefPane(), Files(FILES)
+    async with showing(pane, files):
+        assert pane.copied_ref(rows(pane, "overdue")[0]) == files.look().tasks.tasks[0].ref
+        assert [pane.copied_ref(row) for row in rows(pane, "run") if row.title == "Heartbeat"] == [""]
+
+
+async def test_runs_lead_to_what_sets_them() -> None:
+    """Heartbeat and maintenance lead to their keys in config.md, monitors to the monitor."""
+    pane = BriefPane()
+    async with showing(pane, FILES):
+        runs = {row.title: row for row in rows(pane, "run")}
+        assert (runs["Heartbeat"].file, runs["Heartbeat"].target) == ("config.md", "expression")
+        assert (runs["Maintenance"].file, runs["Maintenance"].target) == ("config.md", "maintenanceSchedule")
+        assert runs["API"].file == "monitors.md"
+
+
+async def test_problems_and_maintenance_come_when_they_are_known() -> None:
+    """What a worker found is added without losing the cursor: errors high up, warnings below, notes not at all."""
+    pane = BriefPane()
+    async with showing(pane, FILES, (100, 50)) as (pilot, app):
+        await pilot.press("j", "j")
+        before = pane.current().ref
+        pane.say_more(
+            [
+                Problem("error", "config.md", 2, "config.value", "a bad value"),
+                Problem("warning", "tasks.md", 2, "link.dangling", "leads nowhere"),
+                Problem("note", "tasks.md", 2, "task.created", "created is missing"),
+            ],
+            [("tasks.md", "3 completed tasks move to the archive")],
+        )
+        await settled(pilot, app)
+        assert pane.current().ref == before
+        screen = shown(app)
+        assert screen.index("a bad value") < screen.index("IN PROGRESS") < screen.index("leads nowhere")
+        assert "created is missing" not in screen
+        assert "3 completed tasks move to the archive" in screen
+        pane.go_to(rows(pane, "problem")[0].ref)
+        await pilot.press("enter")
+        await pilot.pause()
+        (jump,) = app.of(Pane.Jump)
+        assert (jump.file, jump.ref) == ("config.md", "line:1")  # type: ignore[attr-defined]
+
+
+async def test_a_long_group_is_cut_with_a_count() -> None:
+    """A group shows its first rows and says how many more there are."""
+    tasks = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
+    pane = BriefPane()
+    async with showing(pane, {"tasks.md": tasks}) as (_, app):
+        assert headings(pane) == [("OVERDUE", "9")]
+        assert "… and 3 more" in shown(app)
+
+
+async def test_a_quiet_workspace_says_so() -> None:
+    """Nothing due, running or wrong is good news, and the pane says which key begins."""
+    pane = BriefPane()
+    async with showing(pane, {}, (60, 10)) as (_, app):
+        assert "All is quiet" in shown(app)
+        assert "Press 2 and then a" in shown(app)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (3, 2)], ids=str)
+async def test_the_sample_fits_every_screen(size: tuple[int, int]) -> None:
+    """The brief takes the whole pane on every screen, without a detail beside it."""
+    pane = BriefPane()
+    async with showing(pane, DEMO, size) as (pilot, app):
+        assert len(shown(app).split("\n")) == size[1]
+        await pilot.press("G", "k")
+        assert not pane.query_one(".pane--detail-frame").display
+
+
+async def test_the_same_look_is_not_computed_twice() -> None:
+    """Telling problems costs no second brief of the files; a later moment does."""
+    pane, files = BriefPane(), Files(FILES)
+    async with showing(pane, files):
+        count = len(files.reads)
+        pane.say_more([Problem("error", "tasks.md", 0, "x", "whole file")])
+        assert len(files.reads) == count
+        pane.show(files.look(), NOW + timedelta(hours=4))
+        assert ("OVERDUE", "2") in headings(pane)
+
+
+async def test_hostile_entries_are_only_text() -> None:
+    """Titles, assignees, states and messages cannot steer the terminal."""
+    pane = BriefPane()
+    async with showing(pane, FILES, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            files = {
+                "tasks.md": f"## Pending\n### [HIGH] {hostile}\n- due: 2024-01-01\n- assigned: {hostile}\n",
+                "journal.md": f"## 2024-01-15\n### 10:20 — {hostile}\n",
+                "monitors.md": f"## Monitors\n### {hostile}\n- lastCheck: {hostile}\n- lastStatus: {hostile}\n",
+            }
+            pane.say_more([Problem("error", "tasks.md", 1, "x", hostile)])
+            await walked(pane, files, pilot, app)

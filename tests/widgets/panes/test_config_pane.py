@@ -1,0 +1,167 @@
+"""The config pane: keys under their own names, what they mean, and what is wrong with a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixture_files import sample
+from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from widgets.panes.config import ConfigPane
+
+CONFIG = """---
+type: agent-config
+setupComplete: true
+---
+## Heartbeat
+- expression: */30 * * * *
+## Memory Maintenance
+- archiveCompletedAfterDays: seven
+- pruneJournalAfterDays: 30 (a month)
+- maintenanceSchedule: 0 2 * * *
+## Own Things
+- colour: blue
+- expression: 0 * * * *
+"""
+
+
+async def test_every_key_of_the_format_fits_the_screen() -> None:
+    """The sample shows one key per row under its own name, grouped by section, without scrolling."""
+    pane = ConfigPane()
+    async with showing(pane, {"config.md": sample("config.md")}, (120, 36)) as (_, app):
+        screen = shown(app)
+        for words in (
+            "setupComplete",
+            "Heartbeat",
+            "*/30 * * * *  every 30 min",
+            "primaryChannel",
+            "channel-abc123  (Telegram)",
+            "Memory Maintenance",
+            "maxJournalEntries",
+        ):
+            assert words in screen
+        assert pane.line_list.max_scroll_y == 0
+
+
+async def test_a_bad_value_is_marked_with_its_place() -> None:
+    """What cannot be used is an alert, with file and line in the detail and in the sidebar's mark."""
+    pane = ConfigPane()
+    files = Files({"config.md": CONFIG})
+    async with showing(pane, files) as (pilot, app):
+        assert "▲ seven" in shown(app)
+        assert "2 problems" in shown(app)
+        assert pane.go_to("archiveCompletedAfterDays")
+        await settled(pilot, app)
+        assert "config.md:8: archiveCompletedAfterDays is 'seven'" in detail_words(pane)
+    assert ConfigPane.badge(files.look(), NOW).alert
+
+
+async def test_the_detail_says_what_a_key_means() -> None:
+    """Known keys are explained, cron expressions say when they run, unknown keys are said to be kept."""
+    pane = ConfigPane()
+    async with showing(pane, {"config.md": CONFIG}) as (pilot, app):
+        pane.go_to("maintenanceSchedule")
+        await settled(pilot, app)
+        assert "2024-01-16 02:00, tomorrow 02:00" in detail_words(pane)
+        assert "When an open memdeck runs the maintenance" in detail_words(pane)
+        pane.go_to("colour")
+        await settled(pilot, app)
+        assert "memdeck does not know this key" in detail_words(pane)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        ("archiveCompletedAfterDays", "-1", "not a whole number"),
+        ("archiveCompletedAfterDays", "9", None),
+        ("pruneJournalAfterDays", "45 (longer)", None),
+        ("expression", "61 * * * *", "minute 61"),
+        ("expression", "0 * * * *", None),
+        ("colour", "anything", None),
+    ],
+)
+async def test_values_are_checked_as_they_are_typed(key: str, value: str, error: str | None) -> None:
+    """The form of a key says beside the field what is wrong, in the words of the format."""
+    pane = ConfigPane()
+    async with showing(pane, {"config.md": CONFIG}):
+        pane.go_to(key)
+        plan = pane.editing(pane.current(), NOW)
+        assert plan is not None
+        (field,) = plan.fields
+        assert plan.title == key
+        found = field.validate(value) if field.validate else None
+        assert (error in found) if error and found else found is None and error is None
+
+
+async def test_editing_changes_one_line() -> None:
+    """Saving the form changes the key's line and nothing else; the cursor stays on the key."""
+    pane = ConfigPane()
+    files = Files({"config.md": CONFIG})
+    async with showing(pane, files) as (pilot, app):
+        pane.go_to("archiveCompletedAfterDays")
+        plan = pane.editing(pane.current(), NOW)
+        assert plan is not None
+        files.apply(plan.build({"value": "14"}, {"value": "14"}, NOW))
+        assert files.text("config.md") == CONFIG.replace("seven", "14")
+        pane.show(files.look(), NOW)
+        await settled(pilot, app)
+        assert pane.current().key == "archiveCompletedAfterDays"
+        assert "1 problem" in shown(app)
+
+
+async def test_keys_are_added_and_removed() -> None:
+    """A new key goes to the section under the cursor; a key that is there cannot be added again."""
+    pane = ConfigPane()
+    files = Files({"config.md": CONFIG})
+    async with showing(pane, files):
+        pane.go_to("colour")
+        plan = pane.adding(NOW)
+        assert plan is not None
+        assert [field.value for field in plan.fields] == ["Own Things", "", ""]
+        assert plan.fields[1].validate is not None
+        assert plan.fields[1].validate("colour") == "colour is there already"
+        assert plan.check is not None
+        values = {"section": "Own Things", "key": "shape", "value": "round"}
+        assert plan.check(values) == {}
+        assert "value" in plan.check({"section": "", "key": "maxJournalEntries", "value": "many"})
+        files.apply(plan.build(values, values, NOW))
+        assert "- expression: 0 * * * *\n- shape: round\n" in files.text("config.md")
+        removal = pane.removing([pane.current()])
+        assert removal is not None
+        assert removal.details == "colour"
+        files.apply(removal.build(NOW))
+        assert "colour" not in files.text("config.md")
+
+
+async def test_filter_and_empty_state() -> None:
+    """The filter looks at keys, values and sections; without settings the pane says how to begin."""
+    pane = ConfigPane()
+    async with showing(pane, {"config.md": CONFIG}) as (pilot, app):
+        pane.set_filter("maintenance 30")
+        await settled(pilot, app)
+        assert "pruneJournalAfterDays" in shown(app)
+        assert "colour" not in shown(app)
+    pane = ConfigPane()
+    async with showing(pane, {}) as (_, app):
+        assert "Press a to add the first setting." in shown(app)
+
+
+async def test_hostile_values_are_only_text() -> None:
+    """Keys, values, remarks and sections from a file cannot steer the terminal."""
+    pane = ConfigPane()
+    async with showing(pane, {}, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            source = f"## {hostile}\n- timezone: {hostile}\n- maxJournalEntries: 5 ({hostile})\n- other: {hostile}\n"
+            await walked(pane, {"config.md": source}, pilot, app)
+
+
+async def test_a_jump_counts_for_more_than_where_the_pane_was_left() -> None:
+    """A jump into a pane that was not open yet arrives, whatever position and filter are remembered."""
+    pane = ConfigPane()
+    files = Files({"config.md": CONFIG})
+    async with showing(pane, {}):
+        pane.contents = None
+        assert not pane.go_to("line:8")
+        pane.show(files.look(), NOW)
+        pane.restore({"at": "colour", "filter": "colour"})
+        assert pane.current().key == "pruneJournalAfterDays"
+        assert pane.filter == ""

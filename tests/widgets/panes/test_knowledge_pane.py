@@ -1,0 +1,226 @@
+"""The knowledge pane: an outline of facts, decisions by date, and what can be done with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixture_files import sample
+from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, showing, shown, walked
+from widgets.outline import Branch
+from widgets.panes.knowledge import KnowledgePane
+from widgets.pieces import line_text
+
+KNOWLEDGE = """---
+type: knowledge-base
+---
+## Preferences
+- Prefers **PostgreSQL** over MongoDB
+- 部署 happens at night 🚀
+## Projects
+- Two of them
+### Shop
+- Frontend: React
+### Site
+## Decisions Made
+- 2024-01-10: Chose JWT (stateless)
+- 2024-01-14: Monorepo rejected
+- Undated choice
+"""
+
+
+def rows(pane: KnowledgePane) -> list[str]:
+    """The rows as they are drawn in 39 cells, without the space at their end."""
+    return [line_text(pane.draw_row(row.item, 39)).rstrip() for row in pane.line_list.rows if hasattr(row, "item")]
+
+
+async def test_the_outline_opens_expanded() -> None:
+    """Sections, topics and facts stand under one another; decisions have dates, the newest first."""
+    pane = KnowledgePane()
+    async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (_, app):
+        assert rows(pane) == [
+            "▾ Preferences                         2",
+            "    Prefers **PostgreSQL** over MongoDB",
+            "    部署 happens at night 🚀",
+            "▾ Projects                            2",
+            "    Two of them",
+            "  ▾ Shop                              1",
+            "      Frontend: React",
+            "    Site                              0",
+            "▾ Decisions Made                      3",
+            "    2024-01-14  Monorepo rejected",
+            "    2024-01-10  Chose JWT  stateless",
+            "    no date     Undated choice",
+        ]
+        assert "4 facts, 3 decisions" in shown(app)
+
+
+async def test_enter_and_arrows_fold() -> None:
+    """Enter folds a branch and opens it again; left goes up to the branch, then folds it; right opens it."""
+    pane = KnowledgePane()
+    async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (pilot, _):
+        await pilot.press("enter")
+        assert rows(pane)[:2] == ["▸ Preferences                         2", "▾ Projects                            2"]
+        await pilot.press("enter", "j", "left")
+        assert isinstance(pane.current(), Branch)
+        assert len(rows(pane)) == 12
+        await pilot.press("left")
+        assert len(rows(pane)) == 10
+        await pilot.press("right", "right")
+        assert pane.current().text == "Prefers **PostgreSQL** over MongoDB"
+        await pilot.press("z")
+        assert len(rows(pane)) == 3
+        await pilot.press("z")
+        assert len(rows(pane)) == 12
+
+
+async def test_the_detail_shows_the_text_rendered() -> None:
+    """A fact is drawn as Markdown with its place; a decision with its reason and date."""
+    pane = KnowledgePane()
+    async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (pilot, _):
+        await pilot.press("j")
+        await pilot.pause()
+        assert detail_words(pane).startswith("Prefers PostgreSQL over MongoDB section Preferences")
+        pane.set_filter("jwt")
+        await pilot.press("G")
+        await pilot.pause()
+        assert detail_words(pane).startswith("Chose JWT reason stateless decided 2024-01-10, 5 d ago")
+
+
+async def test_the_filter_shows_hits_with_their_branches() -> None:
+    """A hit stands below its section and topic; a topic's name finds all of it; folds do not hide hits."""
+    pane = KnowledgePane()
+    async with showing(pane, {"knowledge.md": KNOWLEDGE}) as (pilot, app):
+        await pilot.press("z")
+        pane.set_filter("react")
+        await pilot.pause()
+        assert [row.split("  ")[-1].strip() or row for row in rows(pane)][-1] == "Frontend: React"
+        assert len(rows(pane)) == 3
+        assert "1 of 7" in shown(app)
+        pane.set_filter("topic:shop")
+        assert len(rows(pane)) == 3
+        pane.set_filter("")
+        assert len(rows(pane)) == 3
+
+
+async def test_a_fact_is_added_where_the_cursor_stands() -> None:
+    """Section and topic are filled in; among decisions the form asks date and reason."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files):
+        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.topic == "Shop"))
+        plan = pane.adding(NOW)
+        assert plan is not None
+        assert {field.name: field.value for field in plan.fields} == {
+            "section": "Projects",
+            "topic": "Shop",
+            "text": "",
+        }
+        values = {"section": "Projects", "topic": "Shop", "text": "Backend: Node"}
+        files.apply(plan.build(values, values, NOW))
+        assert "- Frontend: React\n- Backend: Node\n" in files.text("knowledge.md")
+
+        pane.go_to(files.look().knowledge.items[-1].ref)
+        plan = pane.adding(NOW)
+        assert plan is not None
+        assert plan.title == "New decision"
+        assert [field.name for field in plan.fields] == ["section", "text", "date", "reason"]
+        values = {"section": "Decisions Made", "text": "Use uv", "date": "yesterday", "reason": "fast"}
+        files.apply(plan.build(values, values, NOW))
+        assert "- 2024-01-14: Use uv (fast)\n" in files.text("knowledge.md")
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"text": "Chose PASETO"}, "- 2024-01-10: Chose PASETO (stateless)"),
+        ({"date": "2024-01-11"}, "- 2024-01-11: Chose JWT (stateless)"),
+        ({"reason": "simple"}, "- 2024-01-10: Chose JWT (simple)"),
+        ({"reason": ""}, "- 2024-01-10: Chose JWT"),
+    ],
+    ids=str,
+)
+async def test_a_decision_is_edited(changed: dict[str, str], line: str) -> None:
+    """Each field of a decision changes alone, on its own line."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files):
+        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Chose JWT"))
+        plan = pane.editing(pane.current(), NOW)
+        assert plan is not None
+        values = {field.name: field.value for field in plan.fields}
+        files.apply(plan.build(changed, values | changed, NOW))
+        assert files.text("knowledge.md") == KNOWLEDGE.replace("- 2024-01-10: Chose JWT (stateless)", line)
+
+
+async def test_a_fact_can_be_edited_as_source() -> None:
+    """The editor gets the bullet's words and gives back any others, also without a reason."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files):
+        assert pane.source_text(pane.current()) is None
+        assert pane.copied_ref(pane.current()) == ""
+        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Chose JWT"))
+        assert pane.source_text(pane.current()) == "2024-01-10: Chose JWT (stateless)\n"
+        build = pane.from_source(pane.current(), "2024-01-11: Chose PASETO\n", NOW)
+        assert build is not None
+        files.apply(build)
+        assert files.text("knowledge.md") == KNOWLEDGE.replace(
+            "2024-01-10: Chose JWT (stateless)", "2024-01-11: Chose PASETO"
+        )
+
+
+async def test_facts_are_removed_together_and_branches_never() -> None:
+    """Several facts go in one change; a section cannot be removed or edited here."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files) as (pilot, _):
+        assert pane.removing(pane.selected()) is None
+        assert pane.editing(pane.current(), NOW) is None
+        await pilot.press("space", "space", "space")
+        removal = pane.removing(pane.selected())
+        assert removal is not None
+        assert removal.question == "Remove 2 facts?"
+        files.apply(removal.build(NOW))
+        assert [item.text for item in files.look().knowledge.items][:1] == ["Two of them"]
+
+
+async def test_a_change_from_outside_flashes_only_what_is_new() -> None:
+    """The cursor stays on its fact and folds stay folded when the file changes above them."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files) as (pilot, _):
+        pane.go_to(next(item.ref for item in files.look().knowledge.items if item.text == "Frontend: React"))
+        await pilot.pause()
+        files.documents |= Files(
+            {"knowledge.md": KNOWLEDGE.replace("## Projects", "- Brand new\n## Projects")}
+        ).documents
+        pane.show(files.look(), NOW)
+        await pilot.pause()
+        assert pane.current().text == "Frontend: React"
+        assert [row.item.text for row in pane.line_list.flashing] == ["Brand new"]  # type: ignore[attr-defined]
+
+
+async def test_the_sample_and_the_empty_state() -> None:
+    """The format's own sample opens; without knowledge the pane says what it is for and how to begin."""
+    pane = KnowledgePane()
+    async with showing(pane, {"knowledge.md": sample("knowledge.md")}, (40, 10)) as (_, app):
+        assert "User Preferences" in shown(app)
+    pane = KnowledgePane()
+    async with showing(pane, {}) as (_, app):
+        assert "Press a to write down the first fact." in shown(app)
+        plan = pane.adding(NOW)
+        assert plan is not None
+        assert plan.fields[0].value == ""
+
+
+async def test_a_jump_opens_what_hides_the_fact() -> None:
+    """A link to a fact in a folded topic opens its branches."""
+    pane, files = KnowledgePane(), Files({"knowledge.md": KNOWLEDGE})
+    async with showing(pane, files) as (pilot, _):
+        await pilot.press("z")
+        assert pane.go_to(next(item.ref for item in files.look().knowledge.items if item.topic == "Shop"))
+        assert pane.current().text == "Frontend: React"
+
+
+async def test_hostile_facts_are_only_text() -> None:
+    """Sections, topics, facts, dates and reasons from a file cannot steer the terminal."""
+    pane = KnowledgePane()
+    async with showing(pane, {}, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            source = f"## {hostile}\n- {hostile}\n### {hostile}\n- 2024-01-10: {hostile} ({hostile})\n"
+            await walked(pane, {"knowledge.md": source}, pilot, app)

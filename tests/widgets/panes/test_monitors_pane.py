@@ -1,0 +1,163 @@
+"""The monitors pane: how each monitor was, when it runs, and its form."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixture_files import sample
+from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from widgets.panes.monitors import MonitorsPane
+from widgets.pieces import line_text
+
+MONITORS = """## Monitors
+### API
+- type: http
+- url: https://api.example.com/health
+- interval: */5 * * * * (every 5 min)
+- threshold: status != 200
+- autoRemediate: pm2 restart api
+- lastCheck: 2024-01-15T10:25:00Z
+- lastStatus: healthy
+- owner: Bob
+### Disk
+- type: command
+- command: df -h / | awk 'NR==2 {print $5}'
+- interval: 0 * * * *
+- autoRemediate: null (notify only)
+- lastCheck: 2024-01-15T10:00:00Z
+- lastStatus: alert (93% used)
+### New
+- type: command
+- command: true
+- interval: sometimes
+"""
+
+
+def rows(pane: MonitorsPane, width: int) -> list[str]:
+    """The rows as they are drawn."""
+    return [line_text(pane.draw_row(row.item, width)).rstrip() for row in pane.line_list.rows]  # type: ignore[attr-defined]
+
+
+async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
+    """Name, state, last check and next run stand in columns; only what is not healthy is in colour."""
+    pane = MonitorsPane()
+    async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
+        assert rows(pane, 60) == [
+            "✓ API                    healthy        5 min ago   in 5 min",
+            "▲ Disk                   alert         30 min ago  in 30 min",
+            "○ New                    unknown",
+        ]
+        assert [line[2:14].rstrip() for line in rows(pane, 34)] == ["API", "Disk", "New"]
+        tones = [{piece.tone for piece in pane.draw_row(row.item, 54)} for row in pane.line_list.rows]  # type: ignore[attr-defined]
+        assert ["alert" in found for found in tones] == [False, True, False]
+        assert "1 not healthy" in shown(app)
+    badge = MonitorsPane.badge(Files({"monitors.md": MONITORS}).look(), NOW)
+    assert (badge.count, badge.alert) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("", ["interval every 5 min (*/5 * * * *)", "next run 2024-01-15 10:35, in 5 min", "remedy pm2 restart api"]),
+        (
+            "",
+            ["url https://api.example.com/health", "OTHER FIELDS owner Bob", "last check 2024-01-15 10:25, 5 min ago"],
+        ),
+        ("j", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}'", "remedy notify only"]),
+        ("jj", ["○ unknown", "last check never", "next run this is no cron expression"]),
+    ],
+    ids=["times", "fields", "alert", "never"],
+)
+async def test_the_detail_says_everything(keys: str, words: list[str]) -> None:
+    """What is checked, when, and what an alert does; commands and addresses are text."""
+    pane = MonitorsPane()
+    async with showing(pane, {"monitors.md": MONITORS}) as (pilot, app):
+        await pilot.press(*keys)
+        await settled(pilot, app)
+        for expected in words:
+            assert expected in detail_words(pane)
+        assert all(link.text != "https://api.example.com/health" for link in pane.detail_view.links)
+
+
+async def test_a_monitor_is_added() -> None:
+    """The form asks what its type looks at, shows the next runs, and the new monitor stands in the file."""
+    pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})
+    async with showing(pane, files):
+        plan = pane.adding(NOW)
+        assert plan is not None
+        fields = {field.name: field for field in plan.fields}
+        assert fields["interval"].hint is not None
+        assert "Mon 15 Jan 10:35" in fields["interval"].hint("*/5 * * * *")
+        assert plan.check is not None
+        values = {field.name: field.value for field in plan.fields} | {"name": "Queue", "type": "command"}
+        assert plan.check(values) == {"command": "a monitor of type command needs a command"}
+        values["command"] = "redis-cli ping"
+        assert plan.check(values) == {}
+        files.apply(plan.build(values, values, NOW))
+        written = "### Queue\n- type: command\n- command: redis-cli ping\n- interval: */5 * * * *\n"
+        assert written in files.text("monitors.md")
+
+
+async def test_a_monitor_is_edited_and_removed() -> None:
+    """Changed fields change their lines, emptied ones go, unknown ones can be edited, the source be replaced."""
+    pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})
+    async with showing(pane, files):
+        item = pane.current()
+        plan = pane.editing(item, NOW)
+        assert plan is not None
+        values = {field.name: field.value for field in plan.fields}
+        assert values["owner"] == "Bob"
+        changed = {"interval": "0 * * * *", "threshold": "", "name": "API health"}
+        edit = files.apply(plan.build(changed, values | changed, NOW))
+        text = files.text("monitors.md")
+        assert "### API health\n- type: http\n- url: https://api.example.com/health\n" in text
+        assert "\n- interval: 0 * * * *\n- autoRemediate" in text
+        pane.show(files.look(), NOW)
+        assert pane.go_to(edit.ref or "")
+        source = pane.source_text(pane.current())
+        assert source is not None
+        build = pane.from_source(pane.current(), source.replace("Bob", "Carol"), NOW)
+        assert build is not None
+        files.apply(build)
+        assert "- owner: Carol\n### Disk" in files.text("monitors.md")
+        pane.show(files.look(), NOW)
+        removal = pane.removing([pane.current()])
+        assert removal is not None
+        files.apply(removal.build(NOW))
+        assert [monitor.name for monitor in files.look().monitors.monitors] == ["Disk", "New"]
+
+
+async def test_sorting_brings_what_is_not_healthy_up() -> None:
+    """Sorted by status the alert is first, then what was never checked."""
+    pane = MonitorsPane()
+    async with showing(pane, {"monitors.md": MONITORS}):
+        pane.set_sort("status")
+        assert [row[2:6].strip() for row in rows(pane, 54)] == ["Disk", "New", "API"]
+        pane.set_sort("name")
+        assert [row[2:6].strip() for row in rows(pane, 54)] == ["API", "Disk", "New"]
+
+
+async def test_filter_sample_and_empty_state() -> None:
+    """The filter knows states; the format's sample is all healthy; without monitors the pane says how to begin."""
+    pane = MonitorsPane()
+    async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
+        pane.set_filter("status:unknown")
+        assert rows(pane, 30)[0].startswith("○ New")
+    pane = MonitorsPane()
+    async with showing(pane, {"monitors.md": sample("monitors.md")}, (40, 10)) as (_, app):
+        assert "all healthy" in shown(app)
+    pane = MonitorsPane()
+    async with showing(pane, {}) as (_, app):
+        assert "Press a to add the first monitor." in shown(app)
+
+
+async def test_hostile_monitors_are_only_text() -> None:
+    """Names, commands, states and unknown fields from a file cannot steer the terminal."""
+    pane = MonitorsPane()
+    async with showing(pane, {}, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            source = (
+                f"## Monitors\n### {hostile}\n- type: {hostile}\n- command: {hostile}\n- interval: {hostile}\n"
+                f"- lastCheck: {hostile}\n- lastStatus: {hostile} ({hostile})\n- own: {hostile}\n"
+            )
+            await walked(pane, {"monitors.md": source}, pilot, app)

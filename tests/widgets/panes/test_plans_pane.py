@@ -1,0 +1,168 @@
+"""The plans pane: plans, phases and tasks as a tree with states and bars."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixture_files import sample
+from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
+from widgets.pane import Pane
+from widgets.panes.plans import PlansPane
+from widgets.pieces import line_text
+
+PLAN = """## Active Plans
+### Shop
+- planId: orch-1
+- status: running
+- created: 2024-01-12 09:00
+- progress: 10%
+- projects: api, web
+
+| id | project | title | phase | dependsOn | status | progress |
+|----|---------|-------|-------|-----------|--------|----------|
+| t1 | api | 数据库 schema | 1 |  | completed | 100% |
+| t2 | api | Auth API | 2 | t1 | running | 50% |
+| t3 | web | Login form | 2 | t2, t9 | blocked | 0% |
+| t4 | web | Loose end |  |  | pending | 0% |
+"""
+TASKS = "## Pending\n### [HIGH] Write the login form\n- orchestrationId: orch-1\n"
+
+
+def rows(pane: PlansPane, width: int = 47) -> list[str]:
+    """The rows as they are drawn."""
+    return [line_text(pane.draw_row(row.item, width)).rstrip() for row in pane.line_list.rows if hasattr(row, "item")]
+
+
+async def test_a_plan_is_a_tree_of_phases() -> None:
+    """Each task stands in its phase with the sign of its state; plans and running tasks have bars."""
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": PLAN}) as (_, app):
+        assert rows(pane) == [
+            "▾ ◐ Shop                            ▓▓░░░░  38%",
+            "  ▾ Phase 1                              1 of 1",
+            "    ✓ t1   数据库 schema",
+            "  ▾ Phase 2                              0 of 2",
+            "    ◐ t2   Auth API                 ▓▓▓░░░  50%",
+            "    ▲ t3   Login form                   blocked",
+            "  ▾ In no phase                          0 of 1",
+            "    ○ t4   Loose end",
+        ]
+        assert "1 active" in shown(app)
+
+
+async def test_only_what_is_stuck_is_in_colour() -> None:
+    """A blocked task is marked, a running or finished one is not."""
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": PLAN}):
+        marked = [
+            line_text(pane.draw_row(row.item, 48)).split()[1]
+            for row in pane.line_list.rows
+            if hasattr(row, "item") and {piece.tone for piece in pane.draw_row(row.item, 48)} & {"warn", "alert"}
+        ]
+        assert marked == ["t3"]
+    assert not PlansPane.badge(Files({"orchestration.md": PLAN}).look(), NOW).alert
+    stuck = PLAN.replace("status: running", "status: blocked")
+    assert PlansPane.badge(Files({"orchestration.md": stuck}).look(), NOW).alert
+
+
+async def test_the_detail_of_a_plan() -> None:
+    """State, dates, a bar per phase, what the file says otherwise, and what is wrong."""
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, app):
+        await settled(pilot, app)
+        words = detail_words(pane)
+        for expected in (
+            "◐ running",
+            "projects api, web",
+            "created 2024-01-12 09:00, 3 d ago",
+            "stated 10% in the file",
+            "Phase 1 ▓▓▓▓▓▓▓▓▓▓▓▓ 100%",
+            "'t9', which is not in the plan",
+        ):
+            assert expected in words
+
+
+async def test_the_detail_of_a_task_names_what_it_waits_for() -> None:
+    """Dependencies stand with their state and title; one that the plan does not have is marked."""
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, app):
+        await pilot.press("j", "j", "j", "j", "j")
+        await settled(pilot, app)
+        words = detail_words(pane)
+        assert "▲ blocked" in words
+        assert "depends on ◐ t2 Auth API t9, which the plan does not have" in words
+
+
+async def test_tasks_of_the_plan_are_linked() -> None:
+    """The entries of tasks.md that carry the plan's id are a jump away, also from a task of the plan."""
+    pane, files = PlansPane(), Files({"orchestration.md": PLAN, "tasks.md": TASKS})
+    async with showing(pane, files) as (pilot, app):
+        plan, *_ = (row.item for row in pane.line_list.rows if hasattr(row, "item"))
+        step = pane.line_list.rows[3].item  # type: ignore[attr-defined]
+        for item in (plan, step):
+            (link,) = pane.links(item)
+            assert link.text == "Write the login form"
+            assert link.target == ("tasks.md", files.look().tasks.tasks[0].ref)
+        pane.follow(link.target)
+        await pilot.pause()
+        assert len(app.of(Pane.Jump)) == 1
+
+
+async def test_plans_fold_filter_and_keep_the_cursor() -> None:
+    """Enter folds a plan; a hit stands in its phase and plan; a change from outside keeps the cursor on its task."""
+    pane, files = PlansPane(), Files({"orchestration.md": PLAN})
+    async with showing(pane, files) as (pilot, app):
+        await pilot.press("enter")
+        assert len(rows(pane)) == 1
+        pane.set_filter("status:blocked")
+        await pilot.pause()
+        assert [row.split()[-1] for row in rows(pane)][-1] == "blocked"
+        assert len(rows(pane)) == 3
+        pane.set_filter("")
+        await pilot.press("enter", "j", "j", "j", "j")
+        assert pane.current().task.id == "t2"
+        files.documents |= Files({"orchestration.md": PLAN.replace("running | 50%", "completed | 100%")}).documents
+        pane.show(files.look(), NOW)
+        await settled(pilot, app)
+        assert pane.current().task.id == "t2"
+        assert pane.current().task.status == "completed"
+
+
+async def test_nothing_here_can_be_changed() -> None:
+    """Agents write plans; the pane offers no form, and copies the plan's source."""
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": PLAN}) as (pilot, _):
+        assert pane.adding(NOW) is None
+        assert pane.editing(pane.current(), NOW) is None
+        assert pane.removing([pane.current()]) is None
+        await pilot.press("j", "j")
+        assert (pane.source_text(pane.current()) or "").startswith("### Shop\n")
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (2, 2)], ids=str)
+async def test_samples_and_the_empty_state(size: tuple[int, int]) -> None:
+    """Completed plans stand below active ones on every screen; without plans the pane says who writes them."""
+    pane = PlansPane()
+    async with showing(pane, DEMO, size) as (pilot, app):
+        await pilot.press("G")
+        assert len(shown(app).split("\n")) == size[1]
+    pane = PlansPane()
+    async with showing(pane, {"orchestration.md": sample("orchestration.md")}, size) as (_, app):
+        assert rows(pane)
+    pane = PlansPane()
+    async with showing(pane, {}) as (_, app):
+        assert "An agent that writes a plan" in shown(app)
+
+
+async def test_hostile_plans_are_only_text() -> None:
+    """Titles, ids, states and projects from a file cannot steer the terminal."""
+    pane = PlansPane()
+    async with showing(pane, {}, (80, 24)) as (pilot, app):
+        for hostile in ONE_LINE:
+            cell = hostile.replace("|", "/")
+            source = (
+                f"## Active Plans\n### {hostile}\n- planId: {hostile}\n- status: {hostile}\n- projects: {hostile}\n\n"
+                "| id | project | title | phase | dependsOn | status | progress |\n|-|-|-|-|-|-|-|\n"
+                f"| {cell} | {cell} | {cell} | {cell} | {cell} | {cell} | {cell} |\n"
+            )
+            await walked(pane, {"orchestration.md": source}, pilot, app)

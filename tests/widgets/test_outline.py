@@ -1,0 +1,74 @@
+"""The rows of a tree: what folding hides and what a filter leaves."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgets.outline import found_rows, open_rows
+from widgets.pane_rows import Row
+from widgets.rows import Continuation, Heading
+
+TREE = ("a", " a1", " a2", "  x", "  y", "b", " b1", "c")
+
+
+def always(item: object) -> bool:
+    """Every item can hold others."""
+    return True
+
+
+def depth(item: str) -> int:
+    """How many spaces an item begins with."""
+    return len(item) - len(item.lstrip())
+
+
+def rows_of(*items: str) -> list[Row]:
+    """A row for each item."""
+    return [Row(item, item) for item in items]
+
+
+def items_of(rows: list[object]) -> list[str]:
+    """The items of rows, headings by their title."""
+    return [row.item.strip() if isinstance(row, Row) else getattr(row, "title", "+") for row in rows]
+
+
+def test_folding_hides_what_is_below() -> None:
+    """A folded item hides everything that is deeper, up to the next that is not."""
+    rows = rows_of(*TREE)
+    assert items_of(open_rows(rows, depth, {" a2"}.__contains__)) == ["a", "a1", "a2", "b", "b1", "c"]
+    assert items_of(open_rows(rows, depth, {"a", "b", " a2"}.__contains__)) == ["a", "b", "c"]
+    assert open_rows(rows, depth, set().__contains__) == rows
+
+
+def test_a_heading_ends_what_is_folded_above_it() -> None:
+    """Headings are always shown; continuations go with their item."""
+    first, below, other = rows_of("a", " a1", "b")
+    rows = [first, Continuation(first), below, Continuation(below), Heading("TWO"), other]
+    assert items_of(open_rows(rows, depth, {"a"}.__contains__)) == ["a", "+", "TWO", "b"]
+
+
+def test_a_filter_shows_hits_with_their_way() -> None:
+    """Hits stand below everything that they belong to, once."""
+    rows = [Heading("ONE"), *rows_of(*TREE), Heading("TWO"), *rows_of("d", " d1")]
+    assert items_of(found_rows(rows, depth, always, lambda row: row.item in ("  x", "  y", " b1"))) == [
+        "ONE", "a", "a2", "x", "y", "b", "b1"
+    ]  # fmt: skip
+    assert items_of(found_rows(rows, depth, always, lambda row: row.item == "d")) == ["TWO", "d"]
+    assert found_rows(rows, depth, always, lambda _: False) == []
+
+
+def test_what_holds_nothing_is_no_way() -> None:
+    """An item that others cannot stand below is left out unless it is a hit."""
+    rows = rows_of("a", " a1", "b", " b1")
+    kept = found_rows(rows, depth, lambda item: item == "a", lambda row: row.item in (" a1", " b1"))
+    assert items_of(kept) == ["a", "a1", "b1"]
+
+
+@given(st.lists(st.integers(0, 4), max_size=30), st.sets(st.integers(0, 29)))
+def test_every_hit_is_shown_once_in_order(depths: list[int], hits: set[int]) -> None:
+    """Whatever the tree looks like: all hits stay, nothing is doubled, the order is that of the file."""
+    rows = [Row((level, number), number) for number, level in enumerate(depths)]
+    kept = found_rows(rows, lambda item: item[0], always, lambda row: row.item[1] in hits)
+    numbers = [row.item[1] for row in kept if isinstance(row, Row)]
+    assert numbers == sorted(set(numbers))
+    assert hits & set(range(len(depths))) <= set(numbers)

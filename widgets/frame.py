@@ -1,0 +1,84 @@
+"""Frame: a box with its name at the left of the top line and a short note at the right."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.containers import Vertical
+from textual.content import Content
+
+from memory.safetext import cell_width, clip, visible
+
+CORNERS = 6
+"""Cells of the top line that the corners and the blanks around the title take."""
+
+
+class Frame(Vertical):
+    """Holds the list or the detail of a pane; its border says which of them has the focus."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Frame {
+        border: round $border-blurred;
+        border-title-color: $foreground-muted;
+        border-title-style: none;
+        background: $background;
+        &:focus-within { border: round $border; border-title-color: $foreground; }
+    }
+    """
+
+    def __init__(self, *children: object, name: str = "", classes: str | None = None) -> None:
+        super().__init__(*children, classes=classes)  # type: ignore[arg-type]
+        self._label, self._remark = name, ""
+
+    @property
+    def label(self) -> str:
+        """The name in the top line."""
+        return self._label
+
+    @property
+    def remark(self) -> str:
+        """The note at the right of the top line."""
+        return self._remark
+
+    def has_room_for(self, label: str) -> bool:
+        """Whether a name can be shown as a whole."""
+        return len(label) < 1024 and cell_width(visible(label)) <= self.outer_size.width - CORNERS
+
+    def say(self, label: str, remark: str = "") -> None:
+        """Set both; content of files may be in them."""
+        if (label, remark) != (self._label, self._remark):
+            self._label, self._remark = label, remark
+            self._show_title()
+
+    def on_mount(self) -> None:
+        """Show the title."""
+        self._show_title()
+
+    def on_resize(self) -> None:
+        """Fill the top line again."""
+        self._show_title()
+
+    def _show_title(self, again: bool = True) -> None:
+        room = self.outer_size.width - CORNERS
+        if room <= 0:
+            self.border_title = None
+            if again and self.is_attached:
+                # Not laid out yet, and a first size is not always told.
+                self.call_after_refresh(self._show_title, again=False)
+            return
+        # Cut before making visible: a title may be a megabyte long.
+        label = clip(visible(self._label[:1024]), room)
+        remark = clip(visible(self._remark[:256]), room)
+        left = room - cell_width(label) - cell_width(remark) - 2
+        if not remark or left < 1:
+            self.border_title = Content(label) if label else None
+            return
+        rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
+        colour = "$border" if self.has_pseudo_class("focus-within") else "$border-blurred"
+        self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+
+    def watch_has_focus_within(self) -> None:
+        """The rule between name and note takes the border's colour."""
+        self._show_title()

@@ -1,0 +1,52 @@
+"""What a filter's text means: words that all occur, and `name:value` for one field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .pane import Pane
+    from .pane_rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """A filter that was read: casefolded words, and pairs of a field's name and what its value holds."""
+
+    words: tuple[str, ...]
+    fields: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, text: str, names: Sequence[str]) -> Needles:
+        """Read a filter. Words are joined by spaces; `name:` of a known field with nothing after it asks that the
+        field has a value at all; a name that no field has is a word like any other.
+        """
+        words, fields = [], []
+        for part in text.casefold().split():
+            name, colon, value = part.partition(":")
+            if colon and name in names:
+                fields.append((name, value))
+            else:
+                words.append(part)
+        return cls(tuple(words), tuple(fields))
+
+    @staticmethod
+    def narrows(before: str, after: str) -> bool:
+        """Whether everything that fits `after` fits `before` as well."""
+        return after.startswith(before) and not before.endswith(":")
+
+    def fit(self, row: Row, pane: Pane) -> bool:
+        """Whether an item fits."""
+        haystack = row.haystack
+        if haystack is None:
+            haystack = row.haystack = pane.text(row.item).casefold()
+        for word in self.words:
+            if word not in haystack:
+                return False
+        for name, value in self.fields:
+            found = pane.field_text(row.item, name).casefold()
+            if value not in found if value else not found:
+                return False
+        return True

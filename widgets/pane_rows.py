@@ -1,0 +1,124 @@
+"""The rows of a pane: stable keys for items that are made anew with each look at the files, and the filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .rows import Continuation, Heading, Note
+
+
+class Row:
+    """The key of one item in a list. It stays the same object while the entry it stands for lives."""
+
+    __slots__ = ("haystack", "item", "mark")
+
+    def __init__(self, item: Any, mark: Hashable) -> None:
+        """`mark` tells whether the item's content is the same as before."""
+        self.item = item
+        self.mark = mark
+        self.haystack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows of a pane after one look: keys in order, the items they get, and those that changed."""
+
+    keys: tuple[Hashable, ...]
+    items: tuple[tuple[Row, Any, Hashable], ...]
+    changed: frozenset[Row]
+
+    def apply(self) -> None:
+        """Give the rows their new items; for the thread that draws them."""
+        for row, item, mark in self.items:
+            if mark != row.mark:
+                row.haystack = None
+            row.item, row.mark = item, mark
+
+
+EMPTY = Rows((), (), frozenset())
+"""A pane before its first look."""
+
+
+def match_rows(
+    old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
+) -> Rows:
+    """Find for each item the row it had before: by its mark, else by its ref; what is new gets a new row.
+
+    `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
+    whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
+    """
+    known: dict[Hashable, list[Row]] = {}
+    for row, _, row_mark in old.items:
+        known.setdefault(row_mark, []).append(row)
+    keys: list[Any] = []
+    items: list[Any] = []
+    fresh: list[int] = []
+    by_item: dict[int, int] = {}
+    for part in wanted:
+        if isinstance(part, Heading | Note):
+            keys.append(part)
+            continue
+        if isinstance(part, Continuation):
+            keys.append((by_item[id(part.owner)], part.number))
+            continue
+        part_mark = mark(part)
+        by_item[id(part)] = len(items)
+        keys.append(len(items))
+        rows = known.get(part_mark)
+        if rows:
+            items.append((rows.pop(0), part, part_mark))
+        else:
+            fresh.append(len(items))
+            items.append((None, part, part_mark))
+    changed = []
+    left: dict[Hashable, Row] = {}
+    if fresh:
+        for rows in known.values():
+            for row in rows:
+                left[ref(row.item)] = row
+    for index in fresh:
+        _, item, item_mark = items[index]
+        row = left.pop(ref(item), None) if left else None
+        if row is None:
+            row = Row(item, item_mark)
+        changed.append(row)
+        items[index] = (row, item, item_mark)
+    keys = tuple(_key(part, items) for part in keys)
+    return Rows(keys, tuple(items), frozenset(changed if old.items else ()))
+
+
+def _key(part: Any, items: Sequence[Any]) -> Hashable:
+    if isinstance(part, int):
+        row: Row = items[part][0]
+        return row
+    if isinstance(part, tuple):
+        return Continuation(items[part[0]][0], part[1])
+    return part  # type: ignore[no-any-return]
+
+
+def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashable]:
+    """The rows that a filter leaves: matching items with their continuations, and the headings right above them."""
+    kept: list[Hashable] = []
+    pending: list[Hashable] = []
+    last: Row | None = None
+    passed = False
+    for key in keys:
+        if isinstance(key, Row):
+            passed = True
+            last = key if wanted(key) else None
+            if last is not None:
+                kept.extend(pending)
+                pending.clear()
+                kept.append(key)
+        elif isinstance(key, Continuation):
+            if key.owner is last:
+                kept.append(key)
+        elif isinstance(key, Heading | Note):
+            if passed:
+                pending.clear()
+                passed = False
+            if kept or isinstance(key, Heading):
+                pending.append(key)
+    return kept

@@ -1,0 +1,238 @@
+"""The brief: what needs a person now, what runs, what happened last; every row leads to its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from widgets.columns import Column, Columns
+from widgets.line_list import LineList
+from widgets.pane import Badge, Pane
+from widgets.pieces import Line, Piece, line
+from widgets.rows import Heading, Note
+from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
+
+from .when import moment_of, since, until
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.files.status import Brief, NextRun
+    from memory.problems import Problem
+
+ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
+"""When or where, what, and a word more."""
+
+WIDE_ENOUGH = 48
+"""Cells from which tasks show their priority."""
+
+MOST = {"week": 4, "run": 4, "journal": 5, "progress": 5}
+"""Rows of one group, else 6; more are counted in a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefRow:
+    """One row: the group it stands in, where it leads, and the thing itself."""
+
+    group: str
+    file: str
+    target: str
+    thing: Any = field(compare=False)
+    words: str = ""
+
+    @property
+    def ref(self) -> str:
+        """Unique in the pane: one entry may stand in two groups."""
+        return f"{self.group}:{self.file}:{self.target}:{self.words}"
+
+    @property
+    def title(self) -> str:
+        """What the row is about."""
+        return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
+
+
+class BriefPane(Pane):
+    """What is overdue, due, in progress, on alert, coming next, and wrong; Enter goes there."""
+
+    pane_id: ClassVar[str] = "brief"
+    number: ClassVar[str] = "1"
+    title: ClassVar[str] = "Brief"
+    empty: ClassVar[str] = (
+        "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
+        "Press 2 and then a to add the first task, or ? to see every key."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor", show=False)
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._problems: tuple[Problem, ...] = ()
+        self._upkeep: tuple[tuple[str, str], ...] = ()
+        self._known: tuple[Snapshot, datetime, Brief] | None = None
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """The groups that hold something, what needs a person first."""
+        brief = self._brief(snapshot, now)
+        rows: list[Any] = []
+        for title, group in self._groups(brief):
+            if not group:
+                continue
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, "" if group[0].group == "upkeep" else str(len(group))))
+            most = MOST.get(group[0].group, 6)
+            rows.extend(group[:most])
+            if len(group) > most:
+                rows.append(Note(f"… and {len(group) - most} more", len(rows)))
+        return rows
+
+    def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
+        def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
+            return [BriefRow(group, task.file, task.ref, task) for task in found]
+
+        yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
+        yield "OVERDUE", tasks("overdue", brief.overdue)
+        yield "TODAY", tasks("today", brief.due_today)
+        yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
+        yield "IN PROGRESS", tasks("progress", brief.in_progress)
+        yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
+        yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
+        yield "THIS WEEK", tasks("week", brief.due_week)
+        yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
+        yield "NEXT MAINTENANCE", [BriefRow("upkeep", file, "", None, words) for file, words in self._upkeep]
+
+    def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:
+        known = self._known
+        if known is None or known[0] is not snapshot or known[1] != now:
+            from memory.files.status import brief
+
+            known = self._known = (snapshot, now, brief(snapshot, now))
+        return known[2]
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:
+        """What day it is in the workspace's zone."""
+        local = now.astimezone(snapshot.zone)
+        return f"{local:%A}, {local.day} {local:%B}"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Nothing to count; the header says what needs a person."""
+        return Badge()
+
+    def say_more(self, problems: Sequence[Problem], upkeep: Sequence[tuple[str, str]] = ()) -> None:
+        """Show what took longer to find: what a check says, and what the next maintenance would move.
+
+        `upkeep` holds a file and a sentence each. Cursor and view stay.
+        """
+        more = (tuple(problems), tuple(upkeep))
+        if more != (self._problems, self._upkeep):
+            self._problems, self._upkeep = more
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+
+    def mark(self, item: BriefRow) -> Hashable:
+        """A row is as it was while its entry is."""
+        entry = getattr(item.thing, "entry", None)
+        return item.ref, entry if entry is not None else item.words
+
+    def text(self, item: BriefRow) -> str:
+        """What stands in the row."""
+        return " ".join((item.group, item.title, *self._note(item)))
+
+    # How it is drawn
+
+    def draw_row(self, item: BriefRow, width: int) -> Line:
+        """When or where, what, and a word more."""
+        title: Piece | Line = Piece(item.title)
+        if item.group in ("overdue", "today", "progress", "week"):
+            priority = item.thing.priority
+            if width >= WIDE_ENOUGH:
+                title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
+        elif item.group == "journal" and item.thing.lines:
+            title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
+        note = ", ".join(self._note(item))
+        return ROW.line(width, {"when": self._when(item), "title": title, "note": Piece(note, "muted")})
+
+    def _when(self, item: BriefRow) -> Piece | Line:
+        thing, now, zone, glyphs = item.thing, self.now, self.zone, self.glyphs
+        match item.group:
+            case "alert":
+                return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
+            case "progress":
+                return () if thing.progress is None else progress_line(thing.progress, glyphs)
+            case "overdue" | "today" | "week":
+                return due_words(thing, now, zone, glyphs)
+            case "journal":
+                moment = moment_of(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
+                return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
+            case "run":
+                return Piece(until(thing.instant, now, zone), "muted")
+            case "problem":
+                tone = "alert" if thing.level == "error" else "muted"
+                return Piece(f"{item.file}:{thing.line}" if thing.line else item.file, tone)
+            case _:
+                return Piece(item.file.removesuffix(".md"), "muted")
+
+    def _note(self, item: BriefRow) -> tuple[str, ...]:
+        thing = item.thing
+        match item.group:
+            case "alert":
+                return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            case "overdue" | "today" | "week" | "progress":
+                return tuple(part for part in (thing.assigned,) if part)
+            case _:
+                return ()
+
+    # Where a row leads
+
+    def copied_ref(self, item: BriefRow) -> str:
+        """The ref of the entry that the row leads to."""
+        return item.target if "#" in item.target else ""
+
+    def links(self, item: BriefRow) -> Sequence[Any]:  # noqa: ARG002
+        """None: the row itself is the link."""
+        return ()
+
+    def on_mount(self) -> None:
+        """The list takes the whole pane."""
+        self.query_one(".pane--detail-frame").display = False
+        frame = self.query_one(".pane--list-frame")
+        frame.styles.width, frame.styles.height = "100%", "1fr"
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter goes to the entry."""
+        event.stop()
+        event.prevent_default()
+        self.action_jump()
+
+    def action_jump(self) -> None:
+        """Go to the entry under the cursor."""
+        item = self.current()
+        if item is not None and item.file:
+            self.post_message(self.Jump(item.file, item.target))
+
+
+_RUN_PLACES = {
+    "heartbeat": ("config.md", "expression"),
+    "maintenance": ("config.md", "maintenanceSchedule"),
+    "monitor": ("monitors.md", ""),
+    "task": ("tasks.md", ""),
+}
+"""Where the runs of each kind are set: a file, and an entry where it is always the same."""
+
+
+def _run_row(run: NextRun) -> BriefRow:
+    file, entry = _RUN_PLACES.get(run.kind, ("", ""))
+    return BriefRow("run", file, run.ref or entry, run, run.label)
+
+
+def _problem_row(problem: Problem) -> BriefRow:
+    target = f"line:{problem.line - 1}" if problem.line else ""
+    return BriefRow("problem", problem.file, target, problem, problem.message)

@@ -1,0 +1,344 @@
+"""The contacts pane: channels, message routes and people, each group a table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.safetext import cell_width, visible
+from widgets.columns import Column, Columns, Content
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.fields import FieldSpec
+from widgets.outline import INDENT, Branch, OutlinePane
+from widgets.pane import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane_fields import by_use
+from widgets.pieces import Line, Piece, line, line_width
+from widgets.rows import Note
+
+if TYPE_CHECKING:
+    from memory.files.contacts import Channel, Contacts
+    from memory.files.snapshot import Snapshot
+
+GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
+"""The kinds of contacts in the order of the file, and what the groups are called."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "channel": ("name", "id", "type", "status"),
+    "route": ("channel", "project", "prefix", "terminal"),
+    "person": ("name", "role", "text"),
+}
+"""What the rows of a group show; the first names the contact."""
+
+LABELS = {"text": "how to reach"}
+"""Columns that are called otherwise than their field."""
+
+MEANING = 4
+"""The first word of a channel's name stands for it when it has more letters than that."""
+
+WIDEST = 22
+"""The most cells that one of the narrow columns takes."""
+
+IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role": 2}
+"""Which of the narrow columns stay longest in a narrow terminal; others count 1."""
+
+GONE = frozenset({"disconnected", "offline", "error", "failed", "down"})
+"""States of a channel that need a person."""
+
+
+class ContactsPane(OutlinePane):
+    """Three tables; only a channel that is disconnected is in colour."""
+
+    pane_id: ClassVar[str] = "contacts"
+    number: ClassVar[str] = "5"
+    title: ClassVar[str] = "Contacts"
+    files: ClassVar[tuple[str, ...]] = ("contacts.md",)
+    empty: ClassVar[str] = (
+        "The channels that agents talk through, where messages go, and the people behind them.\n\n"
+        "Press a to add the first channel."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
+    item_name: ClassVar[str] = "contact"
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ContactsPane {
+        & > .pane--list-frame { width: 13fr; }
+        & > .pane--detail-frame { width: 7fr; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._layouts: dict[str, Columns] = {}
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """A branch per group, also for an empty one, so that a contact can be added there."""
+        contacts = snapshot.contacts
+        if not any(_items(contacts, kind) for kind, _ in GROUPS):
+            return ()
+        rows: list[Any] = []
+        for kind, title in GROUPS:
+            items = _items(contacts, kind)
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Branch(f"group:{kind}", title, 0, len(items), kind=kind, name=kind))
+            rows.extend(items)
+        return rows
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Measure the columns, then show the rows."""
+        self._layouts = layouts(contents.snapshot.contacts)
+        super().put(contents, flash=flash)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many channels do not work."""
+        gone = sum(_is_gone(channel.status) for channel in snapshot.contacts.channels)
+        return f"{gone} disconnected" if gone else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many channels and people; a channel that is disconnected needs a person."""
+        contacts = snapshot.contacts
+        gone = any(_is_gone(channel.status) for channel in contacts.channels)
+        return Badge(len(contacts.channels) + len(contacts.people), gone)
+
+    def mark(self, item: Any) -> Hashable:
+        """A contact is what its row says; another line is no change."""
+        if isinstance(item, Branch):
+            return super().mark(item)
+        values = tuple(getattr(item, name) for name in COLUMNS[item.kind])
+        return item.ref, values, tuple(extra_of(item).items())
+
+    def text(self, item: Any) -> str:
+        """A contact is found by everything in its row."""
+        if isinstance(item, Branch):
+            return ""
+        values = [str(getattr(item, name) or "") for name in COLUMNS[item.kind]]
+        return " ".join([*values, *extra_of(item).values()])
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """A group with the names of its columns, or a contact in them."""
+        # Names stand right below the name of their group, so that all columns align.
+        indent = self.indent(item) if isinstance(item, Branch) else Piece(" " * INDENT)
+        left = line_width(line(indent))
+        kind = item.kind
+        cells: dict[str, Content] = {}
+        if isinstance(item, Branch):
+            if not item.count:
+                return line(" " * INDENT, Piece(item.title, "strong"), Piece("  none yet", "muted"))
+            cells = {name: Piece(LABELS.get(name, name), "muted") for name in COLUMNS[kind]}
+            cells[COLUMNS[kind][0]] = Piece(item.title, "strong")
+        else:
+            for name in COLUMNS[kind]:
+                cells[name] = getattr(item, name) or ""
+            if kind == "channel":
+                cells["status"] = line(*_status(item.status, self.glyphs))
+        return line(indent, self._layouts[kind].line(max(0, width - left), cells))
+
+    def detail_title(self, item: Any) -> str:
+        """The name, of a route the channel and the prefix."""
+        if isinstance(item, Branch):
+            return item.title
+        return f"{item.channel} {item.prefix}".strip() if item.kind == "route" else item.name
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """Every column, and what belongs to it."""
+        if isinstance(item, Branch):
+            words = {
+                "channel": "What agents send and receive messages through.",
+                "route": "Which project a message goes to that arrives on a channel with a prefix.",
+                "person": "Who to ask, and how to reach them.",
+            }[item.kind]
+            return [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
+        _, *names = COLUMNS[item.kind]
+        lines: list[DetailLine] = [Title(self.detail_title(item)), Spacer()]
+        for name in names:
+            value = str(getattr(item, name) or "")
+            if name == "text":
+                lines += [Spacer(), Prose(value, markdown=True)] if value else []
+            elif name == "status":
+                lines.append(Labelled(name, line(*_status(value, self.glyphs))))
+            elif value:
+                lines.append(Labelled(name, value))
+        extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]
+        if extra:
+            lines += [Spacer(), Caption("OTHER COLUMNS"), *extra]
+        belonging = self._belonging(item)
+        return [*lines, Spacer(), *belonging] if belonging else lines
+
+    def _belonging(self, item: Any) -> list[Link]:
+        """Routes of a channel and the people who are reached via it; the channel of a route; those of a person."""
+        assert self.snapshot is not None
+        contacts = self.snapshot.contacts
+
+        def listed(label: str, found: Sequence[Any], words: Callable[[Any], str]) -> list[Link]:
+            labels = [label] + [""] * len(found)
+            return [
+                Link(name, words(other), ("contacts.md", other.ref)) for name, other in zip(labels, found, strict=False)
+            ]
+
+        def channel_words(channel: Channel) -> str:
+            return f"{channel.name} ({channel.status})" if channel.status else channel.name
+
+        if item.kind == "channel":
+            arrow = self.glyphs.right
+            routes = [route for route in contacts.routes if _same(route.channel, item)]
+            people = [person for person in contacts.people if _mentions(person.text, item.name)]
+            return [
+                *listed("routes", routes, lambda route: f"{route.prefix} {arrow} {route.project}"),
+                *listed("people", people, lambda one: f"{one.name} ({one.role})" if one.role else one.name),
+            ]
+        if item.kind == "route":
+            return listed("via", [one for one in contacts.channels if _same(item.channel, one)], channel_words)
+        return listed("via", [one for one in contacts.channels if _mentions(item.text, one.name)], channel_words)
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """What else an entry is linked to than what its detail names."""
+        if isinstance(item, Branch):
+            return ()
+        named = {link.target for link in self._belonging(item)}
+        return [link for link in super().links(item) if link.target not in named]
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new contact of the group under the cursor."""
+        group = None if self.contents is None or self.current() is None else self.branch_of(self.current())
+        kind = group.kind if isinstance(group, Branch) else "channel"
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.contacts import add_contact
+
+            given = {key: value.strip() for key, value in values.items()}
+            return lambda snapshot: add_contact(snapshot, kind, given, now=now)
+
+        return FormPlan(f"New {kind}", self._fields(kind, None), build, "contacts.add")
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a contact, its other columns included."""
+        if isinstance(item, Branch):
+            return None
+        kind = item.kind
+        fields = self._fields(kind, item)
+        fields += [FieldSpec(key, key, value=str(value or ""), known=False) for key, value in extra_of(item).items()]
+        ref = item.ref
+
+        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
+            from memory.files.contacts import edit_contact
+
+            given = {key: value.strip() for key, value in changed.items()}
+            return lambda snapshot: edit_contact(snapshot, ref, given, now=now)
+
+        return FormPlan(f"Edit {kind}", fields, build, "contacts.edit")
+
+    def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
+        assert self.snapshot is not None
+        contacts = self.snapshot.contacts
+        items = _items(contacts, kind)
+        fields = []
+        for number, name in enumerate(COLUMNS[kind]):
+            value = "" if item is None else str(getattr(item, name) or "")
+            known = by_use(str(getattr(other, name) or "") for other in items) if name != "text" else ()
+            if (kind, name) == ("channel", "status"):
+                fields.append(FieldSpec(name, name, "choice", value or "connected", ("connected", "disconnected")))
+                continue
+            if (kind, name) == ("route", "channel"):
+                known = by_use(channel.name for channel in contacts.channels)
+            fields.append(
+                FieldSpec(
+                    name,
+                    LABELS.get(name, name),
+                    value=value,
+                    suggestions=known if name not in ("name", "id") else (),
+                    validate=_needed(name) if number == 0 else None,
+                )
+            )
+        return fields
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """Remove contacts, all in one change; groups cannot be removed."""
+        from memory.files.contacts import remove_contact
+
+        from .chain import chain, question
+
+        found = [item for item in items if not isinstance(item, Branch)]
+        if not found:
+            return None
+        refs = [item.ref for item in found]
+
+        def build(now: datetime) -> Build:
+            return chain([lambda snapshot, ref=ref: remove_contact(snapshot, ref, now=now) for ref in refs])
+
+        titles = [str(getattr(item, COLUMNS[item.kind][0]) or "") for item in found]
+        kinds = {item.kind for item in found}
+        return Removal(*question(kinds.pop() if len(kinds) == 1 else "contact", titles), build, "contacts.remove")
+
+
+def extra_of(item: Any) -> dict[str, str]:
+    """The further columns of a row; people have none."""
+    return dict(getattr(item, "extra", {}))
+
+
+def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
+    return {"channel": contacts.channels, "route": contacts.routes, "person": contacts.people}[kind]
+
+
+def layouts(contacts: Contacts) -> dict[str, Columns]:
+    """The columns of each group, as wide as their widest value; the last one takes what is left.
+
+    Names, and what stands right of them, begin in the same cells in all groups.
+    """
+    widths: dict[str, list[int]] = {}
+    for kind, title in GROUPS:
+        items = _items(contacts, kind)
+        widths[kind] = [_widest(name, items) for name in COLUMNS[kind]]
+        widths[kind][0] = max(widths[kind][0], cell_width(title))
+    shared = [max(widths[kind][place] for kind, _ in GROUPS if place + 1 < len(widths[kind])) for place in (0, 1)]
+    found = {}
+    for kind, _ in GROUPS:
+        names = COLUMNS[kind]
+        fixed = [
+            Column(name, shared[place] if place < 2 else widths[kind][place], importance=IMPORTANCE.get(name, 1))
+            for place, name in enumerate(names[:-1])
+        ]
+        found[kind] = Columns(*fixed, Column(names[-1], minimum=6 if kind == "route" else 14), gap=2)
+    return found
+
+
+def _widest(name: str, items: Sequence[Any]) -> int:
+    values = [cell_width(visible(str(getattr(item, name) or "")[: 2 * WIDEST])) for item in items]
+    return min(WIDEST, max([cell_width(LABELS.get(name, name)), *values]))
+
+
+def _is_gone(status: str | None) -> bool:
+    return (status or "").casefold() in GONE
+
+
+def _status(status: str | None, glyphs: Any) -> tuple[Piece, ...]:
+    """The sign and the word of a channel's state."""
+    if _is_gone(status):
+        return (Piece(f"{glyphs.alert} {status}", "alert"),)
+    if not status:
+        return (Piece(f"{glyphs.circle} unknown", "muted"),)
+    return (Piece(f"{glyphs.check} ", "muted"), Piece(status))
+
+
+def _same(name: str, channel: Channel) -> bool:
+    return bool(name) and name.casefold() in (channel.name.casefold(), channel.id.casefold())
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Whether a text names a channel, by all of its name or by a first word that says enough."""
+    folded, wanted = text.casefold(), name.casefold()
+    first = wanted.split(" ")[0]
+    return bool(wanted) and (wanted in folded or (len(first) > MEANING and first in _words(folded)))
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,;:()!?") for word in text.split()}
+
+
+def _needed(name: str) -> Any:
+    return lambda value: None if value.strip() else f"a {name} is needed"

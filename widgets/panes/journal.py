@@ -1,0 +1,140 @@
+"""The journal pane: what happened, day by day, the newest first; an entry reads as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from widgets.columns import Column, Columns
+from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
+from widgets.pane import Badge, Build, FormPlan, Pane, Removal
+from widgets.pieces import Line, Piece
+from widgets.rows import Heading, Note
+
+if TYPE_CHECKING:
+    from memory.files.journal import JournalEntry
+    from memory.files.snapshot import Snapshot
+
+ROW = Columns(Column("time", 5, importance=1), Column("title"), Column("lines", 3, "right"))
+"""Time, title, how many lines."""
+
+
+def day_title(day: str, today: date) -> str:
+    """A day as a heading: `Mon 15 Jan`, with what it is from today, and the year where it is another one."""
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return day
+    year = "" if found.year == today.year else f" {found.year}"
+    name = {0: "  today", 1: "  yesterday"}.get((today - found).days, "")
+    return f"{found:%a} {found.day} {found:%b}{year}{name}".upper()
+
+
+class JournalPane(Pane):
+    """Entries under their days."""
+
+    pane_id: ClassVar[str] = "journal"
+    number: ClassVar[str] = "3"
+    title: ClassVar[str] = "Journal"
+    files: ClassVar[tuple[str, ...]] = ("journal.md",)
+    empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress a to write the first entry."
+    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time")
+    item_name: ClassVar[str] = "entry"
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per day, then its entries."""
+        today = now.astimezone(snapshot.zone).date()
+        rows: list[Any] = []
+        day: list[Any] = []
+        current: str | None = None
+
+        def close() -> None:
+            if day:
+                if rows:
+                    rows.append(Note(number=len(rows)))
+                rows.append(Heading(day_title(current or "", today), str(len(day))))
+                rows.extend(day)
+                day.clear()
+
+        for entry in snapshot.journal.entries():
+            if entry.date != current:
+                close()
+                current = entry.date
+            day.append(entry)
+        close()
+        return rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many there are."""
+        return f"{snapshot.journal.count} entries"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many there are."""
+        return Badge(snapshot.journal.count)
+
+    def draw_row(self, item: JournalEntry, width: int) -> Line:
+        """Time, title, how many lines."""
+        count = len(item.lines)
+        return ROW.line(
+            width,
+            {
+                "time": Piece(item.time or "", "muted"),
+                "title": item.title,
+                "lines": Piece(str(count) if count else "", "muted"),
+            },
+        )
+
+    def detail_title(self, item: JournalEntry) -> str:
+        """Day and time."""
+        return f"{item.date} {item.time or ''}".strip()
+
+    def detail(self, item: JournalEntry) -> Sequence[DetailLine]:
+        """The entry as Markdown."""
+        body = item.entry.body.strip("\r\n") if item.entry is not None else ""
+        parts: list[DetailLine] = [Title(item.title), Spacer()]
+        parts.append(Prose(body, markdown=True) if body else Prose("nothing more was written", tone="muted"))
+        return parts
+
+    def overview(self) -> Sequence[DetailLine]:
+        """Nothing to show yet."""
+        return (Caption(""),)
+
+    def text(self, item: JournalEntry) -> str:
+        """Date, time and the whole entry."""
+        return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """The form of a new entry, at this moment."""
+        from .journal_forms import adding
+
+        assert self.snapshot is not None
+        return adding(self.snapshot, now)
+
+    def editing(self, item: JournalEntry, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of an entry."""
+        from .journal_forms import editing
+
+        return editing(item)
+
+    def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
+        """Remove entries, all in one change."""
+        from memory.files.journal_edits import remove_entry
+
+        from .chain import chain, question
+
+        refs = [item.ref for item in items]
+
+        def build(now: datetime) -> Build:
+            return chain([lambda snapshot, ref=ref: remove_entry(snapshot, ref, now=now) for ref in refs])
+
+        titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
+        return Removal(*question("entry", titles), build, "journal.remove")
+
+    def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
+        """Replace the entry's source."""
+        from memory.files.journal_edits import replace_entry_text
+
+        ref, base = item.ref, item.entry
+        return lambda snapshot: replace_entry_text(snapshot, ref, text, base=base, now=now)

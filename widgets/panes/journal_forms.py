@@ -1,0 +1,103 @@
+"""The forms of a journal entry: title, time, and one line of the entry a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.clock import format_local
+from widgets.fields import FieldSpec
+from widgets.pane_plans import Build, FormPlan, Values
+
+if TYPE_CHECKING:
+    from memory.files.journal import JournalEntry
+    from memory.files.snapshot import Snapshot
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """The lines of an entry as an editor shows them: one a line, what continues one indented."""
+    return "\n".join(line.replace("\n", "\n  ") for line in lines)
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """The lines of an entry from an editor's text; an indented line continues the one before."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if line[0] in " \t" and lines:
+            lines[-1] += "\n" + line.strip()
+        else:
+            lines.append(line.strip())
+    return tuple(lines)
+
+
+def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
+    """The form of a new entry: now, today."""
+    written = format_local(now, snapshot.zone)
+    fields = (
+        FieldSpec("title", "title", validate=_needed, placeholder="what happened"),
+        FieldSpec("time", "time", value=written, validate=_time_error, placeholder="14:00 or 2024-01-31 14:00"),
+        FieldSpec("lines", "lines", "multiline"),
+    )
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:
+        from memory.files.journal_edits import add_entry
+
+        at = values["time"].strip() if "time" in changed else None
+        return lambda snapshot: add_entry(
+            snapshot, values["title"].strip(), split_lines(values["lines"]), at=at or None, now=now
+        )
+
+    return FormPlan("Write an entry", fields, build, "journal.add", focus="title")
+
+
+def editing(item: JournalEntry) -> FormPlan:
+    """The form of an entry."""
+    fields = (
+        FieldSpec("title", "title", value=item.title, validate=_needed),
+        FieldSpec("time", "time", value=item.time or "", validate=_clock_error, placeholder="14:00"),
+        FieldSpec("lines", "lines", "multiline", join_lines(item.lines)),
+    )
+    ref, base = item.ref, item.entry
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+        from memory.files.journal_edits import edit_entry
+
+        given: dict[str, Any] = {}
+        if "title" in changed:
+            given["title"] = changed["title"].strip()
+        if "time" in changed:
+            given["time"] = changed["time"].strip()
+        if "lines" in changed:
+            given["lines"] = split_lines(changed["lines"])
+        return lambda snapshot: edit_entry(snapshot, ref, **given, base=base, now=now)
+
+    return FormPlan("Edit an entry", fields, build, "journal.edit", focus="title")
+
+
+def _needed(text: str) -> str | None:
+    return None if text.strip() else "an entry needs a title"
+
+
+def _clock_error(text: str) -> str | None:
+    text = text.strip()
+    if not text or re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?", text):
+        return None
+    return "a time looks like 14:00"
+
+
+def _time_error(text: str) -> str | None:
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} .*", text.strip()):
+        from datetime import UTC
+
+        from memory.clock import BadMoment, read_moment
+
+        try:
+            read_moment(text.strip(), UTC)
+        except BadMoment as error:
+            return error.message
+        return None
+    return _clock_error(text)

@@ -1,0 +1,231 @@
+"""The plans pane: a tree of plans, their phases and each task with its state."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from widgets.columns import Column, Columns
+from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
+from widgets.outline import INDENT, Branch, OutlinePane
+from widgets.pane import Badge
+from widgets.pieces import Line, Piece, line, line_width
+from widgets.rows import Heading, Note
+from widgets.task_words import progress_line
+
+from .plan_detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
+
+if TYPE_CHECKING:
+    from memory.files.orchestration import Plan, PlanTask
+    from memory.files.snapshot import Snapshot
+
+SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
+"""The sections of orchestration.md and what they are called here."""
+
+PLAN = Columns(Column("title", minimum=12), Column("state", 13, "right", importance=1))
+"""What a plan or a task is, and how far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One task of a plan, as a row of its tree."""
+
+    plan: Plan
+    task: PlanTask
+    number: int
+
+    @property
+    def ref(self) -> str:
+        """Unique in the pane."""
+        return f"{self.plan.ref}/{self.number}/{self.task.id}"
+
+    @property
+    def title(self) -> str:
+        """The task's title."""
+        return str(self.task.title or self.task.id or "")
+
+
+class PlansPane(OutlinePane):
+    """Plans with their phases and tasks, active ones first; agents write them, this only shows them."""
+
+    pane_id: ClassVar[str] = "plans"
+    number: ClassVar[str] = "6"
+    title: ClassVar[str] = "Plans"
+    files: ClassVar[tuple[str, ...]] = ("orchestration.md",)
+    empty: ClassVar[str] = (
+        "Work that agents split over several projects: each plan with its phases, its tasks and how far they are.\n\n"
+        "An agent that writes a plan to orchestration.md makes it appear here."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
+    item_name: ClassVar[str] = "plan"
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """Active plans, then completed ones, each with its phases and their tasks."""
+        rows: list[Any] = []
+        for section, title in SECTIONS:
+            plans = [plan for plan in snapshot.plans.plans if plan.section == section]
+            if not plans:
+                continue
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, str(len(plans))))
+            for number, plan in enumerate(plans):
+                if number:
+                    rows.append(Note(number=len(rows)))
+                rows.append(plan)
+                rows.extend(_tree(plan))
+        return rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many are under way."""
+        return f"{_active(snapshot)} active"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many are under way; a plan that is blocked or failed needs a person."""
+        stuck = any(
+            (plan.status or "").casefold() in ("blocked", "failed")
+            for plan in snapshot.plans.plans
+            if plan.section == "active"
+        )
+        return Badge(_active(snapshot), stuck)
+
+    # The tree
+
+    def depth(self, item: Any) -> int:
+        """Plan, phase, task."""
+        if isinstance(item, Branch):
+            return 1
+        return 2 if isinstance(item, Step) else 0
+
+    def folds(self, item: Any) -> bool:
+        """Plans and phases hold tasks."""
+        return bool(item.count) if isinstance(item, Branch) else not isinstance(item, Step) and bool(item.tasks)
+
+    def mark(self, item: Any) -> Hashable:
+        """A task is what its plan's source says of it."""
+        if isinstance(item, Step):
+            return item.ref, repr(item.task)
+        return super().mark(item)
+
+    def counts(self, item: Any) -> bool:
+        """Plans and their tasks."""
+        return not isinstance(item, Branch)
+
+    def text(self, item: Any) -> str:
+        """A task is found by everything in its row and by its plan's title."""
+        if isinstance(item, Branch):
+            return item.title
+        if isinstance(item, Step):
+            task = item.task
+            return f"{task.id} {task.title} {task.project} {task.status} {item.plan.title} {item.plan.plan_id}"
+        return f"{item.title} {item.plan_id} {item.status} {' '.join(item.projects)}"
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The fields of tasks and plans."""
+        if isinstance(item, Step):
+            return str(getattr(item.task, name, None) or "")
+        if name == "id" and not isinstance(item, Branch):
+            return item.plan_id or ""
+        if name == "project" and not isinstance(item, Branch):
+            return " ".join(item.projects)
+        return super().field_text(item, name)
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """A plan with its bar, a phase with what is done of it, a task with its state."""
+        if isinstance(item, Step):
+            return self._step_row(item.task, width)
+        indent = self.indent(item)
+        left = line_width(line(indent))
+        if isinstance(item, Branch):
+            cells = {"title": Piece(item.title, "muted"), "state": Piece(item.note, "muted")}
+        else:
+            bar: Line = () if item.progress is None else progress_line(item.progress, self.glyphs)
+            cells = {
+                "title": line(state_sign(item.status, self.glyphs), " ", Piece(item.title, "strong")),
+                "state": bar,
+            }
+        return line(indent, PLAN.line(max(0, width - left), cells))
+
+    def _step_row(self, task: PlanTask, width: int) -> Line:
+        status = (task.status or "").casefold()
+        done = is_done(task)
+        state: Line = line(Piece(task.status or "", STATE_TONES.get(status, "plain")))
+        if task.progress is not None and 0 < task.progress < 100 and not done:
+            state = progress_line(task.progress, self.glyphs)
+        elif done or status == "pending":
+            state = ()
+        lead = line(" " * (2 * INDENT), state_sign(task.status, self.glyphs), " ")
+        name = line(Piece(f"{task.id:<3}  ", "muted"), Piece(task.title, "muted" if done else "plain"))
+        if not state:
+            return line(lead, name)
+        return line(lead, PLAN.line(max(0, width - line_width(lead)), {"title": name, "state": state}))
+
+    # The detail
+
+    def place(self, item: Any) -> str:
+        """A task is called by its plan."""
+        return super().place(item.plan) if isinstance(item, Step) else super().place(item)
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """A plan in full, a phase's tasks, or one task."""
+        if isinstance(item, Branch):
+            return [Title(item.title), Spacer(), Labelled("done", item.note)]
+        if not isinstance(item, Step):
+            return plan_detail(item, self.now, self.zone, self.glyphs)
+        task = item.task
+        status = (task.status or "").casefold()
+        sign = line(
+            state_sign(task.status, self.glyphs),
+            " ",
+            Piece(task.status or "no status", STATE_TONES.get(status, "plain")),
+        )
+        lines: list[DetailLine] = [Title(item.title), Lines((sign,)), Spacer()]
+        if task.progress is not None:
+            lines.append(Labelled("progress", progress_line(task.progress, self.glyphs, 12)))
+        lines += [
+            Labelled(label, value)
+            for label, value in (
+                ("plan", item.plan.title),
+                ("id", task.id),
+                ("project", task.project),
+                ("phase", task.phase or ""),
+                ("time", f"{task.minutes:g} min" if task.minutes else ""),
+            )
+            if value
+        ]
+        titles = {other.id: other for other in item.plan.tasks}
+        for number, name in enumerate(task.depends_on):
+            other = titles.get(name)
+            label = "depends on" if number == 0 else ""
+            if other is None:
+                lines.append(Labelled(label, f"{name}, which the plan does not have", "warn"))
+            else:
+                lines.append(Labelled(label, line(state_sign(other.status, self.glyphs), f" {name} {other.title}")))
+        return lines
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """The links of a plan; those of a phase or task lead to its plan's."""
+        return () if isinstance(item, Branch) else super().links(item.plan if isinstance(item, Step) else item)
+
+    def source_text(self, item: Any) -> str | None:
+        """The source of the plan."""
+        return super().source_text(item.plan if isinstance(item, Step) else item)
+
+
+def _tree(plan: Plan) -> list[Any]:
+    rows: list[Any] = []
+    number = 0
+    for place, phase in enumerate(plan.phases):
+        name, note = phase_name(phase.name), phase_words(phase.tasks)
+        rows.append(Branch(f"{plan.ref}/{place}", name, 1, len(phase.tasks), note, "phase", plan.title))
+        for task in phase.tasks:
+            rows.append(Step(plan, task, number))
+            number += 1
+    return rows
+
+
+def _active(snapshot: Snapshot) -> int:
+    return sum(plan.section == "active" for plan in snapshot.plans.plans)

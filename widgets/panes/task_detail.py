@@ -1,0 +1,90 @@
+"""What the detail shows of a task: labelled fields in the order a person asks for them, then the rest."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.clock import BadMoment, humanize, read_moment
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.glyphs import Glyphs
+from widgets.pieces import Line, Piece, line
+from widgets.task_words import PRIORITY_TONES, late_words, progress_line
+
+if TYPE_CHECKING:
+    from memory.files.tasks import Task
+
+
+def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
+    """Title, one line of state, the fields, the text."""
+    parts: list[DetailLine] = [_state(task, now, zone, glyphs), Spacer()]
+    parts += [
+        Labelled(label, value)
+        for label, value in (
+            ("assigned", task.assigned),
+            ("tags", ", ".join(task.tags)),
+            ("action", task.action),
+            ("notes", task.notes),
+            ("outcome", task.outcome),
+            ("last update", task.last_update),
+            ("started", _when(task.started, now, zone)),
+            ("completed", _when(task.completed, now, zone)),
+            ("created", _when(task.created, now, zone)),
+            ("plan", task.orchestration_id),
+            ("cron job", task.cron_job_id),
+        )
+        if value
+    ]
+    extra = [(key, value) for key, value in task.extra.items() if value]
+    if extra:
+        parts += [Spacer(), Caption("OTHER FIELDS")]
+        parts += [Labelled(key, str(value)) for key, value in extra]
+    rest = rest_of_body(task)
+    if rest:
+        parts += [Spacer(), Prose(rest, markdown=True)]
+    return parts
+
+
+def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLine:
+    """Priority and due date in words; then when it recurs and how far it is."""
+    first: list[Piece] = [Piece(task.priority or "no priority", PRIORITY_TONES.get(task.priority, "muted"))]
+    moment = task.due_moment(zone) if task.section != "completed" else None
+    if moment is not None:
+        overdue = task.due_state(now, zone) == "overdue"
+        words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else humanize(moment, now, zone)}"
+        first.append(Piece(f"  {glyphs.alert} {words}" if overdue else f"  {words}", "alert" if overdue else "plain"))
+    elif task.due:
+        first.append(Piece(f"  due {task.due}"))
+    lines: list[Line] = [tuple(first)]
+    if task.recurring:
+        from memory.schedule import describe
+
+        lines.append(line(Piece(f"{glyphs.recurring} {describe(task.recurring)}", "muted")))
+    if task.progress is not None:
+        lines.append(progress_line(task.progress, glyphs, 12))
+    return Lines(tuple(lines))
+
+
+def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
+    """A date with what it is from now; an impossible one as it is."""
+    if not text:
+        return None
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    return f"{text}, {humanize(moment, now, zone)}" if moment is not None else text
+
+
+def rest_of_body(task: Task) -> str:
+    """What stands in the entry beside its fields."""
+    entry = task.entry
+    if entry is None:
+        return ""
+    body = entry.body
+    kept, at = [], 0
+    for node in entry.fields.nodes:
+        kept.append(body[at : node.start])
+        at = node.end
+    kept.append(body[at:])
+    return "".join(kept).strip("\r\n \t")

@@ -1,0 +1,58 @@
+"""Times in words: when something was or will be, and when a cron expression runs next."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, tzinfo
+
+from memory.clock import BadMoment, Moment, format_local, humanize, read_moment
+
+
+def moment_of(text: str | None, zone: tzinfo) -> Moment | None:
+    """The moment that a value names; None where it names none, or one that does not exist."""
+    try:
+        return read_moment(text, zone) if text else None
+    except BadMoment:
+        return None
+
+
+def since(text: str | None, now: datetime, zone: tzinfo) -> str:
+    """When a value's moment is, in a few words (`4 min ago`); what is no moment stays as it stands."""
+    moment = moment_of(text, zone)
+    return humanize(moment, now, zone) if moment else text or ""
+
+
+def dated(text: str | None, now: datetime, zone: tzinfo) -> str:
+    """A value's moment as a local time and in words, for a detail: `2024-01-15 10:30, 4 min ago`."""
+    moment = moment_of(text, zone)
+    if moment is None:
+        return text or ""
+    shown = moment.text if moment.instant is None else format_local(moment.instant, zone)
+    return f"{shown}, {humanize(moment, now, zone)}"
+
+
+def next_run(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:
+    """The next run of a cron expression; None where it is none."""
+    if not expression:
+        return None
+    from memory.schedule import BadCron, next_runs
+
+    try:
+        return next_runs(expression, now, zone)[0]
+    except BadCron:
+        return None
+
+
+def until(instant: datetime | None, now: datetime, zone: tzinfo) -> str:
+    """When an instant is, in a few words (`in 5 min`, `tomorrow 02:00`); empty for None."""
+    if instant is None:
+        return ""
+    return humanize(Moment("", instant.astimezone(zone).date(), instant), now, zone)
+
+
+def short_date(day: str) -> str:
+    """`2024-01-14` as `14 Jan`, two cells for the day; what is no date is empty."""
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return f"{found.day:>2} {found:%b}"

@@ -1,0 +1,108 @@
+"""A task in few words: when it is due, how far it is, the line it takes in a list."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from .columns import Column, Columns
+from .glyphs import Glyphs, progress_bar
+from .pieces import Line, Piece, Tone, line
+
+if TYPE_CHECKING:
+    from memory.clock import Moment
+    from memory.files.tasks import Task
+
+PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "LOW": "muted"}
+"""How a priority is drawn; colour is kept for what needs action."""
+
+ROW = Columns(
+    Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", 13, "right", importance=2)
+)
+"""A task that waits or is done: priority, title, when (or how far, where nothing is due)."""
+
+ROW_IN_PROGRESS = Columns(
+    Column("priority", 6, importance=3),
+    Column("title", minimum=18),
+    Column("when", 11, "right", importance=1),
+    Column("progress", 11, "right", importance=2),
+)
+"""A task that somebody works on; its bar counts for more than its date."""
+
+
+def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """A date in at most 11 cells: `14:00`, `today`, `tomorrow`, `Sat 16:00`, `20 Jan`, `Jan 2026`."""
+    days = (moment.date - now.astimezone(zone).date()).days
+    clock = f"{moment.instant.astimezone(zone):%H:%M}" if moment.instant is not None else ""
+    if days == 0:
+        return clock or "today"
+    if days == 1:
+        return f"tom. {clock}" if clock else "tomorrow"
+    if -1 <= days < 7 and days > 0:
+        return f"{moment.date:%a} {clock}".rstrip()
+    if moment.date.year == now.astimezone(zone).year or abs(days) < 300:
+        return f"{moment.date.day} {moment.date:%b}"
+    return f"{moment.date:%b} {moment.date.year}"
+
+
+def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """For how long something is overdue, in few cells: `20 min ago`, `5 h ago`, `3 d ago`."""
+    days = (now.astimezone(zone).date() - moment.date).days
+    if moment.instant is None or days > 1:
+        return f"{days} d ago"
+    minutes = int((now - moment.instant).total_seconds() // 60)
+    if minutes < 60:
+        return f"{max(1, minutes)} min ago"
+    return f"{minutes // 60} h ago" if minutes < 24 * 60 else f"{days} d ago"
+
+
+def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
+    """When a task is due, in few cells; what is overdue says for how long and is the only thing in colour."""
+    if task.section not in ("pending", "in-progress"):
+        moment = _moment_of(task.completed, zone)
+        return Piece(short_moment(moment, now, zone) if moment else task.completed or "", "muted")
+    moment = task.due_moment(zone)
+    if task.due_state(now, zone) == "overdue" and moment is not None:
+        return Piece(f"{glyphs.alert} {late_words(moment, now, zone)}", "alert")
+    if task.recurring:
+        from memory.schedule import describe
+
+        words = describe(task.recurring)
+        return Piece(f"{glyphs.recurring} {words if len(words) <= 11 else task.recurring}", "muted")
+    if moment is not None:
+        return Piece(short_moment(moment, now, zone), "plain" if task.due_state(now, zone) == "today" else "muted")
+    return Piece(task.due or "", "muted")
+
+
+def _moment_of(text: str | None, zone: tzinfo) -> Moment | None:
+    from memory.clock import BadMoment, read_moment
+
+    try:
+        return read_moment(text, zone) if text else None
+    except BadMoment:
+        return None
+
+
+def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """The line of a task in a list."""
+    tone = PRIORITY_TONES.get(task.priority, "muted")
+    done = task.section in ("completed", "archived")
+    cells: dict[str, str | Piece | Line] = {
+        "priority": Piece(task.priority or "-", "muted" if done else tone),
+        "title": Piece(task.title, "muted" if done else "plain"),
+        "when": due_words(task, now, zone, glyphs),
+    }
+    if task.section != "in-progress" or task.progress is None:
+        return ROW.line(width, cells)
+    if task.due is None and task.recurring is None:
+        cells["when"] = progress_line(task.progress, glyphs)
+        return ROW.line(width, cells)
+    cells["progress"] = progress_line(task.progress, glyphs)
+    return ROW_IN_PROGRESS.line(width, cells)
+
+
+def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
+    """A bar and its number; what is left is drawn muted."""
+    bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
+    full = bar.count(glyphs.bar_full)
+    return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
