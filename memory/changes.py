@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.document import Entry
@@ -13,6 +13,7 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.refs import read_ref
 from memory.files.snapshot import MEMORY_FILES
+from memory.storage import Change
 from memory.storage.records import Record
 
 if TYPE_CHECKING:
@@ -87,6 +88,24 @@ def row(record: Record) -> dict[str, Any]:
             for one in record.touched
         ],
         "revertible": record.kept and record.undone_by is None,
+    }
+
+
+def unrecorded_row(change: Change) -> dict[str, Any]:
+    """Return the row of a change that the log does not have."""
+    files = [file_name(file.path) for file in change.files]
+    return {
+        "id": change.id,
+        "time": change.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "actor": change.actor,
+        "operation": change.operation,
+        "file": files[0] if files else None,
+        "entry": None,
+        "summary": change.summary,
+        "undoneBy": None,
+        "files": files,
+        "entries": [],
+        "revertible": False,
     }
 
 

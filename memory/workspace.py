@@ -216,7 +216,7 @@ class Workspace:
         version = version_of(self, change_id, entry, after=after)
 
         def build(snapshot: Snapshot) -> Edit:
-            return restore_version(snapshot, version.file, version.entry, version.section, version.names, now=now)
+            return restore_version(snapshot, version.file, version.entry, version.section, version.names)
 
         return self.change("restore", build, actor=actor, now=now)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 INSIDE = "memory/"
 """What paths of the store begin with where files of the memory folder have their plain names."""
 
+_RECENT = 200
 LONGEST_DIFF = 400
 """Lines of one change that are kept to be looked at."""
 
@@ -77,7 +78,11 @@ class Noticing(Part):
 
         True when something new stands in the list.
         """
+        from memory.storage.log import digest
+
         names, self._suspects = self._suspects, set()
+        if not names:
+            return False
         found = False
         with self.lock:
             ours = _identities(history)
@@ -86,7 +91,7 @@ class Noticing(Part):
             new = snapshot.document(name)
             self._known[name] = new
             data = new.dump()
-            if old is new or (INSIDE + name, (len(data), hash(data))) in ours:
+            if old is new or (INSIDE + name, digest(data)) in ours:
                 continue
             if old is not None and old.dump() == data:
                 continue
@@ -106,10 +111,13 @@ class Noticing(Part):
                 self._changes[index] = replace(change, undone=undone)
 
 
-def _identities(history: History) -> set[tuple[str, tuple[int, int] | None]]:
+def _identities(history: History) -> set[tuple[str, tuple[int, bytes] | None]]:
     """All states of files that this process wrote or started from."""
     return {
-        (file.path, state) for record in history.list() for file in record.files for state in (file.before, file.after)
+        (file.path, state)
+        for record in history.list(_RECENT)
+        for file in record.files
+        for state in (file.before, file.after)
     }
 
 

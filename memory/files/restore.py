@@ -139,7 +139,7 @@ def _plan_section(document: Document) -> tuple[Document, int]:
 
 
 def restore_version(
-    snapshot: Snapshot, file: str, version: Entry, section: str | None, titles: tuple[str, ...], *, now: datetime
+    snapshot: Snapshot, file: str, version: Entry, section: str | None, titles: tuple[str, ...]
 ) -> Edit:
     """Give an entry the source that it had, or put it back where it is gone.
 

@@ -237,8 +237,12 @@ class History:
         back = name != "redo"
         which = {"undoes": record.id} if back else {"redoes": record.id}
         with store.transaction(name, actor=actor, now=now, **which) as transaction:
-            for file in record.files:
-                self._turn_file(transaction, record, file, now, back=back)
+            try:
+                for file in record.files:
+                    self._turn_file(transaction, record, file, now, back=back)
+            except ConflictError as error:
+                error.details.setdefault("id", record.id)
+                raise
             return transaction.commit(f"{name}: {record.summary or record.operation}")
 
     def _turn_file(

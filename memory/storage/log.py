@@ -161,9 +161,7 @@ class ChangeLog:
         known = self._known.get(path)
         if known is not None and known[0] is data:
             return known[1]
-        from hashlib import sha256
-
-        found = (len(data), sha256(data).digest()[:16])
+        found = digest(data)
         self._known[path] = (data, found)
         return found
 
@@ -319,3 +317,10 @@ class ChangeLog:
                 return
             rows.thin(db, seq, number)
             excess -= kept
+
+
+def digest(data: bytes) -> tuple[int, bytes]:
+    """Return what tells bytes from others: their size and a hash."""
+    from hashlib import sha256
+
+    return len(data), sha256(data).digest()[:16]

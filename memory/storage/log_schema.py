@@ -2,7 +2,8 @@
 
 `change.seq` is the order in which changes were made, whatever their clocks said. `region` holds bytes, and nothing in
 it is ever taken for a path: `file.path` names a file of the store's root and is compared, never followed.
-`base_data` holds the bytes of a file before the change that `base` names; with the regions since then it gives the last known bytes.
+`base_data` holds the bytes of a file before the change that `base` names; with the regions since then it gives the
+last known bytes.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class Store:
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
     of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
-    outside the workspace. `lock_timeout` is in seconds. `reading` tells the history what files mean. Making a store looks at nothing and makes nothing.
+    outside the workspace. `lock_timeout` is in seconds. `reading` tells the history what the files mean. Making a
+    store looks at nothing and makes nothing.
     """
 
     def __init__(
