@@ -191,6 +191,7 @@ class History:
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
         same entries since, ConflictError `change.thinned` where its bytes are no longer kept.
         """
+        self._settle(now)
         own = self._own(actor)
         record = next((one for one in own if _stands(one)), None)
         if record is None:
@@ -202,6 +203,7 @@ class History:
 
         Errors as `undo`.
         """
+        self._settle(now)
         record = _undone(self._own(actor))
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
@@ -209,6 +211,7 @@ class History:
 
     def revert(self, store: Store, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
+        self._settle(now)
         record = self.get(change_id)
         if record.undone_by is not None:
             raise ConflictError(
