@@ -152,6 +152,8 @@ class History:
         """
         nothing: Sequence[Record] = ()
         with self._mutex:
+            if entry is not None:
+                self._log.file.run(self._log.name_all, None, make=False)
             found = self._log.file.run(
                 lambda db: _listed(db, limit, actor, file, entry, since, until), nothing, make=False
             )

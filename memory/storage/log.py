@@ -32,8 +32,7 @@ KEEP_NEWEST = 5
 """How many of the newest changes of each file keep their bytes whatever their size."""
 KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
-_NAME_BYTES = 1 << 20  # entries of a larger change are not listed by ref; they are found by looking into it
-_NAMED = 500
+_NAME_BYTES = 200_000  # entries of a larger change are named when somebody asks for changes by entry
 _GROWTH = 1 << 18
 _MOST_CHANGES = 500
 _THIN_EVERY = 50
@@ -100,6 +99,13 @@ class ChangeLog:
                 self._thin(db, change.time)
 
         self.file.run(work, None)
+
+    def name_all(self, db: sqlite3.Connection) -> None:
+        """Name the entries of changes that were too long to be named when they were made."""
+        for seq in rows.unnamed(db):
+            for number, path, _ in rows.files_of(db, seq):
+                rows.add_touched(db, seq, number, self.touched(path, rows.regions_of(db, seq, number)))
+            rows.set_named(db, seq)
 
     # -- what others did ----------------------------------------------------------------------------------------
 
@@ -184,9 +190,9 @@ class ChangeLog:
         planned: Sequence[tuple[FileChange, tuple[Region, ...]]],
         status: str,
     ) -> None:
-        named: list[list[Touched]] | None = [self.touched(file.path, regions) for file, regions in planned]
-        if named is not None and sum(map(len, named)) > _NAMED:
-            named = None
+        named: list[list[Touched]] | None = None
+        if _is_short(*(regions for _, regions in planned)):
+            named = [self.touched(file.path, regions) for file, regions in planned]
         seq = rows.add_change(db, change, status, named=named is not None)
         for number, (file, regions) in enumerate(planned):
             before = self.identity(file.path, file.before)
@@ -198,9 +204,7 @@ class ChangeLog:
                 rows.add_touched(db, seq, number, named[number])
 
     def touched(self, path: str, regions: Sequence[Region]) -> list[Touched]:
-        """Return the entries of one file that some regions touch; none where they are too many to look at."""
-        if sum(region.size for region in regions) > _NAME_BYTES:
-            return [Touched(path, None, "", "edited")] * (_NAMED + 1)
+        """Return the entries of one file that some regions touch, and the sections whose own text they change."""
         found = []
         for unit in units_of(regions):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
@@ -241,17 +245,17 @@ class ChangeLog:
         regions = () if lost else self.regions(file)
         # To hash the older bytes again must not push out what is known of the newer ones.
         self._known[path] = (data, identity)
-        named = self.touched(path, regions)
-        what = touched_in(named)
+        named = self.touched(path, regions) if _is_short(regions) else None
+        what = "changed" if named is None else touched_in(named)
         name = path.rpartition("/")[2]
         words = "removed" if data is None else "created" if before is None and not lost else what
         change = Change(new_id(now), now, OUTSIDE, "edit", f"{name}: {words}", (file,))
-        seq = rows.add_change(db, change, "done", named=len(named) <= _NAMED)
+        seq = rows.add_change(db, change, "done", named=named is not None)
         kept = None if lost else sum(region.size for region in regions)
         self._rebase(db, seq, file, kept or 0)
         rows.add_file(db, seq, 0, path, seen.identity, identity, kept)
         rows.add_regions(db, seq, 0, regions)
-        if len(named) <= _NAMED:
+        if named is not None:
             rows.add_touched(db, seq, 0, named)
         if lost:
             rows.put_base(db, path, seq + 1, data)
@@ -317,6 +321,10 @@ class ChangeLog:
                 return
             rows.thin(db, seq, number)
             excess -= kept
+
+
+def _is_short(*files: Sequence[Region]) -> bool:
+    return sum(region.size for regions in files for region in regions) <= _NAME_BYTES
 
 
 def digest(data: bytes) -> tuple[int, bytes]:

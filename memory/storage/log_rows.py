@@ -17,6 +17,8 @@ from .version import ABSENT, Version
 if TYPE_CHECKING:
     import sqlite3
 
+MOST_TOUCHED = 100
+"""How many entries of a change are listed with it."""
 Identity = tuple[int, bytes] | None
 """The size and the hash of a file's bytes, None where there is no file."""
 
@@ -251,6 +253,16 @@ def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]
     ]
 
 
+def unnamed(db: sqlite3.Connection) -> list[int]:
+    """Return the changes whose entries are not named yet."""
+    return [seq for (seq,) in db.execute("SELECT seq FROM change WHERE named = 0 AND status = 'done'").fetchall()]
+
+
+def set_named(db: sqlite3.Connection, seq: int) -> None:
+    """Note that the entries of a change are named."""
+    db.execute("UPDATE change SET named = 1 WHERE seq = ?", (seq,))
+
+
 def newest(db: sqlite3.Connection) -> int:
     """Return the place of the newest change, 0 without any."""
     return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
@@ -301,7 +313,8 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
     files = db.execute("SELECT * FROM file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
     paths = {number: _path(path) for _, number, path, *_ in files}
-    touched = db.execute("SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid", (seq,))
+    query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
+    touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
     return Record(
         seq,  # type: ignore[arg-type]
         str(change_id),
@@ -318,8 +331,8 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
             )
             for _, _, path, before_size, before_hash, after_size, after_hash, kept in files
         ),
-        tuple(Touched(paths[number], *rest) for number, *rest in touched),
-        bool(named),
+        tuple(Touched(paths[number], *rest) for number, *rest in touched[:MOST_TOUCHED]),
+        bool(named) and len(touched) <= MOST_TOUCHED,
         undone_by,  # type: ignore[arg-type]
         undoes,  # type: ignore[arg-type]
         redoes,  # type: ignore[arg-type]

@@ -59,6 +59,7 @@ CREATE TABLE touched (
     title BLOB NOT NULL,
     kind TEXT NOT NULL
 );
+CREATE INDEX change_unnamed ON change (seq) WHERE named = 0;
 CREATE INDEX touched_seq ON touched (seq);
 CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
 CREATE TABLE seen (

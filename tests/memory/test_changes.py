@@ -312,3 +312,17 @@ def test_reading_loads_no_database(workspace: Workspace) -> None:
 def test_lines_that_differ_stand_among_their_neighbours(before: str, after: str, lines: tuple[str, ...]) -> None:
     """Two lines of context, and a mark where some are left out."""
     assert line_changes(before, after) == lines
+
+
+def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
+    """What was too much to be named at once is named when somebody asks for an entry of it."""
+    path = workspace.memory / "tasks.md"
+    many = "".join(f"### Task {number}\n- created: 2024-01-15\n- notes: {'x' * 300}\n\n" for number in range(1000))
+    path.write_text(path.read_text().replace("## In Progress", many + "## In Progress"))
+    assert workspace.notice(NOW) == 1
+    assert list_changes(workspace)[0].touched == ()
+    ref = find_task(workspace.snapshot(), "Task 77").ref
+    (record,) = list_changes(workspace, entry=ref)
+    assert not record.named
+    assert len(record.touched) == 100
+    assert list_changes(workspace, entry="Task 999") == (record,)
