@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,3 +215,52 @@ def test_units_tell_what_became_of_entries() -> None:
         (None, "D", None, "Done"),
     }
     assert units_of(compare(parse(b"## A\n### x\n"), parse(b"## A\n### x\n\n\n"))) == ()
+
+
+edits = st.lists(
+    st.tuples(st.sampled_from(("add", "remove", "set", "move")), st.integers(0, 11), st.integers(0, 2)), max_size=4
+)
+
+
+def _edited(document: Document, steps: list[tuple[str, int, int]], who: str) -> Document:
+    """Return the document after some edits of one writer, whose entries and values bear the writer's name."""
+    for number, (what, place, section) in enumerate(steps):
+        if what == "add":
+            at = min(place, len(document.section(section)))
+            document = document.insert_entry(section, at, Entry.compose(f"{who} {number}", f"- by: {who}\n"))
+            continue
+        places = [(index, one) for index, part in document.all_sections() for one in range(len(part))]
+        if not places:
+            continue
+        index, one = places[place % len(places)]
+        entry = document.section(index).entries[one]
+        if what == "set":
+            document = document.replace_entry(index, one, entry.set_field(who, str(number)))
+        else:
+            document = document.remove_entry(index, one)
+            if what == "move":
+                document = document.insert_entry(section, 0, entry)
+    return document
+
+
+@given(edits, edits)
+def test_of_two_writers_one_is_taken_back(
+    first: list[tuple[str, int, int]], second: list[tuple[str, int, int]]
+) -> None:
+    """Entries are then those of the file, less what the one wrote, plus what it took; or it is a conflict."""
+    body = "".join(f"## S{part}\n\n" + "".join(f"### E{part}{n}\n- k: v\n\n" for n in range(3)) for part in range(3))
+    old = parse(body.encode())
+    mine = _edited(old, first, "mine")
+    regions = compare(old, mine)
+    theirs = _edited(mine, second, "theirs")
+    try:
+        taken = take_back(theirs, regions)
+    except ConflictError:
+        assert second  # where nobody else wrote, nothing can be in the way
+        return
+    wanted = Counter(_contents(theirs))
+    for unit in units_of(regions):
+        wanted.subtract([unit.after.raw.rstrip()] if unit.after else ())
+        wanted.update([unit.before.raw.rstrip()] if unit.before else ())
+    assert Counter(_contents(taken)) == +wanted
+    assert parse(taken.dump()).headings() == taken.headings()

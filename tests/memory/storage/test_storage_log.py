@@ -429,3 +429,70 @@ def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: date
         log._since_thinned = 99
         write(store, now + timedelta(days=31 + number), b"b%d" % number, "memory/gone.md")
     assert not store.history.get(removed.id).kept
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_killed_process_leaves_a_true_log(reopened, tasks: Path, now: datetime, files: int, monkeypatch) -> None:
+    """Killed before any call that changes files: afterwards a change is listed if and only if its file has it."""
+    other = "memory/other.md"
+    write(reopened(), now, b"start")
+    write(reopened(), now, b"start", other)
+    outcomes = set()
+    for step in range(60):
+        store = reopened()
+        known = {record.id for record in store.history.list()}
+        before = tasks.read_bytes()
+        after = b"turn %d" % step
+        child = os.fork()
+        if not child:
+            _die_at(step, monkeypatch)
+            mine = reopened()
+            with mine.transaction("edit", actor="human", now=now) as transaction:
+                transaction.write(TASKS, after, base=mine.read(TASKS).base)
+                if files == 2:
+                    transaction.write(other, after, base=mine.read(other).base)
+                transaction.commit()
+            os._exit(0)
+        done = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        store = reopened()
+        store.history.notice([TASKS, other], now)
+        new = [record for record in store.history.list() if record.id not in known]
+        moved = {path for path in (TASKS, other) if store.read(path).data == after}
+        assert {path for record in new for path in record.paths} == moved
+        assert {record.actor for record in new} <= {"human"}
+        assert not store.history.warnings
+        outcomes.add((bool(moved), done))
+        if moved and TASKS in moved:
+            store.history.undo(store, actor="human", now=now)
+            assert tasks.read_bytes() == before
+        if done:
+            break
+    assert outcomes == {(False, False), (True, False), (True, True)}
+
+
+def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this process end right before the call of that number that changes a file."""
+    left = [step]
+
+    def dying(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*values: object, **named: object) -> object:
+            if left[0] == 0:
+                os._exit(9)
+            left[0] -= 1
+            return function(*values, **named)
+
+        return call
+
+    for name in ("rename", "link", "unlink", "fsync", "write", "mkdir", "ftruncate", "pwrite"):
+        monkeypatch.setattr(os, name, dying(getattr(os, name)))
+    real = sqlite3.connect
+
+    class Dying(sqlite3.Connection):
+        """A connection that counts its commits too."""
+
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            if sql == "COMMIT":
+                dying(lambda: None)()
+            return super().execute(sql, *values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))
