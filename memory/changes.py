@@ -71,7 +71,8 @@ def file_name(path: str) -> str:
 def row(record: Record) -> dict[str, Any]:
     """Return a change under the keys of the interface; `file` and `entry` are the first of `files` and `entries`."""
     named = [one for one in record.touched if one.ref is not None]
-    first = named[0] if named else None
+    # The note that a change of a task leaves in the journal is not what it was about.
+    first = next((one for one in named if file_name(one.file) != "journal.md"), named[0] if named else None)
     files = [file_name(path) for path in record.paths]
     return {
         "id": record.id,

@@ -236,6 +236,11 @@ class _Reading:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is one of a memory file or of an archive."""
+        name = path.removeprefix(_INSIDE).removeprefix("archive/")
+        return path.startswith(_INSIDE) and name.endswith(".md") and "/" not in name and name[0] != "."
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes; what is known of other bytes of the file is shared."""
         if not path.endswith(".md"):

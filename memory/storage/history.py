@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
 from memory.document.takeback import take_back
-from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundError
+from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundError, RefusedError
 
 from . import log_rows as rows
 from .beneath import version_of
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .transaction import Transaction
 
 REVERT = "revert"
+INIT = "init"
+"""The files of a new workspace do not go by an undo that meant something else; `revert` takes them back."""
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
@@ -253,6 +255,9 @@ class History:
     def _turn_file(
         self, transaction: Transaction, record: Record, file: RecordedFile, now: datetime, *, back: bool
     ) -> None:
+        # The log lies where only its owner writes; still no file is written because a row names it.
+        if not self.reading.knows(file.path):
+            raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
         regions = self.regions(record, file)
         here, there = (file.after, file.before) if back else (file.before, file.after)
         base = transaction.read(file.path).base
@@ -261,7 +266,11 @@ class History:
         turned = inverted(regions) if back else regions
         if found == here:
             if there is not None:
-                transaction.write(file.path, apply(turned, base or b""), base=base)
+                try:
+                    data = apply(turned, base or b"")
+                except ValueError:  # rows that do not belong together
+                    raise conflict([self._store.shown(file.path)]) from None
+                transaction.write(file.path, data, base=base)
             elif base is not None:
                 transaction.remove(file.path, base=base)
             return
@@ -280,8 +289,10 @@ _WALK = 10_000
 
 
 def _stands(record: Record) -> bool:
-    """Whether a change is one to undo: neither undone already nor itself an undo or redo."""
-    return record.undone_by is None and record.redoes is None and (record.undoes is None or record.operation == REVERT)
+    """Whether a change is one to undo: neither undone already nor itself an undo, a redo, or the beginning."""
+    if record.undone_by is not None or record.redoes is not None or record.operation == INIT:
+        return False
+    return record.undoes is None or record.operation == REVERT
 
 
 def _undone(own: Sequence[Record]) -> Record | None:

@@ -79,6 +79,9 @@ class Record:
 class Reading(Protocol):
     """How files are read by who knows what they mean: documents, names of entries, the time of an edit."""
 
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is one of a file that changes may be taken back in."""
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
 
@@ -91,6 +94,10 @@ class Reading(Protocol):
 
 class PlainReading:
     """Reads Markdown without knowing what it is about."""
+
+    def knows(self, path: str) -> bool:  # noqa: ARG002
+        """Take any file of the store."""
+        return True
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""

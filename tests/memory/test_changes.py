@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.changes import list_changes, row, views_of
-from memory.errors import AmbiguousError, ConflictError, NotFoundError
+from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
 from memory.files import journal_edits, knowledge, task_edits
 from memory.files.diff import line_changes
 from memory.files.journal import find_entry
@@ -326,3 +326,40 @@ def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
     assert not record.named
     assert len(record.touched) == 100
     assert list_changes(workspace, entry="Task 999") == (record,)
+
+
+def test_a_new_workspace_does_not_go_by_an_undo(tmp_path: Path) -> None:
+    """Its creation is listed and can be reverted by its id; undo is about what came after."""
+    made, names = Workspace.init(tmp_path / "new", NOW, actor="cli", state_home=tmp_path / "state")
+    with pytest.raises(NotFoundError):
+        made.undo(actor="cli", now=NOW)
+    (record,) = list_changes(made)
+    assert len(record.paths) == len(names)
+    made.revert(record.id, actor="cli", now=NOW)
+    assert not list(made.memory.glob("*.md"))
+    made.undo(actor="cli", now=NOW)
+    assert len(list(made.memory.glob("*.md"))) == len(names)
+
+
+def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
+    """A path that is none of a memory file is refused, whatever the log says."""
+    (workspace.root / ".aiter" / "secret.md").write_text("mine")
+    change = edit(workspace, "Deploy", notes="a")
+    workspace.store.history._log.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
+    with pytest.raises(RefusedError) as caught:
+        workspace.revert(change, actor="human", now=NOW)
+    assert caught.value.code == "change.path"
+    assert (workspace.root / ".aiter" / "secret.md").read_text() == "mine"
+
+
+def test_a_note_in_the_journal_is_not_what_a_change_was_about(workspace: Workspace) -> None:
+    """Where changes of tasks leave a note, the row still names the task, and both go back together."""
+    config = workspace.memory / "config.md"
+    config.write_text(config.read_text() + "\n## Workspace\n- journalTaskChanges: true\n")
+    before = text(workspace, "journal.md")
+    record = workspace.store.history.get(start(workspace, "Deploy"))
+    assert len(record.paths) == 2
+    found = row(record)
+    assert (found["file"], found["entry"]) == ("tasks.md", find_task(workspace.snapshot(), "Deploy").ref)
+    workspace.undo(actor="human", now=NOW)
+    assert text(workspace, "journal.md") == before
