@@ -172,7 +172,9 @@ class Workspace:
                         continue
                     _refuse_conflicted(name, before)
                     document = stamped(document, now)
-                transaction.write(_INSIDE + name, document.dump(), base=stored.base)
+                data = document.dump()
+                self.store.history.expect(_INSIDE + name, data)
+                transaction.write(_INSIDE + name, data, base=stored.base)
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)

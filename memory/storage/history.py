@@ -64,6 +64,11 @@ class History:
 
     # -- what transactions tell ---------------------------------------------------------------------------------
 
+    def expect(self, path: str, data: bytes) -> None:
+        """Take note of bytes that a change will write, so that their hash is there when it is needed."""
+        with self._mutex:
+            self._log.expect(path, data)
+
     def begin(self, change: Change) -> None:
         """Note a change right before its files move, under the workspace's lock; RefusedError `state.*`."""
         with self._mutex:

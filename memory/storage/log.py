@@ -34,6 +34,7 @@ KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
 _NAME_BYTES = 200_000  # entries of a larger change are named when somebody asks for changes by entry
 _GROWTH = 1 << 18
+_WORTH_A_THREAD = 1 << 18
 _MOST_CHANGES = 500
 _THIN_EVERY = 50
 _SETTLED_NS = 20_000_000
@@ -58,6 +59,28 @@ class Found:
         return self.version.exists and self.age_ns > _SETTLED_NS
 
 
+class _Hash:
+    """The hash of some bytes, computed in a thread of its own: hashing lets other threads run."""
+
+    def __init__(self, data: bytes) -> None:
+        """Begin at once."""
+        import hashlib  # noqa: F401 - here, for two threads must not import it at the same time
+        import threading
+
+        self._found: rows.Identity = None
+        self._data = data
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self._found = digest(self._data)
+
+    def result(self) -> tuple[int, bytes]:
+        """Wait for it."""
+        self._thread.join()
+        return self._found or digest(self._data)
+
+
 class ChangeLog:
     """The log of one workspace; not safe between threads, `History` sees to that."""
 
@@ -67,6 +90,7 @@ class ChangeLog:
         self.reading: Reading = PlainReading()
         self._keep_bytes = keep_bytes
         self._known: dict[str, tuple[bytes | None, rows.Identity]] = {}
+        self._hashing: dict[str, tuple[bytes, _Hash]] = {}
         self._since_thinned = _THIN_EVERY
 
     # -- what a transaction tells -------------------------------------------------------------------------------
@@ -160,6 +184,11 @@ class ChangeLog:
 
     # -- bytes --------------------------------------------------------------------------------------------------
 
+    def expect(self, path: str, data: bytes) -> None:
+        """Begin to hash bytes that a change is about to write, while they are staged and synced."""
+        if len(data) >= _WORTH_A_THREAD:
+            self._hashing[path] = (data, _Hash(data))
+
     def identity(self, path: str, data: bytes | None) -> rows.Identity:
         """Return (size, hash) of bytes; those of the last bytes of each file are remembered."""
         if data is None:
@@ -167,7 +196,8 @@ class ChangeLog:
         known = self._known.get(path)
         if known is not None and known[0] is data:
             return known[1]
-        found = digest(data)
+        waiting = self._hashing.pop(path, None)
+        found = waiting[1].result() if waiting is not None and waiting[0] is data else digest(data)
         self._known[path] = (data, found)
         return found
 
