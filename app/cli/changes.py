@@ -57,7 +57,7 @@ def list_changes(
     first = None if since is None else _instant(session, since, end=False)
     last = None if until is None else _instant(session, until, end=True)
     session.workspace.notice(session.now)
-    _warn(session)
+    session.warn()
     found = find(
         session.workspace, limit=limit, actor=session.actor_option, file=file, entry=entry, since=first, until=last
     )
@@ -106,7 +106,7 @@ def show(session: Session, change_id: str) -> None:
     from memory.changes import row, views_of
 
     session.workspace.notice(session.now)
-    _warn(session)
+    session.warn()
     record = session.workspace.store.history.get(change_id)
     views = views_of(session.workspace, record)
 
@@ -176,7 +176,7 @@ def restore(session: Session, ref: str, before: str | None) -> None:
 
 def _did(session: Session, change: Change, ref: str | None = None) -> None:
     """Print what a change did: its row of the log, or one line."""
-    _warn(session)
+    session.warn()
     words = change.summary if change.files else f"nothing to change: {change.summary}"
     more = {} if ref is None else {"ref": ref}
     session.answer(lambda: {"change": _row(session, change), **more}, lambda: [session.paint.line(words)])
@@ -190,10 +190,3 @@ def _row(session: Session, change: Change) -> dict[str, Any]:
         return row(session.workspace.store.history.get(change.id))
     except NotFoundError:  # nothing was different, or the log could not be written
         return unrecorded_row(change)
-
-
-def _warn(session: Session) -> None:
-    from .output import tell
-
-    for warning in session.workspace.store.history.warnings:
-        tell(f"memdeck: warning: {warning}")

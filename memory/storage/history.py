@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from .transaction import Transaction
 
 REVERT = "revert"
-INIT = "init"
-"""The files of a new workspace do not go by an undo that meant something else; `revert` takes them back."""
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
@@ -201,8 +199,7 @@ class History:
         same entries since, ConflictError `change.thinned` where its bytes are no longer kept.
         """
         self._settle(now)
-        own = self._own(actor)
-        record = next((one for one in own if _stands(one)), None)
+        record = next(iter(self._own(actor, 1, _STANDS)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
         return self._turn(store, record, actor, now, "undo")
@@ -213,7 +210,7 @@ class History:
         Errors as `undo`.
         """
         self._settle(now)
-        record = _undone(self._own(actor))
+        record = self._undone(actor)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
         return self._turn(store, record, actor, now, "redo")
@@ -228,9 +225,19 @@ class History:
             )
         return self._turn(store, record, actor, now, REVERT)
 
-    def _own(self, actor: str) -> Sequence[Record]:
+    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
+        """Return the newest changes of an actor that fit a condition."""
         names = sorted(PEOPLE) if actor in PEOPLE else [actor]
-        return self._records(f"actor IN ({', '.join('?' * len(names))})", names, _WALK)
+        return self._records(f"actor IN ({', '.join('?' * len(names))}) AND {condition}", names, limit)
+
+    def _undone(self, actor: str) -> Record | None:
+        """Find what the last undo of an actor took back, unless the actor went on to something new."""
+        for limit in (20, 400, 0):
+            own = self._own(actor, limit)
+            found, sure = _last_undone(own)
+            if sure or not limit or len(own) < limit:
+                return found
+        return None
 
     def _records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
         nothing: Sequence[Record] = ()
@@ -290,18 +297,15 @@ class History:
             transaction.write(file.path, self.reading.stamp(taken, now).dump(), base=base)
 
 
-_WALK = 10_000
+_STANDS = "undone_by IS NULL AND redoes IS NULL AND operation != 'init' AND (undoes IS NULL OR operation = 'revert')"
+"""What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
+
+The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
+"""
 
 
-def _stands(record: Record) -> bool:
-    """Whether a change is one to undo: neither undone already nor itself an undo, a redo, or the beginning."""
-    if record.undone_by is not None or record.redoes is not None or record.operation == INIT:
-        return False
-    return record.undoes is None or record.operation == REVERT
-
-
-def _undone(own: Sequence[Record]) -> Record | None:
-    """Find what the last undo took back, unless its actor went on to something new."""
+def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
+    """Return what the last undo took back, and whether older changes than these could not say otherwise."""
     by_id = {record.id: record for record in own}
     redone = {record.redoes for record in own if record.redoes is not None}
     for record in own:
@@ -310,12 +314,13 @@ def _undone(own: Sequence[Record]) -> Record | None:
         if record.undoes is None or record.operation == REVERT:
             # A change that was undone does not end the walk, one that stands and is newer than its undo does.
             if record.undone_by is None and record.id not in redone:
-                return None
+                return None, True
             continue
-        undone = by_id.get(record.undoes)
-        if undone is not None and undone.undone_by == record.id:
-            return undone
-    return None
+        if record.undoes not in by_id:
+            return None, False
+        if by_id[record.undoes].undone_by == record.id:
+            return by_id[record.undoes], True
+    return None, False
 
 
 def _listed(
