@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare
 from memory.document.units import units_of
+from memory.errors import MemdeckError
 
 from . import log_rows as rows
 from .changes import Change, FileChange, new_id
@@ -325,9 +326,12 @@ class ChangeLog:
     def _settle(self, db: sqlite3.Connection, look: Look) -> None:
         """Decide about every open change by the files: those that hold its new bytes were moved by it."""
         for seq, change_id, undoes, redoes, operation in rows.pending(db):
+            try:
+                found = [(number, path, after, *look(path)) for number, path, after in rows.files_of(db, seq)]
+            except MemdeckError:
+                continue  # a file that cannot be read now says nothing
             moved = 0
-            for number, path, after in rows.files_of(db, seq):
-                data, version = look(path)
+            for number, path, after, data, version in found:
                 if self.identity(path, data) == after:
                     moved += 1
                     rows.put_seen(db, path, after, version)

@@ -301,6 +301,20 @@ def test_half_of_a_change_is_what_is_listed(reopened, tasks: Path, now: datetime
     assert tasks.read_bytes() == before
 
 
+def test_a_file_that_cannot_be_read_leaves_a_change_open(reopened, tasks: Path, now: datetime) -> None:
+    """It is decided about when the file can be read again; other files are changed meanwhile."""
+    begun(reopened(), now, FileChange(TASKS, tasks.read_bytes(), b"after"))
+    tasks.unlink()
+    os.mkfifo(tasks)
+    store = reopened()
+    write(store, now, b"x", "memory/other.md")
+    assert len(store.history.list()) == 1
+    tasks.unlink()
+    tasks.write_bytes(b"after")
+    write(store, now, b"y", "memory/other.md")
+    assert [record.summary for record in store.history.list()].count("crashed") == 1
+
+
 def test_an_open_change_of_a_running_process_is_left_alone(store: Store, reopened, tasks: Path, now: datetime) -> None:
     """While somebody holds the lock a look neither decides about their change nor takes it for a foreign one."""
     before = tasks.read_bytes()
