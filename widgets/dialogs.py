@@ -18,6 +18,7 @@ from .footer import KeyHints
 from .inputs import SafeInput, SafeText
 from .line_view import LineView
 from .pieces import Line
+from .typed import after_typing
 
 DIALOG_CSS = """
     align: center middle;
@@ -236,6 +237,11 @@ class Prompt(Dialog, ModalScreen[str | None]):
 
     def action_accept(self) -> None:
         """Take the line if it is valid, else say why not."""
+        after_typing(self, self._accept)
+
+    def _accept(self) -> None:
+        if not self.is_current:
+            return
         text = self.query_one(SafeInput).text
         if self._validate and (error := self._validate(text)):
             self._say(error)

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from .inputs import SafeInput, SafeText
+from .typed import after_typing
 
 
 @dataclass
@@ -96,20 +97,22 @@ class FilterBar(Widget):
         return self.has_class("-open")
 
     def open(self, text: str | None = None, *, focus: bool = True) -> None:
-        """Show the bar (with another text, if one is given) and type in it."""
+        """Show the bar (with another text, if one is given) and type in it, from the next key on."""
         self.add_class("-open")
+        self.display = True
         editor = self.query_one(SafeInput)
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)
         if focus:
-            editor.focus()
+            self.screen.set_focus(editor)
 
     def close(self) -> None:
         """Clear the filter and hide the bar."""
         if self.is_open:
             self.query_one(SafeInput).text = ""
             self.remove_class("-open")
+            self.display = False
             self.say("")
             self.post_message(self.Closed(self))
 
@@ -124,6 +127,9 @@ class FilterBar(Widget):
 
     def action_accept(self) -> None:
         """Keep the filter; an empty one closes the bar."""
+        after_typing(self.screen, self._accept)
+
+    def _accept(self) -> None:
         if self.text:
             self.post_message(self.Accepted(self, self.text))
         else:

@@ -16,6 +16,7 @@ from .dialogs import DIALOG_CSS, Confirm, Dialog
 from .fields import FieldRow, FieldSpec
 from .footer import KeyHints
 from .inputs import SafeText
+from .typed import after_typing
 
 Values = dict[str, str]
 """The values of a form by field name, as text."""
@@ -121,6 +122,11 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     def action_save(self) -> None:
         """Save if everything is valid, else go to the first field that is not."""
+        after_typing(self, self._save)
+
+    def _save(self) -> None:
+        if not self.is_current:
+            return
         for row in self._rows:
             row.check()
         found = dict(self.errors())

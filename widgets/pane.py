@@ -44,6 +44,8 @@ from .pieces import Line
 from .rows import Continuation
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from memory.files.snapshot import Snapshot
 
 WIDE, SINGLE = 110, 60
@@ -328,7 +330,12 @@ class Pane(PaneSays):
 
     def focus_list(self) -> None:
         """Give the list (or what stands in its place) the focus."""
-        (self.detail_view if self.is_open else self.line_list).focus()
+        self.focus_target.focus()
+
+    @property
+    def focus_target(self) -> Widget:
+        """What takes the focus of the pane: the list, or what stands in its place."""
+        return self.detail_view if self.is_open else self.line_list
 
     # How it works
 

@@ -199,6 +199,8 @@ class Looking(Part):
 
     def briefed(self, message: Briefed) -> None:
         """Show what needs attention in the header."""
+        if not self.app.desk.is_mounted or not self.app.is_running:
+            return
         self.app.desk.header.alerts = message.alerts
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.events import Event, Key
 from textual.widgets import Input
 
 from memory.safetext import visible
@@ -32,6 +33,7 @@ from .noticing import Noticing
 from .overlays import Overlays
 from .remembering import Remembering
 from .task_verbs import TaskVerbs
+from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ class MemdeckApp(App[int]):
         self.upkeep = Upkeep(self)
         self.overlays = Overlays(self)
         self.remembering = Remembering(self)
+        self.typing_ahead = TypeAhead(self)
         first = None
         if workspace is not None:
             wanted = pane or self.remembering.last_pane or FIRST_PANE
@@ -186,8 +189,17 @@ class MemdeckApp(App[int]):
     def action_do(self, action_id: str) -> None:
         """Do an action of the registry."""
         action = BY_ID[action_id]
-        if allows(self, action.needs):
-            getattr(getattr(self, action.target), action.method)(*action.arguments)
+        try:
+            if allows(self, action.needs):
+                getattr(getattr(self, action.target), action.method)(*action.arguments)
+        finally:
+            self.typing_ahead.acted()
+
+    async def on_event(self, event: Event) -> None:
+        """Take an event; keys wait for what an earlier key opens."""
+        if isinstance(event, Key) and not event.is_forwarded and self.typing_ahead.keep(event):
+            return
+        await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""

@@ -57,7 +57,12 @@ class Navigation(Part):
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
-        if not self.app.desk.sidebar.has_focus:
+        if self.app.desk.sidebar.has_focus:
+            pass
+        elif pane.is_mounted:
+            # At once: focus that comes later would be taken from what the next key opens.
+            self.app.desk.set_focus(pane.focus_target)
+        else:
             pane.call_after_refresh(pane.focus_list)
         self.app.refresh_keys()
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 INSIDE = "memory/"
 """What paths of the store begin with where files of the memory folder have their plain names."""
 
-_RECENT = 200
+RECENT = 200
+"""How many of the newest changes are looked through for our own."""
+LONGEST_MATCH = 3000
+"""The most lines that are compared with each other; more are shown as one block."""
 LONGEST_DIFF = 400
 """Lines of one change that are kept to be looked at."""
 
@@ -115,7 +118,7 @@ def _identities(history: History) -> set[tuple[str, tuple[int, bytes] | None]]:
     """All states of files that this process wrote or started from."""
     return {
         (file.path, state)
-        for record in history.list(_RECENT)
+        for record in history.list(RECENT)
         for file in record.files
         for state in (file.before, file.after)
     }
@@ -142,27 +145,40 @@ def _entries(document: Document) -> dict[bytes, str]:
 
 
 def line_difference(before: bytes, after: bytes) -> tuple[str, ...]:
-    """The lines that differ, removed ones with `-`, added ones with `+` in front; at most `LONGEST_DIFF`."""
-    from memory.storage.delta import Delta
+    """The lines that differ, removed ones with `-`, added ones with `+` in front, the headings around them with a
+    space; at most `LONGEST_DIFF`.
+    """
+    from difflib import SequenceMatcher
 
+    old, new = _split(before), _split(after)
+    head = next((index for index, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), None)
+    if head is None:
+        head = min(len(old), len(new))
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
+    if max(len(middle_old), len(middle_new)) > LONGEST_MATCH:
+        changes = [("replace", 0, len(middle_old), 0, len(middle_new))]
+    else:
+        changes = list(SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes())
     lines: list[str] = []
-    shift = 0
-    for start, old, new in Delta.between(before, after).parts:
-        lines += _whole_lines("-", before, start, start + len(old))
-        lines += _whole_lines("+", after, start + shift, start + shift + len(new))
-        shift += len(new) - len(old)
+    shown = -1  # the last heading that was shown, so that each comes once
+    for kind, start, end, start_new, end_new in changes:
+        if kind == "equal":
+            continue
+        heading = next((at for at in range(head + start_new - 1, -1, -1) if new[at].startswith("### ")), -1)
+        opens = [*middle_old[start : start + 1], *middle_new[start_new : start_new + 1]]
+        if heading > shown and not any(text.startswith("#") for text in opens):
+            shown = heading
+            lines.append(" " + new[heading])
+        lines += ["-" + text for text in middle_old[start:end]]
+        lines += ["+" + text for text in middle_new[start_new:end_new]]
         if len(lines) > LONGEST_DIFF:
             break
     return tuple(lines[:LONGEST_DIFF])
 
 
-def _whole_lines(sign: str, data: bytes, start: int, end: int) -> list[str]:
-    """The lines that a span of bytes lies in."""
-    start = data.rfind(b"\n", 0, start) + 1
-    if end <= start:
-        return []
-    if not data[:end].endswith(b"\n"):
-        stop = data.find(b"\n", end)
-        end = len(data) if stop < 0 else stop
-    text = data[start : min(end, start + 200_000)].decode("utf-8", "surrogateescape")
-    return [sign + line for line in text.rstrip("\r\n").split("\n")]
+def _split(data: bytes) -> list[str]:
+    text = data.decode("utf-8", "surrogateescape")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []

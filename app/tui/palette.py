@@ -17,6 +17,7 @@ from widgets.footer import KeyHints, key_name
 from widgets.inputs import SafeInput
 from widgets.line_list import LineList
 from widgets.pieces import Line, Piece, line, line_width, pad_line
+from widgets.typed import after_typing
 
 from .actions import Action
 
@@ -97,6 +98,11 @@ class Palette(Dialog, ModalScreen[str | None]):
 
     def action_choose(self) -> None:
         """Do what the cursor stands on."""
+        after_typing(self, self._choose)
+
+    def _choose(self) -> None:
+        if not self.is_current:
+            return
         cursor = self.query_one(LineList).cursor
         self.dismiss(None if cursor is None else str(cursor))
 

@@ -159,3 +159,35 @@ def test_a_folder_without_memory_offers_to_make_one(tmp_path: Path) -> None:
         terminal.wait_for("Tasks")
         terminal.press("q")
         terminal.wait_for("ended with 0")
+
+
+def test_letters_typed_behind_a_key_are_text(shop: Path) -> None:
+    """What is typed at once behind `/`, `a` and a pane's number goes into what these open, and is no command."""
+    with open_in(shop, (120, 36)) as terminal:
+        terminal.wait_for("Deploy v2.1 to staging")
+        before = file(shop, "tasks.md")
+        terminal.type("/release deploys")
+        terminal.wait_for("/ release deploys")
+        terminal.press("Escape")
+        terminal.type("aRelease notes, drafted")
+        terminal.wait_for("Release notes, drafted")
+        terminal.press("Escape", "y")
+        terminal.type("42/Deploy")
+        terminal.wait_for(lambda screen: "/ Deploy" in screen and "PENDING" in screen)
+        assert file(shop, "tasks.md") == before
+        terminal.press("Escape", "q")
+        terminal.wait_for("ended with 0")
+
+
+def test_keys_sent_at_once_arrive_in_order(shop: Path) -> None:
+    """A whole form in one burst, as a paste or a macro sends it: nothing is cut off and nothing overtakes."""
+    title = "A task whose title is long enough to take a while to type, letter by letter, into its field"
+    with open_in(shop, (120, 36)) as terminal:
+        terminal.wait_for("Deploy v2.1 to staging")
+        terminal.type(f"a{title}\x13")
+        wait_until(lambda: title in file(shop, "tasks.md"), "the whole title is in the file")
+        terminal.wait_for(lambda screen: "Add a task" not in screen)
+        terminal.type("dfinished with care and a rather long outcome, too\r")
+        wait_until(lambda: "finished with care and a rather long outcome, too\n" in file(shop, "tasks.md"), "outcome")
+        terminal.type("q")
+        terminal.wait_for("ended with 0")

@@ -1,0 +1,105 @@
+"""TypeAhead: keys that come while what an earlier key opens is not there yet wait for it, in their order.
+
+Textual gives a key to the widget that has the focus when the key comes in, not when it is handled. Without this the
+letters typed right behind `/` or `a` would be commands of the list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.events import Key
+from textual.widget import Widget
+
+from widgets.filter_bar import FilterBar
+from widgets.footer import is_typing
+
+from .actions import ACTIONS
+
+if TYPE_CHECKING:
+    from .memdeck_app import MemdeckApp
+
+_KEYS = frozenset(key for action in ACTIONS for key in action.keys)
+_LEAVING = frozenset({"enter", "escape", "down"})
+_LOOK_AGAIN, _LONGEST = 0.005, 1.0
+"""Seconds between two looks, and after which keys go their way whatever is there."""
+
+
+class TypeAhead:
+    """Keeps keys back from the moment a key means an action until what it opened can take keys."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is kept yet."""
+        self._app = app
+        self._keys: list[Key] = []
+        self._waits = False
+        self._looks = 0
+        self._turn = 0
+        self._editor: Widget | None = None
+
+    def keep(self, key: Key) -> bool:
+        """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
+        if self._waits:
+            self._keys.append(key)
+            return True
+        self._editor = self._left_editor(key)
+        if self._editor is not None or (key.key in _KEYS and self._means_action(key)):
+            self._waits = True
+            self._looks = 0
+            self._turn += 1
+            turn = self._turn
+            self._app.set_timer(_LONGEST, lambda: self._give_up(turn))
+            if self._editor is not None:
+                self.acted()
+        return False
+
+    def acted(self) -> None:
+        """The action was done: look whether what it opened is there as soon as the screen is up to date."""
+        if self._waits:
+            self._app.call_after_refresh(self._look)
+
+    def _means_action(self, key: Key) -> bool:
+        screen = self._app.screen
+        if key.is_printable and is_typing(screen.focused):
+            return False
+        found = screen.active_bindings.get(key.key)
+        return found is not None and found.enabled and found.binding.action.startswith("app.do(")
+
+    def _look(self) -> None:
+        if not self._waits:
+            return
+        self._looks += 1
+        if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:
+            self._app.set_timer(_LOOK_AGAIN, self._look)
+        else:
+            self._release()
+
+    def _left_editor(self, key: Key) -> Widget | None:
+        """The filter's editor, where this key gives the focus back to the list."""
+        focused = self._app.screen.focused
+        leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
+        return focused if leaves else None
+
+    def _opening(self) -> bool:
+        """Whether a dialog or a pane is on its way, or the focus on its way out of the filter."""
+        app = self._app
+        if self._editor is not None:
+            return app.screen.focused is self._editor
+        screen = app.screen
+        if screen is not app.desk:
+            return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
+        pane = app.navigation.pane
+        if pane is None or screen.focused is app.desk.sidebar:
+            return False
+        return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
+
+    def _give_up(self, turn: int) -> None:
+        """An action that never was done, for a widget took its key, must not hold the keyboard."""
+        if self._waits and self._turn == turn and not self._looks:
+            self._release()
+
+    def _release(self) -> None:
+        keys, self._keys = self._keys, []
+        self._waits = False
+        for key in keys:
+            self._app.post_message(Key(key.key, key.character))

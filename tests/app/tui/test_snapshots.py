@@ -1,0 +1,41 @@
+"""How each pane looks over the sample workspace, wide, usual and small; `--snapshot-update` takes new pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.tui.memdeck_app import MemdeckApp
+from screenshots.make import SMALL, USUAL, WIDE, Picture, application, settle
+from widgets.panes import PANES
+
+SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
+LOOKS = [
+    *(Picture(f"{pane.id}-{name}", pane.id, size) for pane in PANES for name, size in SIZES.items()),
+    Picture("detail-small", "tasks", SMALL, ("enter",)),
+    Picture("form", "tasks", WIDE, ("e",)),
+    Picture("form-small", "tasks", SMALL, ("e",)),
+    Picture("maintain", "tasks", WIDE, ("M",)),
+    Picture("help", "tasks", WIDE, ("question_mark",)),
+    Picture("palette", "tasks", USUAL, ("colon", "a", "r", "c")),
+    Picture("filter", "tasks", USUAL, ("slash", "a", "p", "i")),
+    Picture("changed", "tasks", WIDE, ("s", "0")),
+    Picture("light", "tasks", WIDE, theme="memdeck-light"),
+    Picture("high-contrast", "tasks", WIDE, theme="memdeck-high-contrast"),
+]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)
+def test_look(look: Picture, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
+    """The picture is the one that was looked at and found good."""
+
+    async def press(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot.app, pilot)
+        for key in look.keys:
+            await pilot.press(key)
+            await settle(pilot.app, pilot)
+
+    assert snap_compare(application(look, tmp_path), terminal_size=look.size, run_before=press)
