@@ -9,7 +9,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.document import Document, parse
+from memory.document import Document, Entry, parse
+from memory.document.compare import differing
 from memory.errors import MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, Views
@@ -49,9 +50,10 @@ class Workspace:
         self.root = root
         self.memory = root / MEMORY_FOLDER
         self.state = None if state_home is None else State(state_home, root)
-        self.store = Store(root / SYSTEM_FOLDER, state=self.state)
+        self.store = Store(root / SYSTEM_FOLDER, state=self.state, reading=_Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
+        self._coming: dict[str, Document] = {}
         self._views = Views()
 
     @classmethod
@@ -167,18 +169,24 @@ class Workspace:
             written: dict[str, Document] = {}
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
-                data = document.dump()
-                if stored.exists and data == stored.data:
-                    continue
                 if stored.exists:
-                    _refuse_conflicted(name, snapshot.document(name))
+                    before = snapshot.document(name)
+                    if next(differing(before, document), None) is None:
+                        continue
+                    _refuse_conflicted(name, before)
                     document = stamped(document, now)
-                    data = document.dump()
+                data = document.dump()
+                self.store.history.expect(_INSIDE + name, data)
                 transaction.write(_INSIDE + name, data, base=stored.base)
                 written[name] = document
+            self._coming = written
             change = transaction.commit(edit.summary)
         for name, document in written.items():
-            self._documents[name] = (self.store.read(_INSIDE + name), document)
+            path = _INSIDE + name
+            written_now = self.store.cached(path)
+            if written_now is None or written_now.data is not document.dump():
+                written_now = self.store.read(path)
+            self._documents[name] = (written_now, document)
         return Outcome(change, edit.summary, edit.ref)
 
     def save(
@@ -219,12 +227,82 @@ class Workspace:
         return replace(outcome, kept=kept)
 
     def undo(self, *, actor: str, now: datetime) -> Change:
-        """Take back the last change that `actor` made in this process; raises `change.none`, `document.conflict`."""
+        """Take back the newest change that `actor` made, in whichever process; raises `change.none`,
+        `document.conflict` where somebody touched the same entries since, `change.thinned`.
+        """
         return self.store.history.undo(self.store, actor=actor, now=now)
 
     def redo(self, *, actor: str, now: datetime) -> Change:
-        """Do again what was undone last."""
+        """Do again what was undone last; a new change of the same actor ends that."""
         return self.store.history.redo(self.store, actor=actor, now=now)
+
+    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
+        """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`."""
+        return self.store.history.revert(self.store, change_id, actor=actor, now=now)
+
+    def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
+        """Bring an archived entry back to where it came from; raises as `memory.files.restore.restore_entry`."""
+        from memory.files.restore import restore_entry
+
+        return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
+
+    def restore_version(self, change_id: str, entry: str, *, actor: str, now: datetime, after: bool = False) -> Outcome:
+        """Give an entry the source that it had before a change (`after`: right after it).
+
+        `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
+        `change.no_entry` where the change has no such entry in that state, `change.thinned`.
+        """
+        from memory.changes import version_of
+        from memory.files.restore import restore_version
+
+        version = version_of(self, change_id, entry, after=after)
+
+        def build(snapshot: Snapshot) -> Edit:
+            return restore_version(snapshot, version.file, version.entry, version.section, version.names)
+
+        return self.change("restore", build, actor=actor, now=now)
+
+    def notice(self, now: datetime) -> int:
+        """Look at all memory files and note what other programs did to them; return how many changes that were.
+
+        Nothing is written but the change log outside of the workspace. What cannot be read is left out.
+        """
+        from memory.changes import notice
+
+        return notice(self, now)
+
+
+class _Reading:
+    """What the change log asks about the files of the workspace memory."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is one of a memory file or of an archive."""
+        name = path.removeprefix(_INSIDE).removeprefix("archive/")
+        return path.startswith(_INSIDE) and name.endswith(".md") and "/" not in name and name[0] != "."
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a file's bytes; what is known of other bytes of the file is shared."""
+        if not path.endswith(".md"):
+            return None
+        name = path.removeprefix(_INSIDE)
+        known = self._workspace._documents.get(name)
+        for document in (self._workspace._coming.get(name), None if known is None else known[1]):
+            if document is not None and (document.dump() is data or document.dump() == data):
+                return document
+        return parse(data) if known is None or not data else known[1].updated(data)
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
+        """Return the ref of an entry."""
+        from memory.files.naming import ref_of
+
+        return ref_of(path.removeprefix(_INSIDE), section, entry)
+
+    def stamp(self, document: Document, now: datetime) -> Document:
+        """Set the time of the change."""
+        return stamped(document, now)
 
 
 def stamped(document: Document, now: datetime) -> Document:

@@ -8,8 +8,6 @@ from memory.errors import NotThereYet
 
 from .verbs import Verb, VerbGroup, group
 
-_UNDO = "the application (`memdeck`) undoes its own changes with u"
-_LOG = "it comes with the change log; until then git shows what changed"
 _CONSENT = "it comes with monitor runs; until then nothing in memory files is ever run"
 
 
@@ -39,22 +37,6 @@ def _group(name: str, text: str, *verbs: Verb) -> VerbGroup:
     return made
 
 
-undo = absent("undo", "Take back the newest change made in your name", _UNDO)
-redo = absent("redo", "Do again what was undone last", _UNDO)
-restore = absent(
-    "restore",
-    "Bring an archived entry back to where it came from",
-    "move the entry back in an editor",
-    "REF",
-    "3fa94c1",
-)
-changes = _group(
-    "changes",
-    "Show and take back what was changed, by whom and when (not there yet).",
-    absent("changes list", "List the changes, newest first", _LOG),
-    absent("changes show", "Show one change entry by entry", _LOG, "ID", "01HM5Z0C8W"),
-    absent("changes revert", "Take back one change, whoever made it", _LOG, "ID", "01HM5Z0C8W"),
-)
 trust = _group(
     "trust",
     "Approve the commands that monitors may run (not there yet).",

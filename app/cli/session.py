@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
 
-from .output import Writer
+from .output import Writer, tell
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -124,4 +124,11 @@ class Session:
 
     def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Outcome:
         """Make a change of the workspace in the name and at the time of this run."""
-        return self.workspace.change(operation, build, actor=self.actor, now=self.now)
+        outcome = self.workspace.change(operation, build, actor=self.actor, now=self.now)
+        self.warn()
+        return outcome
+
+    def warn(self) -> None:
+        """Say what is wrong with the change log: it stops no change, but history and undo may miss something."""
+        for warning in self.workspace.store.history.warnings:
+            tell(f"memdeck: warning: {warning}")

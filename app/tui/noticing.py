@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 INSIDE = "memory/"
 """What paths of the store begin with where files of the memory folder have their plain names."""
 
+RECENT = 200
+"""How many of the newest changes are looked through for our own."""
 LONGEST_MATCH = 3000
 """The most lines that are compared with each other; more are shown as one block."""
 LONGEST_DIFF = 400
@@ -79,7 +81,11 @@ class Noticing(Part):
 
         True when something new stands in the list.
         """
+        from memory.storage.log import digest
+
         names, self._suspects = self._suspects, set()
+        if not names:
+            return False
         found = False
         with self.lock:
             ours = _identities(history)
@@ -88,7 +94,7 @@ class Noticing(Part):
             new = snapshot.document(name)
             self._known[name] = new
             data = new.dump()
-            if old is new or (INSIDE + name, (len(data), hash(data))) in ours:
+            if old is new or (INSIDE + name, digest(data)) in ours:
                 continue
             if old is not None and old.dump() == data:
                 continue
@@ -108,10 +114,13 @@ class Noticing(Part):
                 self._changes[index] = replace(change, undone=undone)
 
 
-def _identities(history: History) -> set[tuple[str, tuple[int, int] | None]]:
+def _identities(history: History) -> set[tuple[str, tuple[int, bytes] | None]]:
     """All states of files that this process wrote or started from."""
     return {
-        (file.path, state) for record in history.list() for file in record.files for state in (file.before, file.after)
+        (file.path, state)
+        for record in history.list(RECENT)
+        for file in record.files
+        for state in (file.before, file.after)
     }
 
 

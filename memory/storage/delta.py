@@ -110,13 +110,15 @@ def _meet(a: bytes, b: bytes, i: int, j: int, end_a: int, end_b: int) -> tuple[i
     reach = 0
     while i + reach + _ANCHOR <= end_a or j + reach + _ANCHOR <= end_b:
         window = 4 * reach + _CHUNK
+        in_b = in_a = -1
         if i + reach + _ANCHOR <= end_a:
-            found = b.find(a[i + reach : i + reach + _ANCHOR], j, min(end_b, j + window))
-            if found >= 0:
-                return i + reach, found
+            in_b = b.find(a[i + reach : i + reach + _ANCHOR], j, min(end_b, j + window))
         if j + reach + _ANCHOR <= end_b:
-            found = a.find(b[j + reach : j + reach + _ANCHOR], i, min(end_a, i + window))
-            if found >= 0:
-                return found, j + reach
+            in_a = a.find(b[j + reach : j + reach + _ANCHOR], i, min(end_a, i + window))
+        # In text that repeats itself the farther one of two meetings is a chance likeness.
+        if in_b >= 0 and (in_a < 0 or in_b - j <= in_a - i):
+            return i + reach, in_b
+        if in_a >= 0:
+            return in_a, j + reach
         reach = 2 * reach + _ANCHOR
     return end_a, end_b

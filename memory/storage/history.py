@@ -1,197 +1,386 @@
-"""The changes that were made, newest first, and taking them back; for now as long as the process lives."""
+"""The changes that were made, by whomever, newest first; and taking them back.
+
+A change goes back byte for byte while its files are as it left them. Where a file moved on, only the entries and lines
+of the change go back, and only if nobody touched those since; newer bytes are never overwritten by older ones.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.errors import ConflictError, NotFoundError
+from memory.document.compare import Region, apply, inverted
+from memory.document.takeback import take_back
+from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundError, RefusedError
 
+from . import log_rows as rows
+from .beneath import version_of
 from .changes import Change
-from .delta import Delta
+from .log import ChangeLog, Found
+from .records import Reading, Record, RecordedFile
 from .steps import conflict
+from .version import Version
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from .store import Store
+    from .transaction import Transaction
 
-_KEEP_BYTES = 50_000_000
-_KEEP_NEWEST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedFile:
-    """One file of a recorded change: how its bytes differ, and what identifies them on both sides.
-
-    `before` and `after` are `(size, hash)`, None where there was no file.
-    """
-
-    path: str
-    delta: Delta
-    before: tuple[int, int] | None
-    after: tuple[int, int] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A change as the history lists it; the names are those of `Change`.
-
-    `files` is empty where the bytes were thinned out, and then the change cannot be taken back any more;
-    `paths` always names the files.
-    """
-
-    id: str
-    time: datetime
-    actor: str
-    operation: str
-    summary: str
-    paths: tuple[str, ...]
-    files: tuple[RecordedFile, ...]
-    undone_by: str | None = None
-    undoes: str | None = None
-    redoes: str | None = None
-
-    @property
-    def size(self) -> int:
-        """How many bytes of files it keeps."""
-        return sum(file.delta.size for file in self.files)
+REVERT = "revert"
+PEOPLE = frozenset({"human", "cli"})
+"""A person in the application and at the command line is one and the same."""
 
 
 class History:
-    """Records changes and takes them back, one's own and newest first; safe to share between threads."""
+    """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self) -> None:
-        """Start empty."""
-        self._records: list[Record] = []
+    def __init__(self, log: ChangeLog, store: Store) -> None:
+        """Read and write the log of a store; nothing is opened yet."""
+        self._log = log
+        self._store = store
+        self._open: dict[str, Change] = {}
         self._mutex = threading.RLock()
 
-    def record(self, change: Change) -> None:
-        """Note a committed change; transactions call it. Old ones lose their bytes over 50 MB, the newest
-        five never.
-        """
-        # An undo keeps no bytes of its own: they are those of the change that it took back.
-        repeats = change.undoes is not None or change.redoes is not None
-        files = () if repeats else tuple(_recorded(file.path, file.before, file.after) for file in change.files)
-        record = Record(
-            change.id,
-            change.time,
-            change.actor,
-            change.operation,
-            change.summary,
-            tuple(file.path for file in change.files),
-            files,
-            undoes=change.undoes,
-            redoes=change.redoes,
-        )
-        with self._mutex:
-            if change.undoes is not None:
-                self._mark(change.undoes, change.id)
-            if change.redoes is not None:
-                self._mark(change.redoes, None)
-            self._records.append(record)
-            self._thin()
+    @property
+    def reading(self) -> Reading:
+        """How files are read; a workspace sets what it knows about its own."""
+        return self._log.reading
 
-    def list(self, limit: int = 0) -> tuple[Record, ...]:
-        """Return the newest `limit` changes, newest first; 0 for all."""
+    @reading.setter
+    def reading(self, reading: Reading) -> None:
+        self._log.reading = reading
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong with the log since the process began; changes are made all the same."""
+        return tuple(self._log.file.warnings)
+
+    # -- what transactions tell ---------------------------------------------------------------------------------
+
+    def expect(self, path: str, data: bytes) -> None:
+        """Take note of bytes that a change will write, so that their hash is there when it is needed."""
         with self._mutex:
-            newest = self._records[::-1]
-        return tuple(newest[:limit] if limit else newest)
+            self._log.expect(path, data)
+
+    def begin(self, change: Change) -> None:
+        """Note a change right before its files move, under the workspace's lock; RefusedError `state.*`."""
+        with self._mutex:
+            self._open[change.id] = change
+            self._log.begin(change, self._look)
+
+    def done(self, change_id: str) -> None:
+        """Note that the files of a change are in their places."""
+        with self._mutex:
+            change = self._open.pop(change_id, None)
+            self._open.clear()
+            if change is not None:
+                self._log.done(change, self._versions(change))
+
+    def _versions(self, change: Change) -> dict[str, Version]:
+        """Return the versions of files that hold what the change wrote, for sure."""
+        known = {}
+        for file in change.files:
+            stored = self._store.cached(file.path)
+            if stored is not None and stored.data is file.after:
+                known[file.path] = stored.version
+        return known
+
+    def _look(self, path: str) -> tuple[bytes | None, Version | None]:
+        stored = self._store.read(path)
+        return stored.base, None
+
+    # -- what others did ----------------------------------------------------------------------------------------
+
+    def notice(self, paths: Iterable[str], now: datetime) -> int:
+        """Look at files and note what other programs did to them; return how many changes that were.
+
+        Writes to the log only, and takes no lock unless a crash left a change open. Errors as `Store.read`.
+        """
+        store = self._store
+        self._settle(now)
+        found = []
+        for path in paths:
+            stored = store.read(path)
+            changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
+            found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
+        with self._mutex:
+            return self._log.notice(found, now, self._same)
+
+    def seen(self) -> tuple[str, ...]:
+        """Return every file that was ever seen, relative to the store's root."""
+        with self._mutex:
+            return tuple(self._log.file.run(rows.seen_paths, [], make=False))
+
+    def _same(self, found: Found) -> bool:
+        return version_of(self._store.shown(found.path), self._store.workspace) == found.version
+
+    def _folder_time(self, path: str) -> int:
+        try:
+            return os.stat((self._store.root / path).parent).st_mtime_ns
+        except OSError:
+            return 0
+
+    def _settle(self, now: datetime) -> None:
+        """Decide about changes that a crash left open, unless somebody is at work right now."""
+        with self._mutex:
+            is_open = self._log.file.run(lambda db: bool(rows.pending(db)), False, make=False)
+        if not is_open:
+            return
+        try:
+            with self._store.at_once().transaction("recover", actor="recover", now=now), self._mutex:
+                self._log.settle(self._look)
+        except BusyError:
+            return
+
+    # -- listing ------------------------------------------------------------------------------------------------
+
+    def list(
+        self,
+        limit: int = 0,
+        *,
+        actor: str | None = None,
+        file: str | None = None,
+        entry: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> tuple[Record, ...]:
+        """Return the newest `limit` changes, newest first; 0 for all.
+
+        `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
+        hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
+        and inclusive.
+        """
+        nothing: Sequence[Record] = ()
+        with self._mutex:
+            if entry is not None:
+                self._log.file.run(self._log.name_all, None, make=False)
+            found = self._log.file.run(
+                lambda db: _listed(db, limit, actor, file, entry, since, until), nothing, make=False
+            )
+        return tuple(found)
+
+    def get(self, change_id: str) -> Record:
+        """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
+        text = change_id.strip().upper()
+        found: Sequence[Record] = self._records("substr(id, 1, ?) = ?", (len(text), text), 21)
+        exact = [record for record in found if record.id == text]
+        if len(exact) == 1 or len(found) == 1:
+            return (exact or found)[0]
+        if not found or not text:
+            raise NotFoundError(
+                "change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id
+            )
+        raise AmbiguousError(
+            "change.ambiguous",
+            f"{len(found)} changes have ids that begin with {text}",
+            "write more of it",
+            candidates=[record.id for record in found],
+        )
+
+    def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in one file of a change; none where the bytes were thinned out."""
+        number = record.files.index(file)
+        with self._mutex:
+            return self._log.file.run(
+                lambda db: rows.regions_of(db, record.seq, rows.files_of(db, record.seq)[number][0]), (), make=False
+            )
+
+    # -- taking back --------------------------------------------------------------------------------------------
 
     def undo(self, store: Store, *, actor: str, now: datetime) -> Change:
         """Take back the newest change of this actor that stands, and return the change which did it.
 
-        NotFoundError `change.none` where there is none, ConflictError `document.conflict` where one of its
-        files has been changed since, ConflictError `change.thinned` where its bytes are no longer kept.
+        NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
+        same entries since, ConflictError `change.thinned` where its bytes are no longer kept.
         """
-        with self._mutex:
-            record = next((r for r in reversed(self._records) if r.actor == actor and _stands(r)), None)
+        self._settle(now)
+        record = next(iter(self._own(actor, 1, _STANDS)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
-        return self._turn(store, record, actor, now, back=True)
+        return self._turn(store, record, actor, now, "undo")
 
     def redo(self, store: Store, *, actor: str, now: datetime) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
 
         Errors as `undo`.
         """
-        with self._mutex:
-            record = self._undone(actor)
+        self._settle(now)
+        record = self._undone(actor)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
-        return self._turn(store, record, actor, now, back=False)
+        return self._turn(store, record, actor, now, "redo")
+
+    def revert(self, store: Store, change_id: str, *, actor: str, now: datetime) -> Change:
+        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
+        self._settle(now)
+        record = self.get(change_id)
+        if record.undone_by is not None:
+            raise ConflictError(
+                "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
+            )
+        return self._turn(store, record, actor, now, REVERT)
+
+    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
+        """Return the newest changes of an actor that fit a condition."""
+        names = sorted(PEOPLE) if actor in PEOPLE else [actor]
+        return self._records(f"actor IN ({', '.join('?' * len(names))}) AND {condition}", names, limit)
 
     def _undone(self, actor: str) -> Record | None:
-        """Find what the last undo of this actor took back, unless the actor went on to something new."""
-        by_id = {record.id: record for record in self._records}
-        for record in reversed(self._records):
-            if record.actor != actor or record.redoes is not None:
-                continue
-            if record.undoes is None:
-                # A change that was undone does not end the walk, one that stands and is newer than its undo
-                # does.
-                if record.undone_by is None and not self._redone(record.id):
-                    return None
-                continue
-            undone = by_id.get(record.undoes)
-            if undone is not None and undone.undone_by == record.id:
-                return undone
+        """Find what the last undo of an actor took back, unless the actor went on to something new."""
+        for limit in (20, 400, 0):
+            own = self._own(actor, limit)
+            found, sure = _last_undone(own)
+            if sure or not limit or len(own) < limit:
+                return found
         return None
 
-    def _redone(self, change_id: str) -> bool:
-        return any(record.redoes == change_id for record in self._records)
+    def _records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
+        nothing: Sequence[Record] = ()
+        with self._mutex:
+            return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
 
-    def _turn(self, store: Store, record: Record, actor: str, now: datetime, *, back: bool) -> Change:
+    def _turn(self, store: Store, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
-        if not record.files:
+        if not record.kept:
             raise ConflictError(
                 "change.thinned",
                 f"the bytes of change {record.id} are no longer kept",
                 "undo it by hand",
                 id=record.id,
             )
-        name = "undo" if back else "redo"
+        back = name != "redo"
         which = {"undoes": record.id} if back else {"redoes": record.id}
         with store.transaction(name, actor=actor, now=now, **which) as transaction:
-            for file in record.files:
-                here, there = (file.after, file.before) if back else (file.before, file.after)
-                base = transaction.read(file.path).base
-                if _identity(base) != here:
-                    raise conflict([store.shown(file.path)])
-                if there is None:
-                    assert base is not None
-                    transaction.remove(file.path, base=base)
-                else:
-                    delta = file.delta.inverse() if back else file.delta
-                    transaction.write(file.path, delta.apply(base or b""), base=base)
+            try:
+                for file in record.files:
+                    self._turn_file(transaction, record, file, now, back=back)
+            except ConflictError as error:
+                error.details.setdefault("id", record.id)
+                raise
             return transaction.commit(f"{name}: {record.summary or record.operation}")
 
-    def _mark(self, change_id: str, undone_by: str | None) -> None:
-        for index, record in enumerate(self._records):
-            if record.id == change_id:
-                self._records[index] = replace(record, undone_by=undone_by)
+    def _turn_file(
+        self, transaction: Transaction, record: Record, file: RecordedFile, now: datetime, *, back: bool
+    ) -> None:
+        # The log lies where only its owner writes; still no file is written because a row names it.
+        if not self.reading.knows(file.path):
+            raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
+        regions = self.regions(record, file)
+        here, there = (file.after, file.before) if back else (file.before, file.after)
+        base = transaction.read(file.path).base
+        with self._mutex:
+            found = self._log.identity(file.path, base)
+        turned = inverted(regions) if back else regions
+        if found == here:
+            if there is not None:
+                try:
+                    data = apply(turned, base or b"")
+                except ValueError:  # rows that do not belong together
+                    raise conflict([self._store.shown(file.path)]) from None
+                transaction.write(file.path, data, base=base)
+            elif base is not None:
+                transaction.remove(file.path, base=base)
+            return
+        shown = self._store.shown(file.path)
+        document = None if base is None else self.reading.document(file.path, base)
+        if base is None or document is None:
+            raise conflict([shown])
+        if found == there:
+            return
+        taken = take_back(document, inverted(turned), shown)
+        if taken is not document:
+            transaction.write(file.path, self.reading.stamp(taken, now).dump(), base=base)
 
-    def _thin(self) -> None:
-        """Let go of the oldest bytes when they grow over the budget."""
-        excess = sum(record.size for record in self._records) - _KEEP_BYTES
-        for index, record in enumerate(self._records[:-_KEEP_NEWEST]):
-            if excess <= 0:
-                return
-            excess -= record.size
-            self._records[index] = replace(record, files=())
+
+_STANDS = "undone_by IS NULL AND redoes IS NULL AND operation != 'init' AND (undoes IS NULL OR operation = 'revert')"
+"""What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
+
+The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
+"""
 
 
-def _stands(record: Record) -> bool:
-    """Whether a change is one to undo: neither undone already nor itself an undo or redo."""
-    return record.undone_by is None and record.undoes is None and record.redoes is None
+def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
+    """Return what the last undo took back, and whether older changes than these could not say otherwise."""
+    by_id = {record.id: record for record in own}
+    redone = {record.redoes for record in own if record.redoes is not None}
+    for record in own:
+        if record.redoes is not None:
+            continue
+        if record.undoes is None or record.operation == REVERT:
+            # A change that was undone does not end the walk, one that stands and is newer than its undo does.
+            if record.undone_by is None and record.id not in redone:
+                return None, True
+            continue
+        if record.undoes not in by_id:
+            return None, False
+        if by_id[record.undoes].undone_by == record.id:
+            return by_id[record.undoes], True
+    return None, False
 
 
-def _recorded(path: str, before: bytes | None, after: bytes | None) -> RecordedFile:
-    return RecordedFile(path, Delta.between(before or b"", after or b""), _identity(before), _identity(after))
+def _listed(
+    db: sqlite3.Connection,
+    limit: int,
+    actor: str | None,
+    file: str | None,
+    entry: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> Sequence[Record]:
+    """Return the changes that fit all conditions."""
+    conditions: list[str] = []
+    values: list[object] = []
+    if actor is not None:
+        conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
+        values.append(actor)
+    if file is not None:
+        pattern = file if "*" in file else _escaped(file)
+        conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")
+        values += [pattern, f"*/{pattern}"]
+    if since is not None:
+        conditions.append("time >= ?")
+        values.append(rows.time_text(since))
+    if until is not None:
+        conditions.append("time <= ?")
+        values.append(rows.time_text(until))
+    if entry is not None:
+        condition, more = _touching(db, entry)
+        conditions.append(condition)
+        values += more
+    return rows.records(db, " AND ".join(conditions) or "1", values, limit)
 
 
-def _identity(data: bytes | None) -> tuple[int, int] | None:
-    """Tell bytes apart without keeping them: Python's keyed 64-bit hash, at 4 GB/s and remembered by the
-    object.
-    """
-    return None if data is None else (len(data), hash(data))
+def _touching(db: sqlite3.Connection, entry: str) -> tuple[str, list[object]]:
+    """Return the condition of changes that touch an entry, under its older names too."""
+    kind, mark, digits = entry.strip().rpartition("#")
+    digits = digits[:10].lower()
+    if not (mark or (len(digits) >= 7 and all(one in "0123456789abcdef" for one in digits))):
+        return "seq IN (SELECT seq FROM touched WHERE instr(lower(title), ?) > 0)", [entry.strip().lower()]
+    pattern = f"{_escaped(kind)}#{_escaped(digits)}*" if kind else f"*#{_escaped(digits)}*"
+    names = {ref for (ref,) in db.execute("SELECT DISTINCT ref FROM touched WHERE ref GLOB ?", (pattern,))}
+    names |= {ref for (ref,) in db.execute("SELECT DISTINCT old_ref FROM touched WHERE old_ref GLOB ?", (pattern,))}
+    new = set(names)
+    while new:
+        older: set[str] = set()
+        for ref in new:
+            older |= {
+                name
+                for (name,) in db.execute(
+                    "SELECT DISTINCT old_ref FROM touched WHERE ref = ? AND old_ref IS NOT NULL", (ref,)
+                )
+            }
+        new = older - names
+        names |= new
+    marks = ", ".join("?" * len(names))
+    ordered = sorted(names)
+    return f"seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) OR old_ref IN ({marks}))", [*ordered, *ordered]
+
+
+def _escaped(text: str) -> str:
+    """Return text that GLOB takes literally."""
+    return "".join(f"[{one}]" if one in "*?[" else one for one in text)

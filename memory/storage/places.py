@@ -125,10 +125,14 @@ class StateFolder:
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
+        self.check()
+        return fsio.read(name, self.path).base
+
+    def check(self) -> None:
+        """Raise RefusedError as `open` does, without making anything."""
         self._outside()
         self._check(self.path.parent)
         self._check(self.path)
-        return fsio.read(name, self.path).base
 
     def _outside(self) -> None:
         real = os.path.realpath(self.path)

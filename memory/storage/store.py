@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .history import History
     from .lock import Lock
     from .places import WorkFolder
+    from .records import Reading
     from .state import State
     from .transaction import Transaction
 
@@ -24,7 +25,8 @@ class Store:
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
     of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
-    outside the workspace. `lock_timeout` is in seconds. Making a store looks at nothing and makes nothing.
+    outside the workspace. `lock_timeout` is in seconds. `reading` tells the history what the files mean. Making a
+    store looks at nothing and makes nothing.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Store:
         *,
         workspace: Path | None = None,
         lock_timeout: float = 5.0,
+        reading: Reading | None = None,
     ) -> None:
         """Keep where things are; ValueError when root or folder lies outside the workspace."""
         self.root = root
@@ -44,6 +47,7 @@ class Store:
         self._prefix = _relative(root, self.workspace)
         self._private = _relative(self.folder, self.workspace)
         self._timeout = lock_timeout
+        self._reading = reading
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
         self._histories: dict[str, History] = {}
@@ -93,13 +97,25 @@ class Store:
 
     @property
     def history(self) -> History:
-        """The changes that this process made."""
+        """The changes that were made, by whomever; kept in the state folder, or with the process without one."""
         if not self._histories:
             from .history import History
+            from .log import ChangeLog
 
             # One step even between threads, without an import that reading does not need.
-            self._histories.setdefault("", History())
+            log = ChangeLog(self.state.folder if self.state else None)
+            if self._reading is not None:
+                log.reading = self._reading
+            self._histories.setdefault("", History(log, self))
         return self._histories[""]
+
+    def cached(self, path: str) -> Stored | None:
+        """Return a file as it was read or written last, without looking at it again."""
+        return self._cache.get(path, (None, False))[0]
+
+    def at_once(self) -> Store:
+        """Return a store of the same files whose transactions do not wait for the lock."""
+        return Store(self.root, self.folder, self.state, workspace=self.workspace, lock_timeout=0)
 
     @property
     def lock(self) -> Lock:

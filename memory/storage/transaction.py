@@ -103,7 +103,7 @@ class Transaction:
         self._files[file.path] = file
 
     def commit(self, summary: str = "") -> Change:
-        """Do it, durably, and return what was done; record it in the store's history.
+        """Do it, durably, and return what was done; note it in the store's history.
 
         All files are compared with their bases first: ConflictError `document.conflict` (`details["files"]`)
         writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
@@ -128,7 +128,7 @@ class Transaction:
         if planned or self._folders:
             self._carry_out(change, self._open)
         if planned:
-            self._store.history.record(change)
+            self._store.history.done(change.id)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -151,6 +151,8 @@ class Transaction:
                 step.stage()
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            if change.files:
+                store.history.begin(change)
             self._put_in_place(steps, places)
             for step in steps:
                 store.remember(step.file.path, step.finish())

@@ -159,7 +159,7 @@ def test_undo_and_redo_turn_one_change(workspace: Workspace) -> None:
     workspace.redo(actor="human", now=NOW + timedelta(seconds=2))
     assert (workspace.memory / "tasks.md").read_bytes() == changed
     with pytest.raises(MemdeckError) as caught:
-        workspace.undo(actor="cli", now=NOW)
+        workspace.undo(actor="agent:other", now=NOW)
     assert caught.value.code == "change.none"
 
 

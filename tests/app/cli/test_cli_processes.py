@@ -85,7 +85,7 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
         ([".aiter"], 2, "terminal.missing"),
         (["demo"], 2, "terminal.missing"),
         ([".", "elsewhere"], 2, "usage.arguments"),
-        (["undo"], 2, "verb.not_there_yet"),
+        (["undo"], 1, "change.none"),
         (["check", "nosuch.md"], 2, "file.not_found"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -155,12 +155,6 @@ def test_doctor(memdeck: Memdeck, memory: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["changes", "list"],
-        ["changes", "show", "X"],
-        ["changes", "revert", "X"],
-        ["undo"],
-        ["redo"],
-        ["restore", "tasks#3fa94c1"],
         ["trust", "list"],
         ["trust", "approve", "X"],
         ["trust", "deny", "X"],

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
-from memory.storage import Change, FileChange, Store
+from memory.storage import Change, Store
 from memory.storage.delta import Delta
 from memory.storage.history import History
+from memory.storage.log import ChangeLog
 
 NAME = "memory/tasks.md"
 pieces = st.lists(st.sampled_from([b"- a\n", b"### b\n", b"\0", b"x" * 70, b"y" * 300]), max_size=40)
@@ -159,15 +160,19 @@ def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
     assert store.history.list(1) == listed[:1]
 
 
-def test_old_bytes_are_thinned(store: Store, now: datetime) -> None:
-    """Over 50 MB the oldest changes lose their bytes and say so, but never the newest five."""
-    history = History()
-    for number in range(8):
-        files = (FileChange(NAME, None, bytes([number]) * 20_000_000),)
-        history.record(Change(str(number), now, "human", "edit", "", files))
-    assert [bool(record.files) for record in history.list()] == [True] * 5 + [False] * 3
-    for record in history.list(5):
-        history._mark(record.id, "x")
+def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:
+    """Over the budget the oldest changes lose their bytes and say so, but never the newest five of a file."""
+    log = ChangeLog(None, keep_bytes=100_000)
+    store._histories[""] = History(log, store)
+    for number in range(60):
+        write(store, now, bytes([65 + number]) * 200_000)
+    records = store.history.list()
+    assert [record.kept for record in records[:5]] == [True] * 5
+    assert not records[-1].kept
+    assert sum(record.size for record in records) < sum(len(b"x") * 400_000 for _ in records)
     with pytest.raises(MemdeckError) as caught:
-        history.undo(store, actor="human", now=now)
+        store.history.revert(store, records[-1].id, actor="human", now=now)
     assert caught.value.code == "change.thinned"
+    for number in range(58, 54, -1):
+        store.history.undo(store, actor="human", now=now)
+        assert tasks.read_bytes() == bytes([65 + number]) * 200_000

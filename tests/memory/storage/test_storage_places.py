@@ -74,7 +74,9 @@ def test_state_is_kept_apart_and_private(store: Store, workspace: Path, tmp_path
     folder = store.state.folder.path
     assert folder.parent == tmp_path / "state" / "memdeck"
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [(p.name, p.stat().st_mode & 0o777) for p in folder.iterdir()] == [("state.json", 0o600)]
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert {"state.json", "changes.sqlite"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
     assert State(tmp_path / "state", workspace).read() == Recorded(None, now)
 
 

@@ -1,0 +1,339 @@
+"""The statements on the tables of the change log; each is called inside of a transaction of the database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.document.compare import Region
+from memory.document.source import decode, encode
+
+from .changes import Change
+from .records import Record, RecordedFile, Touched
+from .version import ABSENT, Version
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MOST_TOUCHED = 100
+"""How many entries of a change are listed with it."""
+Identity = tuple[int, bytes] | None
+"""The size and the hash of a file's bytes, None where there is no file."""
+
+
+class Seen(NamedTuple):
+    """How a file looked last: its bytes by size and hash, and its version if that was sure."""
+
+    identity: Identity
+    version: Version | None
+
+
+# -- text and times ---------------------------------------------------------------------------------------------
+
+
+def key(path: str) -> str | bytes:
+    """Return a path as the database holds it: bytes where it is no UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
+
+
+def _path(value: str | bytes) -> str:
+    return os.fsdecode(value) if isinstance(value, bytes) else value
+
+
+def _text(text: str) -> str:
+    """Return text that the database can hold; bytes that are no UTF-8 become marks."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _blob(text: str | None) -> bytes | None:
+    return None if text is None else encode(text)
+
+
+def time_text(time: datetime) -> str:
+    """Return an aware time in a form that sorts."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+
+
+# -- writing ----------------------------------------------------------------------------------------------------
+
+
+def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bool) -> int:
+    """Add the row of a change and return its place in the order."""
+    cursor = db.execute(
+        "INSERT INTO change (id, time, actor, operation, summary, status, undoes, redoes, named)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            change.id,
+            time_text(change.time),
+            _text(change.actor),
+            _text(change.operation),
+            _text(change.summary),
+            status,
+            change.undoes,
+            change.redoes,
+            named,
+        ),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def add_file(
+    db: sqlite3.Connection, seq: int, number: int, path: str, before: Identity, after: Identity, kept: int | None
+) -> None:
+    """Add one file of a change."""
+    row = (seq, number, key(path), *(before or (None, None)), *(after or (None, None)), kept)
+    db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def add_regions(db: sqlite3.Connection, seq: int, number: int, regions: Iterable[Region]) -> None:
+    """Add what is different in one file of a change."""
+    db.executemany(
+        "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(seq, number, index, one.kind, one.start, one.before, one.after),
+                *(_blob(one.section), _blob(one.above), _blob(one.below)),
+            )
+            for index, one in enumerate(regions)
+        ],
+    )
+
+
+def add_touched(db: sqlite3.Connection, seq: int, number: int, touched: Iterable[Touched]) -> None:
+    """Add the entries of one file of a change."""
+    db.executemany(
+        "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
+        [(seq, number, one.ref, one.old_ref, _text(one.title), one.kind) for one in touched],
+    )
+
+
+def finish(db: sqlite3.Connection, change_id: str) -> bool:
+    """Make an open change one that was done; False where there is no such row."""
+    done = db.execute("UPDATE change SET status = 'done' WHERE id = ? AND status = 'pending'", (change_id,))
+    return done.rowcount == 1
+
+
+def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str | None, operation: str) -> None:
+    """Note in the changes that one takes back or brings back that it does; taking back a taking back too."""
+    if undoes is not None:
+        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (change_id, undoes))
+        if operation == "undo":
+            _mark_reverted(db, undoes, None)
+    if redoes is not None:
+        db.execute("UPDATE change SET undone_by = NULL WHERE id = ?", (redoes,))
+        _mark_reverted(db, redoes, redoes)
+
+
+def _mark_reverted(db: sqlite3.Connection, revert: str, by: str | None) -> None:
+    row = db.execute("SELECT undoes FROM change WHERE id = ? AND operation = 'revert'", (revert,)).fetchone()
+    if row is not None:
+        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, row[0]))
+
+
+def drop(db: sqlite3.Connection, seq: int) -> None:
+    """Forget a change that never happened."""
+    for table in ("region", "touched", "file", "change"):
+        db.execute(f"DELETE FROM {table} WHERE seq = ?", (seq,))
+
+
+def drop_file(db: sqlite3.Connection, seq: int, number: int) -> None:
+    """Forget one file of a change."""
+    for table in ("region", "touched", "file"):
+        db.execute(f"DELETE FROM {table} WHERE seq = ? AND n = ?", (seq, number))
+
+
+# -- how files look ---------------------------------------------------------------------------------------------
+
+
+def get_seen(db: sqlite3.Connection, path: str) -> Seen | None:
+    """Return how a file looked last, None where it was never seen."""
+    row = db.execute("SELECT size, hash, dev, ino, mtime, ctime FROM seen WHERE path = ?", (key(path),)).fetchone()
+    if row is None:
+        return None
+    size, digest, dev, ino, mtime, ctime = row
+    if size is None:
+        return Seen(None, ABSENT)
+    return Seen((size, digest), None if ino is None else Version(dev, ino, size, mtime, ctime))
+
+
+def put_seen(db: sqlite3.Connection, path: str, identity: Identity, version: Version | None) -> None:
+    """Note how a file looks now."""
+    stamps: tuple[int | None, ...] = (None, None, None, None)
+    if version is not None and version.exists:
+        # SQLite's integers are signed; some file systems number their files from the top.
+        stamps = (_signed(version.dev), _signed(version.ino), version.mtime_ns, version.ctime_ns)
+    row = (key(path), *(identity or (None, None)), *stamps)
+    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _signed(number: int) -> int | None:
+    return number if number < 1 << 63 else None
+
+
+def seen_paths(db: sqlite3.Connection) -> list[str]:
+    """Return every file that was ever seen."""
+    return [_path(path) for (path,) in db.execute("SELECT path FROM seen")]
+
+
+def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
+    """Note the bytes of a file before the change `seq`."""
+    db.execute("INSERT OR REPLACE INTO base VALUES (?, ?, 0)", (key(path), seq))
+    db.execute("INSERT OR REPLACE INTO base_data VALUES (?, ?)", (key(path), data))
+
+
+def get_base(db: sqlite3.Connection, path: str) -> tuple[int, bytes] | None:
+    """Return a change and the bytes of a file before it."""
+    row = db.execute("SELECT seq, data FROM base JOIN base_data USING (path) WHERE path = ?", (key(path),)).fetchone()
+    return None if row is None else (row[0], row[1] or b"")
+
+
+def base_grown(db: sqlite3.Connection, path: str) -> tuple[int, int] | None:
+    """Return how many bytes came since the base of a file, and in how many changes; None without a base."""
+    row = db.execute("SELECT seq, grown FROM base WHERE path = ?", (key(path),)).fetchone()
+    if row is None:
+        return None
+    (count,) = db.execute("SELECT COUNT(*) FROM file WHERE path = ? AND seq >= ?", (key(path), row[0])).fetchone()
+    return row[1], count
+
+
+def grow_base(db: sqlite3.Connection, path: str, size: int) -> None:
+    """Note that a change of so many bytes came."""
+    db.execute("UPDATE base SET grown = grown + ? WHERE path = ?", (size, key(path)))
+
+
+def regions_since(db: sqlite3.Connection, path: str, seq: int) -> Iterator[tuple[Region, ...]]:
+    """Yield the regions of a file of each change from one on, in their order."""
+    found = db.execute(
+        "SELECT file.seq, file.n FROM file JOIN change USING (seq)"
+        " WHERE path = ? AND file.seq >= ? AND status = 'done' ORDER BY file.seq",
+        (key(path), seq),
+    ).fetchall()
+    for place, number in found:
+        yield regions_of(db, place, number)
+
+
+def regions_of(db: sqlite3.Connection, seq: int, number: int) -> tuple[Region, ...]:
+    """Return what is different in one file of a change."""
+    return tuple(
+        Region(kind, start, before, after, *(None if text is None else decode(text) for text in texts))
+        for kind, start, before, after, *texts in db.execute(
+            "SELECT kind, start, before, after, section, above, below FROM region WHERE seq = ? AND n = ? ORDER BY k",
+            (seq, number),
+        )
+    )
+
+
+# -- open changes -----------------------------------------------------------------------------------------------
+
+
+def pending(db: sqlite3.Connection) -> list[tuple[int, str, str | None, str | None, str]]:
+    """Return the open changes: place, id, what they undo and redo, operation."""
+    return db.execute("SELECT seq, id, undoes, redoes, operation FROM change WHERE status = 'pending'").fetchall()
+
+
+def is_pending(db: sqlite3.Connection, path: str) -> bool:
+    """Tell whether an open change is about a file."""
+    query = "SELECT 1 FROM change JOIN file USING (seq) WHERE status = 'pending' AND path = ? LIMIT 1"
+    return db.execute(query, (key(path),)).fetchone() is not None
+
+
+def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]]:
+    """Return number, path and new identity of the files of a change."""
+    query = "SELECT n, path, after_size, after_hash FROM file WHERE seq = ? ORDER BY n"
+    return [
+        (number, _path(path), None if size is None else (size, digest))
+        for number, path, size, digest in db.execute(query, (seq,)).fetchall()
+    ]
+
+
+def unnamed(db: sqlite3.Connection) -> list[int]:
+    """Return the changes whose entries are not named yet."""
+    return [seq for (seq,) in db.execute("SELECT seq FROM change WHERE named = 0 AND status = 'done'").fetchall()]
+
+
+def set_named(db: sqlite3.Connection, seq: int) -> None:
+    """Note that the entries of a change are named."""
+    db.execute("UPDATE change SET named = 1 WHERE seq = ?", (seq,))
+
+
+def newest(db: sqlite3.Connection) -> int:
+    """Return the place of the newest change, 0 without any."""
+    return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
+
+
+# -- thinning ---------------------------------------------------------------------------------------------------
+
+
+def kept_bytes(db: sqlite3.Connection) -> int:
+    """Return how many bytes of changes are kept."""
+    return int(db.execute("SELECT COALESCE(SUM(kept), 0) FROM file").fetchone()[0])
+
+
+def thinnable(db: sqlite3.Connection, newest_kept: int, removed_since: datetime) -> list[tuple[int, int, int]]:
+    """Return (place, file, bytes) of what may lose its bytes, oldest first.
+
+    Not the newest of each file, not what leads from its base to its last known bytes, not files removed since a time.
+    """
+    return db.execute(
+        "SELECT file.seq, file.n, file.kept FROM file JOIN change USING (seq) LEFT JOIN base USING (path)"
+        " WHERE file.kept > 0 AND (base.seq IS NULL OR file.seq < base.seq)"
+        " AND NOT (file.after_size IS NULL AND change.time > ?)"
+        " AND (SELECT COUNT(*) FROM file AS later WHERE later.path = file.path AND later.seq > file.seq) >= ?"
+        " ORDER BY file.seq",
+        (time_text(removed_since), newest_kept),
+    ).fetchall()
+
+
+def thin(db: sqlite3.Connection, seq: int, number: int) -> None:
+    """Let go of the bytes of one file of a change."""
+    db.execute("DELETE FROM region WHERE seq = ? AND n = ?", (seq, number))
+    db.execute("UPDATE file SET kept = NULL WHERE seq = ? AND n = ?", (seq, number))
+
+
+# -- reading ----------------------------------------------------------------------------------------------------
+
+_COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes"
+
+
+def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
+    """Return the changes that fit a condition, newest first; `limit` 0 is all."""
+    query = f"SELECT {_COLUMNS} FROM change WHERE status = 'done' AND ({where}) ORDER BY seq DESC LIMIT ?"
+    found = db.execute(query, (*values, limit or -1)).fetchall()
+    return [_record(db, row) for row in found]
+
+
+def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
+    seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
+    files = db.execute("SELECT * FROM file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
+    paths = {number: _path(path) for _, number, path, *_ in files}
+    query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
+    touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
+    return Record(
+        seq,  # type: ignore[arg-type]
+        str(change_id),
+        datetime.fromisoformat(f"{time}+00:00"),
+        str(actor),
+        str(operation),
+        str(summary),
+        tuple(
+            RecordedFile(
+                _path(path),
+                None if before_size is None else (before_size, before_hash),
+                None if after_size is None else (after_size, after_hash),
+                kept,
+            )
+            for _, _, path, before_size, before_hash, after_size, after_hash, kept in files
+        ),
+        tuple(Touched(paths[number], *rest) for number, *rest in touched[:MOST_TOUCHED]),
+        bool(named) and len(touched) <= MOST_TOUCHED,
+        undone_by,  # type: ignore[arg-type]
+        undoes,  # type: ignore[arg-type]
+        redoes,  # type: ignore[arg-type]
+    )

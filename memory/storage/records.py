@@ -1,0 +1,122 @@
+"""What the history lists: changes with their files, and the entries that they touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from memory.document import Document, parse
+from memory.document.nodes import Entry
+
+TouchKind = Literal["added", "removed", "edited", "moved"]
+OUTSIDE = "outside"
+"""The actor of changes that another program made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """One entry of a change: `ref` as it is now (None: a part without one), `old_ref` where it was another."""
+
+    file: str
+    ref: str | None
+    title: str
+    kind: TouchKind
+    old_ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """One file of a recorded change; `before` and `after` are (size, hash), None where there was no file.
+
+    `kept` is how many bytes of it are kept, None where they were thinned out.
+    """
+
+    path: str
+    before: tuple[int, bytes] | None
+    after: tuple[int, bytes] | None
+    kept: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A change as the history lists it; the names are those of `Change`, `seq` is the order of all changes.
+
+    `files` tell which files; where their bytes were thinned out the change cannot be taken back any more.
+    `touched` are its entries; `named` says that these are all, else they were too many to be listed.
+    """
+
+    seq: int
+    id: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    files: tuple[RecordedFile, ...]
+    touched: tuple[Touched, ...] = ()
+    named: bool = True
+    undone_by: str | None = None
+    undoes: str | None = None
+    redoes: str | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, relative to the store's root."""
+        return tuple(file.path for file in self.files)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the bytes of all its files are kept, so that it can be taken back."""
+        return all(file.kept is not None for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """How many bytes of files it keeps."""
+        return sum(file.kept or 0 for file in self.files)
+
+
+class Reading(Protocol):
+    """How files are read by who knows what they mean: documents, names of entries, the time of an edit."""
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is one of a file that changes may be taken back in."""
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a file's bytes, None for a file that has no sections and entries."""
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
+        """Return the ref of an entry by its file and the title of its section, None where it has none."""
+
+    def stamp(self, document: Document, now: datetime) -> Document:
+        """Return a document that was changed now."""
+
+
+class PlainReading:
+    """Reads Markdown without knowing what it is about."""
+
+    def knows(self, path: str) -> bool:  # noqa: ARG002
+        """Take any file of the store."""
+        return True
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a Markdown file."""
+        return parse(data) if path.endswith(".md") else None
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
+        """Return no ref."""
+        return None
+
+    def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002
+        """Return the document as it is."""
+        return document
+
+
+def touched_in(units: Sequence[Touched]) -> str:
+    """Return a sentence on some entries, for a change that came without one."""
+    if not units:
+        return "changed"
+    first = units[0]
+    title = first.title if len(first.title) <= 60 else first.title[:59] + "…"
+    more = f" and {len(units) - 1} more" if len(units) > 1 else ""
+    return f"{first.kind} {title!r}{more}"

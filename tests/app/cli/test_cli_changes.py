@@ -1,0 +1,156 @@
+"""The verbs on the change log: what they list and show, what they take back, in which words they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.conftest import HOSTILE, Answer
+
+Memdeck = Callable[..., Answer]
+KEYS = ("id", "time", "actor", "operation", "file", "entry", "summary", "undoneBy")
+
+
+def changes(memdeck: Memdeck, *options: str) -> list[dict[str, Any]]:
+    """Return what `changes list` gives."""
+    answer = memdeck("changes", "list", *options, "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
+    return list(answer.data["changes"])
+
+
+def test_nothing_changed_yet(memdeck: Memdeck) -> None:
+    """A workspace that was never seen before has no history, and nothing to undo."""
+    assert memdeck("changes", "list").out == "no changes\n"
+    assert changes(memdeck) == []
+    assert memdeck("undo", "-o", "json").data["error"]["code"] == "change.none"
+    assert memdeck("redo").code == 1
+
+
+def test_a_change_is_listed_with_every_key(memdeck: Memdeck) -> None:
+    """The keys of the interface come first; the entry is the one that the verb named."""
+    ref = memdeck("tasks", "start", "Deploy", "-o", "json").data["task"]["ref"]
+    (found,) = changes(memdeck)
+    assert tuple(found)[: len(KEYS)] == KEYS
+    assert (found["file"], found["entry"], found["actor"]) == ("tasks.md", ref, "cli")
+    assert (found["operation"], found["time"], found["undoneBy"]) == ("tasks start", "2024-01-15T12:00:00Z", None)
+    lines = memdeck("changes", "list").out.splitlines()
+    assert lines[0].split()[:4] == [found["id"][:16], "2024-01-15", "12:00", "cli"]
+    assert memdeck("changes", "list", "-o", "jsonl").objects == [found]
+
+
+def test_undo_and_redo_across_runs(memdeck: Memdeck, memory: Path) -> None:
+    """Every run is a process of its own; the file goes back and forth byte for byte."""
+    before = (memory / "tasks.md").read_bytes()
+    memdeck("tasks", "add", "New one")
+    after = (memory / "tasks.md").read_bytes()
+    answer = memdeck("undo")
+    assert (answer.code, answer.out) == (0, "undo: added 'New one'\n")
+    assert (memory / "tasks.md").read_bytes() == before
+    undone = changes(memdeck)[1]
+    assert undone["undoneBy"] == changes(memdeck)[0]["id"]
+    assert memdeck("redo", "-o", "json").data["change"]["operation"] == "redo"
+    assert (memory / "tasks.md").read_bytes() == after
+    assert memdeck("undo", "--actor", "agent:other").code == 1
+
+
+def test_what_an_editor_did_is_listed_and_reverted(memdeck: Memdeck, memory: Path) -> None:
+    """A change from outside has its entry, its lines, and goes back below a later change of ours."""
+    changes(memdeck)
+    path = memory / "tasks.md"
+    path.write_text(path.read_text().replace("tags: documentation", "tags: docs"))
+    (found,) = changes(memdeck, "--actor", "outside")
+    assert (found["actor"], found["file"]) == ("outside", "tasks.md")
+    shown = memdeck("changes", "show", found["id"][:20], "-o", "json").data
+    (view,) = shown["views"]
+    assert (view["kind"], view["entry"]) == ("edited", found["entry"])
+    assert view["fields"] == [{"key": "tags", "before": "documentation", "after": "docs"}]
+    words = memdeck("changes", "show", found["id"]).out
+    assert "  -- tags: documentation\n  +- tags: docs\n" in words
+    memdeck("tasks", "start", "Deploy")
+    answer = memdeck("changes", "revert", found["id"])
+    assert (answer.code, answer.err) == (0, "")
+    assert "tags: documentation" in path.read_text()
+    assert "started" in path.read_text()
+    assert memdeck("changes", "revert", found["id"]).code == 4
+
+
+def test_a_conflict_says_what_happened(memdeck: Memdeck, memory: Path) -> None:
+    """Exit 4, one line, the entries with their reasons in JSON, and nothing written."""
+    memdeck("tasks", "edit", "Deploy", "--set", "notes=mine")
+    memdeck("tasks", "edit", "Deploy", "--set", "notes=theirs", "--actor", "agent:a")
+    before = (memory / "tasks.md").read_bytes()
+    answer = memdeck("undo", "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (4, "document.conflict")
+    assert list(answer.data["error"]["details"]["reasons"].values()) == ["was changed since"]
+    assert len(answer.err.splitlines()) == 1
+    assert (memory / "tasks.md").read_bytes() == before
+
+
+def test_filters(memdeck: Memdeck) -> None:
+    """By actor, file, entry, time and number."""
+    ref = memdeck("tasks", "edit", "Deploy", "--set", "notes=a", "-o", "json").data["task"]["ref"]
+    memdeck("journal", "add", "Seen", "--actor", "agent:a", now="2024-01-16T12:00:00Z")
+    memdeck("config", "set", "maxJournalEntries", "400", now="2024-01-17T12:00:00Z")
+
+    def count(*options: str) -> int:
+        return len(changes(memdeck, *options))
+
+    assert (count("--actor", "agent:*"), count("--actor", "cli"), count("--file", "config.md")) == (1, 2, 1)
+    assert (count("--entry", ref), count("--entry", "seen"), count("--limit", "2"), count("--limit", "0")) == (
+        1,
+        1,
+        2,
+        3,
+    )
+    assert (count("--since", "2024-01-16"), count("--until", "2024-01-16"), count("--until", "2024-01-15 12:00")) == (
+        2,
+        2,
+        1,
+    )
+    assert memdeck("changes", "list", "--since", "someday").code == 2
+
+
+def test_restore_from_the_archive_and_to_an_earlier_version(memdeck: Memdeck, memory: Path) -> None:
+    """A task goes back to Completed; with --before an entry gets the text that it had."""
+    before = (memory / "tasks.md").read_text()
+    memdeck("archive", now="2024-03-15T12:00:00Z")
+    assert "Set up" not in (memory / "tasks.md").read_text()
+    answer = memdeck("restore", "Set up", "-o", "json")
+    assert answer.code == 0
+    assert answer.data["ref"].startswith("tasks#")
+    assert "Set up" in (memory / "tasks.md").read_text()
+    memdeck("tasks", "edit", "Deploy", "--set", "notes=other")
+    change = changes(memdeck)[0]["id"]
+    assert memdeck("restore", "Deploy", "--before", change).code == 0
+    assert "notes=other" not in (memory / "tasks.md").read_text()
+    assert before.split("### ")[1] in (memory / "tasks.md").read_text()
+    assert memdeck("restore", "nothing like it").code == 1
+    assert memdeck("changes", "show", "X").code == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_safely(memdeck: Memdeck, memory: Path, text: str) -> None:
+    """Titles and lines of other programs reach no terminal as more than text."""
+    changes(memdeck)
+    path = memory / "tasks.md"
+    path.write_text(path.read_text() + f"\n### {text}\n- notes: {text}\n")
+    for answer in (memdeck("changes", "list"), memdeck("changes", "show", changes(memdeck)[0]["id"])):
+        assert answer.code == 0
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\U000e0041"} & set(answer.out)
+
+
+def test_a_damaged_log_is_said_once(memdeck: Memdeck, shop: Path) -> None:
+    """The verb works with a new log; the warning names where the old one went."""
+    memdeck("tasks", "start", "Deploy")
+    (log,) = (shop.parent / "state" / "memdeck").glob("*/changes.sqlite")
+    for part in log.parent.glob("changes.sqlite-*"):
+        part.unlink()
+    log.write_bytes(b"no database" * 100)
+    answer = memdeck("changes", "list")
+    assert (answer.code, answer.out) == (0, "no changes\n")
+    assert "warning" in answer.err
+    assert "changes.damaged.sqlite" in answer.err
+    assert memdeck("changes", "list").err == ""

@@ -1,0 +1,266 @@
+"""What is different between two documents, and taking that back out of a third."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.document import Document, Entry, Section, parse
+from memory.document.compare import apply, compare, differences, inverted
+from memory.document.takeback import merged_lines, take_back
+from memory.document.units import units_of
+from memory.errors import ConflictError
+
+TITLES = ("one", "[HIGH] two", "three", "two", "four")
+BODIES = ("", "- a: 1\n", "- a: 2\n- b: x\n", "text\n\nmore\n", "- a: 1\n")
+entries = st.builds(lambda title, body: f"### {title}\n{body}\n", st.sampled_from(TITLES), st.sampled_from(BODIES))
+sections = st.builds(
+    lambda title, lead, inside: f"## {title}\n{lead}\n{''.join(inside)}",
+    st.sampled_from(("Pending", "Completed", "2024-01-15", "2024-01-14")),
+    st.sampled_from(("", "\n", "- k: v\n", "- k: w\n- l: m\n")),
+    st.lists(entries, max_size=5),
+)
+texts = st.builds(
+    lambda front, head, parts: (front + head + "".join(parts)).encode(),
+    st.sampled_from(("", "---\nupdated: 1\n---\n", "---\nupdated: 2\ntype: x\n---\n", "\ufeff---\na: b\n---\n")),
+    st.sampled_from(("", "words\n", "### lone\n- a: 1\n", "```\n## no heading\n```\n")),
+    st.lists(sections, max_size=4),
+)
+
+
+@given(texts | st.binary(max_size=80), texts | st.binary(max_size=80))
+def test_regions_lead_from_one_to_the_other(before: bytes, after: bytes) -> None:
+    """Whatever two files are, their regions give the one from the other, both ways round; none where they agree."""
+    old = parse(before)
+    for new in (parse(after), old.updated(after)):
+        regions = compare(old, new)
+        assert apply(regions, before) == after
+        assert apply(inverted(regions), after) == before
+        assert inverted(inverted(regions)) == regions
+        assert bool(regions) == (before != after)
+
+
+@given(texts, texts)
+def test_taken_back_from_where_nothing_happened_since(before: bytes, after: bytes) -> None:
+    """What a change brought is out of the file again, what it took is in it again."""
+    regions = compare(parse(before), parse(after))
+    try:
+        taken = take_back(parse(after), regions)
+    except ConflictError:
+        return  # sections or entries of one title, which cannot be told apart
+    assert _contents(taken) == _contents(parse(before))
+
+
+def _contents(document: Document) -> list[bytes]:
+    return sorted(entry.raw.rstrip() for _, part in document.all_sections() for entry in part.entries)
+
+
+def test_regions_refuse_other_bytes() -> None:
+    """Regions are put only where the bytes are that they were made from."""
+    regions = compare(parse(b"## A\n### one\n"), parse(b"## A\n### two\n"))
+    with pytest.raises(ValueError, match="other bytes"):
+        apply(regions, b"## A\n### six\n")
+
+
+@given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
+def test_differences_leave_what_is_equal(one: list[int], other: list[int]) -> None:
+    """Outside of the stretches both rows are the same, in order; stretches are apart from each other."""
+    gaps = differences(one, other)
+    at_one = at_other = 0
+    for a0, a1, b0, b1 in gaps:
+        assert one[at_one:a0] == other[at_other:b0]
+        assert (a1, b1) != (a0, b0)
+        at_one, at_other = a1, b1
+    assert one[at_one:] == other[at_other:]
+
+
+def test_only_what_is_different_is_kept() -> None:
+    """A field changed in one of thousands of entries is a region of that entry."""
+    body = "".join(f"### Task {number}\n- created: 2024-01-15\n\n" for number in range(5000))
+    old = parse(f"---\nupdated: 1\n---\n## Pending\n\n{body}## Completed\n".encode())
+    new = old.replace_entry(0, 4000, old.sections[0].entries[4000].set_field("notes", "x"))
+    (region,) = compare(old, new)
+    assert region.size < 120
+    assert (region.section, region.above, region.below) == ("Pending", "Task 3999", "Task 4001")
+
+
+BASE = (
+    b"---\nupdated: 1\n---\n\n## Pending\n\n### A\n- n: 1\n\n### B\n- n: 2\n\n### C\n- n: 3\n\n"
+    b"## Done\n\n- one\n- two\n"
+)
+
+
+def _entry(document: Document, title: str) -> tuple[int, int]:
+    return next(
+        (index, number)
+        for index, part in document.all_sections()
+        for number, entry in enumerate(part.entries)
+        if entry.title == title
+    )
+
+
+def _set(document: Document, title: str, key: str, value: str) -> Document:
+    section, index = _entry(document, title)
+    return document.replace_entry(section, index, document.section(section).entries[index].set_field(key, value))
+
+
+def _move(document: Document, title: str, section: int, **fields: str) -> Document:
+    at = _entry(document, title)
+    entry = document.section(at[0]).entries[at[1]]
+    for key, value in fields.items():
+        entry = entry.set_field(key, value)
+    return document.remove_entry(*at).insert_entry(section, 0, entry)
+
+
+def _titles(document: Document) -> list[list[str]]:
+    return [[entry.title for entry in part.entries] for part in document.sections]
+
+
+@pytest.mark.parametrize("title", ["A", "B", "C"])
+def test_an_edit_goes_back_below_other_edits(title: str) -> None:
+    """Entries that others added, changed and removed around it stay; the time of the file too."""
+    old = parse(BASE)
+    new = _set(old, title, "n", "9").set_meta("updated", "2")
+    others = new.insert_entry(0, 0, Entry.compose("Agent's", "- n: 0\n")).set_meta("updated", "3")
+    for other in {"A", "B", "C"} - {title}:
+        others = _set(others, other, "m", "x")
+    taken = take_back(others, compare(old, new))
+    assert taken.dump() == others.dump().replace(b"- n: 9\n", b"- n: %d\n" % ("ABC".index(title) + 1))
+
+
+def test_a_move_goes_back_to_its_place() -> None:
+    """An entry that moved and changed on the way is as it was, between the neighbours that it had."""
+    old = parse(BASE)
+    new = _move(old, "B", 1, started="now")
+    others = _set(new, "A", "n", "7").insert_entry(1, 0, Entry.compose("Z"))
+    taken = take_back(others, compare(old, new))
+    assert _titles(taken) == [["A", "B", "C"], ["Z"]]
+    assert b"started" not in taken.dump()
+
+
+def test_what_somebody_touched_stays() -> None:
+    """The change is refused as a whole, with what became of each entry."""
+    old = parse(BASE)
+    new = _set(_set(_set(old, "A", "n", "9"), "B", "n", "9"), "C", "n", "9")
+    others = _set(new, "A", "n", "10").remove_entry(0, 1)
+    with pytest.raises(ConflictError) as caught:
+        take_back(others, compare(old, new), "tasks.md")
+    assert caught.value.code == "document.conflict"
+    assert caught.value.details["reasons"] == {"A": "was changed since", "B": "is not there any more"}
+
+
+def test_a_removed_entry_comes_back_between_its_neighbours() -> None:
+    """Also when some of them are gone; in a section that is gone it cannot."""
+    old = parse(BASE)
+    new = old.remove_entry(0, 1)
+    regions = compare(old, new)
+    assert _titles(take_back(new, regions))[0] == ["A", "B", "C"]
+    assert _titles(take_back(new.remove_entry(0, 0), regions))[0] == ["B", "C"]
+    assert _titles(take_back(new.remove_entries(0, (0, 1)), regions))[0] == ["B"]
+    with pytest.raises(ConflictError, match="is gone"):
+        take_back(new.remove_section(0), regions)
+
+
+def test_a_section_goes_only_when_it_is_empty() -> None:
+    """What somebody added to a section that the change brought keeps the section there."""
+    old = parse(BASE)
+    day = Section.compose("2024-01-15")
+    new = old.insert_section(0, day).insert_entry(0, 0, Entry.compose("10:00 — Mine"))
+    regions = compare(old, new)
+    assert take_back(new, regions).dump() == BASE
+    others = new.insert_entry(0, 0, Entry.compose("11:00 — Theirs"))
+    assert _titles(take_back(others, regions))[0] == ["11:00 — Theirs"]
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        ("a b c", "a b c", "a c", "a c"),
+        ("a b c", "x a b c y", "a c", "x a c y"),
+        ("a b c", "a b c d", "a b", "a b d"),
+        ("a b c", "a x c", "a c", None),
+        ("a b c", "a c", "a c", None),
+        ("a b", "a x b", "a y b", None),
+        ("", "a", "b", None),
+    ],
+)
+def test_lines_of_a_text_merge_or_do_not(base: str, ours: str, theirs: str, merged: str | None) -> None:
+    """Lines that both touched are nobody's to merge."""
+    one, two, three = ("".join(f"- {word}\n" for word in text.split()).encode() for text in (base, ours, theirs))
+    wanted = None if merged is None else "".join(f"- {word}\n" for word in merged.split()).encode()
+    assert merged_lines(one, two, three) == wanted
+
+
+def test_units_tell_what_became_of_entries() -> None:
+    """Added, removed, edited in place and moved entries are told apart; blank lines are no difference."""
+    old = parse(BASE)
+    new = _move(_set(old, "A", "n", "9"), "B", 1, started="now")
+    new = new.remove_entry(*_entry(new, "C")).insert_entry(1, 0, Entry.compose("D"))
+    found = {
+        (
+            unit.before and unit.before.title,
+            unit.after and unit.after.title,
+            unit.section,
+            unit.new_section,
+        )
+        for unit in units_of(compare(old, new))
+    }
+    assert found == {
+        ("A", "A", "Pending", "Pending"),
+        ("B", "B", "Pending", "Done"),
+        ("C", None, "Pending", None),
+        (None, "D", None, "Done"),
+    }
+    assert units_of(compare(parse(b"## A\n### x\n"), parse(b"## A\n### x\n\n\n"))) == ()
+
+
+edits = st.lists(
+    st.tuples(st.sampled_from(("add", "remove", "set", "move")), st.integers(0, 11), st.integers(0, 2)), max_size=4
+)
+
+
+def _edited(document: Document, steps: list[tuple[str, int, int]], who: str) -> Document:
+    """Return the document after some edits of one writer, whose entries and values bear the writer's name."""
+    for number, (what, place, section) in enumerate(steps):
+        if what == "add":
+            at = min(place, len(document.section(section)))
+            document = document.insert_entry(section, at, Entry.compose(f"{who} {number}", f"- by: {who}\n"))
+            continue
+        places = [(index, one) for index, part in document.all_sections() for one in range(len(part))]
+        if not places:
+            continue
+        index, one = places[place % len(places)]
+        entry = document.section(index).entries[one]
+        if what == "set":
+            document = document.replace_entry(index, one, entry.set_field(who, str(number)))
+        else:
+            document = document.remove_entry(index, one)
+            if what == "move":
+                document = document.insert_entry(section, 0, entry)
+    return document
+
+
+@given(edits, edits)
+def test_of_two_writers_one_is_taken_back(
+    first: list[tuple[str, int, int]], second: list[tuple[str, int, int]]
+) -> None:
+    """Entries are then those of the file, less what the one wrote, plus what it took; or it is a conflict."""
+    body = "".join(f"## S{part}\n\n" + "".join(f"### E{part}{n}\n- k: v\n\n" for n in range(3)) for part in range(3))
+    old = parse(body.encode())
+    mine = _edited(old, first, "mine")
+    regions = compare(old, mine)
+    theirs = _edited(mine, second, "theirs")
+    try:
+        taken = take_back(theirs, regions)
+    except ConflictError:
+        assert second  # where nobody else wrote, nothing can be in the way
+        return
+    wanted = Counter(_contents(theirs))
+    for unit in units_of(regions):
+        wanted.subtract([unit.after.raw.rstrip()] if unit.after else ())
+        wanted.update([unit.before.raw.rstrip()] if unit.before else ())
+    assert Counter(_contents(taken)) == +wanted
+    assert parse(taken.dump()).headings() == taken.headings()

@@ -1,0 +1,512 @@
+"""The change log on disk: kept over restarts, shared by processes, never in the way of a change."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.errors import ConflictError, NotFoundError, RefusedError
+from memory.storage import Change, FileChange, State, Store
+from memory.storage.history import History
+from memory.storage.log import ChangeLog
+from memory.storage.log_file import DAMAGED, NAME
+
+TASKS = "memory/tasks.md"
+
+
+@pytest.fixture
+def reopened(workspace: Path, tmp_path: Path) -> Callable[[], Store]:
+    """Return a function that opens the workspace as another process would."""
+    return lambda: Store(workspace / ".aiter", state=State(tmp_path / "state", workspace))
+
+
+def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, actor: str = "human") -> Change:
+    """Write or remove one file."""
+    with store.transaction("edit", actor=actor, now=now) as transaction:
+        base = transaction.read(path).base
+        if data is None:
+            assert base is not None
+            transaction.remove(path, base=base)
+        else:
+            transaction.write(path, data, base=base)
+        return transaction.commit(f"wrote {path}")
+
+
+def log_path(store: Store) -> Path:
+    """Return the database."""
+    assert store.state is not None
+    return store.state.folder.path / NAME
+
+
+def test_undo_and_redo_outlive_the_process(reopened, tasks: Path, now: datetime) -> None:
+    """What one process did another takes back, and a third brings back; each sees the whole list."""
+    before = tasks.read_bytes()
+    write(reopened(), now, b"one")
+    write(reopened(), now, b"two two")
+    for data in (b"one", before):
+        store = reopened()
+        store.history.undo(store, actor="human", now=now)
+        assert tasks.read_bytes() == data
+    store = reopened()
+    with pytest.raises(NotFoundError):
+        store.history.undo(store, actor="human", now=now)
+    for data in (b"one", b"two two"):
+        store = reopened()
+        store.history.redo(store, actor="human", now=now)
+        assert tasks.read_bytes() == data
+    assert [record.operation for record in reopened().history.list()] == ["redo"] * 2 + ["undo"] * 2 + ["edit"] * 2
+
+
+def test_a_person_is_one_wherever_they_work(reopened, tasks: Path, now: datetime) -> None:
+    """What was done in the application is undone at the command line; an agent's change is not theirs."""
+    write(reopened(), now, b"mine", actor="human")
+    write(reopened(), now, b"agent", "memory/other.md", actor="agent:a")
+    store = reopened()
+    store.history.undo(store, actor="cli", now=now)
+    assert tasks.read_bytes() != b"mine"
+    assert (tasks.parent / "other.md").read_bytes() == b"agent"
+
+
+def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Path, child, now: datetime) -> None:
+    """Changes of processes that work at the same time are all listed, each once, in the order of the file."""
+    code = f"""
+from memory.storage import State
+store = Store(pathlib.Path({str(workspace / ".aiter")!r}), state=State(pathlib.Path({str(tmp_path / "state")!r}),
+    pathlib.Path({str(workspace)!r})), lock_timeout=30)
+for number in range(30):
+    with store.transaction("count", actor="agent:child", now=now) as transaction:
+        stored = transaction.read("memory/count.md")
+        transaction.write("memory/count.md", b"%d" % (int(stored.data or b"0") + 1), base=stored.base)
+        transaction.commit(str(number))
+say("done")
+"""
+    children = [child(code) for _ in range(2)]
+    store._timeout = 30
+    for _ in range(30):
+        with store.transaction("count", actor="human", now=now) as transaction:
+            stored = transaction.read("memory/count.md")
+            transaction.write("memory/count.md", b"%d" % (int(stored.data or b"0") + 1), base=stored.base)
+            transaction.commit()
+    assert [one.hear() for one in children] == ["done"] * 2
+    records = store.history.list()
+    assert len(records) == 90
+    assert {record.actor for record in records} == {"human", "agent:child"}
+    for newer, older in itertools.pairwise(records):
+        assert newer.files[0].before == older.files[0].after
+    assert store.history.warnings == ()
+
+
+def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: datetime) -> None:
+    """Also while the log is open: the next change begins a new one."""
+    store = reopened()
+    write(store, now, b"one")
+    assert store.state is not None
+    shutil.rmtree(store.state.folder.path)
+    assert store.history.list() == ()
+    assert tasks.read_bytes() == b"one"
+    write(store, now, b"two")
+    assert [record.summary for record in reopened().history.list()] == ["wrote memory/tasks.md"]
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == b"one"
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, content: bytes) -> None:
+    """The change is made and recorded in a new log; an empty file is simply a new one."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    log_path(store).write_bytes(content)
+    store = reopened()
+    write(store, now, b"two")
+    assert tasks.read_bytes() == b"two"
+    assert len(store.history.list()) == 1
+    assert bool(store.history.warnings) == bool(content)
+    aside = log_path(store).with_name(DAMAGED)
+    assert aside.exists() == bool(content)
+    if content:
+        assert aside.read_bytes() == content
+
+
+def test_a_log_with_missing_tables_is_moved_aside(reopened, tasks: Path, now: datetime) -> None:
+    """Tables that somebody dropped are damage too."""
+    store = reopened()
+    write(store, now, b"one")
+    with sqlite3.connect(log_path(store)) as database:
+        database.execute("DROP TABLE region")
+    database.close()
+    write(store, now, b"two")
+    assert tasks.read_bytes() == b"two"
+    assert len(store.history.list()) == 1
+    assert "damaged" in store.history.warnings[0]
+
+
+def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: datetime) -> None:
+    """The change is made without it, with a warning."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    with sqlite3.connect(log_path(store)) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    size = log_path(store).stat().st_size
+    store = reopened()
+    write(store, now, b"two")
+    assert tasks.read_bytes() == b"two"
+    assert "another version" in store.history.warnings[0]
+    assert log_path(store).stat().st_size == size
+
+
+def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now: datetime) -> None:
+    """Another program that holds the database only costs the record of the change."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    store.history._log.file._timeout = 0.01
+    holder = sqlite3.connect(log_path(store), isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    write(store, now, b"two")
+    holder.close()
+    assert tasks.read_bytes() == b"two"
+    assert "cannot be used" in store.history.warnings[0]
+
+
+def test_a_link_in_the_place_of_the_log_is_refused(reopened, tasks: Path, tmp_path: Path, now: datetime) -> None:
+    """What it leads to would be written to."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    log_path(store).unlink()
+    log_path(store).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError):
+        write(reopened(), now, b"two")
+    assert not (tmp_path / "elsewhere").exists()
+    assert tasks.read_bytes() == b"one"
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707])
+def test_a_folder_that_others_write_to_is_refused(reopened, tasks: Path, now: datetime, mode: int) -> None:
+    """Nothing in it can be relied on; the change is not made."""
+    store = reopened()
+    write(store, now, b"one")
+    assert store.state is not None
+    store.state.folder.path.chmod(mode)
+    other = reopened()
+    with pytest.raises(RefusedError) as caught:
+        write(other, now, b"two")
+    assert caught.value.code == "state.writable_by_others"
+    with pytest.raises(RefusedError):
+        other.history.list()
+    assert tasks.read_bytes() == b"one"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder to another user")
+def test_a_folder_of_another_user_is_refused(reopened, tasks: Path, now: datetime) -> None:
+    """Nothing in it can be relied on; the change is not made."""
+    store = reopened()
+    write(store, now, b"one")
+    assert store.state is not None
+    os.chown(store.state.folder.path, 4242, 4242)
+    with pytest.raises(RefusedError) as caught:
+        write(reopened(), now, b"two")
+    assert caught.value.code == "state.foreign_owner"
+    assert tasks.read_bytes() == b"one"
+
+
+def test_a_log_that_came_with_a_clone_has_no_effect(
+    reopened, workspace: Path, tasks: Path, tmp_path: Path, now: datetime
+) -> None:
+    """A database inside of the repository is neither read nor changed, wherever it lies."""
+    elsewhere = Store(workspace / ".aiter", state=State(tmp_path / "other", workspace))
+    write(elsewhere, now, b"planted")
+    elsewhere.history._log.file.close()
+    planted = log_path(elsewhere).read_bytes()
+    folder = workspace / ".aiter" / ".memdeck"
+    for place in (folder, folder / "stage", workspace / ".aiter", workspace):
+        (place / NAME).write_bytes(planted)
+    store = reopened()
+    assert store.history.list() == ()
+    with pytest.raises(NotFoundError):
+        store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == b"planted"
+    assert (workspace / NAME).read_bytes() == planted
+
+
+def test_listing_makes_nothing(reopened, tmp_path: Path) -> None:
+    """Without a log the list is empty, and stays unwritten."""
+    assert reopened().history.list() == ()
+    assert not (tmp_path / "state").exists()
+
+
+# -- changes that a crash left open -----------------------------------------------------------------------------
+
+
+def begun(store: Store, now: datetime, *files: FileChange) -> Change:
+    """Note a change whose files never moved, as a crash right before would leave it."""
+    change = Change("01" + "Z" * 24, now, "human", "edit", "crashed", files)
+    store.history.begin(change)
+    store.history._log.file.close()
+    return change
+
+
+def test_a_change_that_never_happened_is_forgotten(reopened, tasks: Path, now: datetime) -> None:
+    """Its files are as they were: it is not listed, and gone after the next change."""
+    begun(reopened(), now, FileChange(TASKS, tasks.read_bytes(), b"never"))
+    store = reopened()
+    assert store.history.list() == ()
+    write(store, now, b"two")
+    assert [record.summary for record in store.history.list()] == ["wrote memory/tasks.md"]
+
+
+@pytest.mark.parametrize("settled_by", ["a change", "a look"])
+def test_a_change_that_happened_counts(reopened, tasks: Path, now: datetime, settled_by: str) -> None:
+    """Its files are as it made them: it is listed, nobody else's, and can be undone."""
+    before = tasks.read_bytes()
+    first = reopened()
+    write(first, now, b"new", "memory/new.md")
+    begun(first, now, FileChange(TASKS, before, b"after"))
+    tasks.write_bytes(b"after")
+    store = reopened()
+    if settled_by == "a look":
+        assert store.history.notice([TASKS], now) == 0
+    else:
+        write(store, now, b"newer", "memory/new.md", actor="agent:x")
+    assert "crashed" in [record.summary for record in store.history.list()]
+    assert {record.actor for record in store.history.list()} <= {"human", "agent:x"}
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == before
+
+
+def test_half_of_a_change_is_what_is_listed(reopened, tasks: Path, now: datetime) -> None:
+    """Of two files one moved: the change keeps that one, and undo takes it back alone."""
+    before = tasks.read_bytes()
+    other = tasks.with_name("other.md")
+    begun(reopened(), now, FileChange("memory/other.md", None, b"came"), FileChange(TASKS, before, b"after"))
+    other.write_bytes(b"came")
+    store = reopened()
+    store.history.notice([TASKS], now)
+    write(store, now, b"x", "memory/third.md", actor="agent:x")
+    (crashed,) = [record for record in store.history.list() if record.summary == "crashed"]
+    assert crashed.paths == ("memory/other.md",)
+    store.history.undo(store, actor="human", now=now)
+    assert not other.exists()
+    assert tasks.read_bytes() == before
+
+
+def test_a_file_that_cannot_be_read_leaves_a_change_open(reopened, tasks: Path, now: datetime) -> None:
+    """It is decided about when the file can be read again; other files are changed meanwhile."""
+    begun(reopened(), now, FileChange(TASKS, tasks.read_bytes(), b"after"))
+    tasks.unlink()
+    os.mkfifo(tasks)
+    store = reopened()
+    write(store, now, b"x", "memory/other.md")
+    assert len(store.history.list()) == 1
+    tasks.unlink()
+    tasks.write_bytes(b"after")
+    write(store, now, b"y", "memory/other.md")
+    assert [record.summary for record in store.history.list()].count("crashed") == 1
+
+
+def test_an_open_change_of_a_running_process_is_left_alone(store: Store, reopened, tasks: Path, now: datetime) -> None:
+    """While somebody holds the lock a look neither decides about their change nor takes it for a foreign one."""
+    before = tasks.read_bytes()
+    with store.transaction("edit", actor="human", now=now):
+        begun(store, now, FileChange(TASKS, before, b"after"))
+        tasks.write_bytes(b"after")
+        other = reopened()
+        assert other.history.notice([TASKS], now) == 0
+        assert other.history.list() == ()
+    assert reopened().history.notice([TASKS], now) == 0
+
+
+# -- what other programs did ------------------------------------------------------------------------------------
+
+
+def look(store: Store, now: datetime, *paths: str) -> int:
+    """Look at files as an application does again and again."""
+    return store.history.notice(paths or (TASKS,), now)
+
+
+def test_the_first_sight_is_no_change(store: Store, tasks: Path, now: datetime) -> None:
+    """Only what is different from then on is one; a file that comes later is one too."""
+    assert look(store, now) == 0
+    assert store.history.list() == ()
+    tasks.write_bytes(tasks.read_bytes() + b"\n### New\n- a: 1\n")
+    assert look(store, now) == 1
+    (record,) = store.history.list()
+    assert (record.actor, record.paths) == ("outside", (TASKS,))
+    assert [(one.kind, one.title) for one in record.touched] == [("added", "New")]
+    assert look(store, now) == 0
+
+
+def test_a_change_of_ours_notes_what_was_there_before(reopened, tasks: Path, now: datetime) -> None:
+    """An edit that another program made between two of ours is a change of its own, and stays when ours goes."""
+    start = b"## Pending\n\n### A\n- n: 1\n\n### B\n- n: 2\n"
+    write(reopened(), now, start)
+    tasks.write_bytes(start.replace(b"n: 2", b"n: 3"))
+    store = reopened()
+    write(store, now, tasks.read_bytes().replace(b"n: 1", b"n: 9"))
+    assert [record.actor for record in store.history.list(2)] == ["human", "outside"]
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == start.replace(b"n: 2", b"n: 3")
+
+
+def test_what_another_program_did_can_be_reverted(reopened, tasks: Path, now: datetime) -> None:
+    """Byte for byte while nothing else happened, by its own entries afterwards; the revert can be undone."""
+    start = b"## Pending\n\n### A\n- n: 1\n\n### B\n- n: 2\n"
+    write(reopened(), now, start)
+    tasks.write_bytes(start.replace(b"n: 2", b"n: 3"))
+    store = reopened()
+    look(store, now)
+    foreign = store.history.list(1)[0]
+    write(store, now, tasks.read_bytes().replace(b"n: 1", b"n: 9"))
+    store.history.revert(store, foreign.id[:20], actor="human", now=now)
+    assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9")
+    assert store.history.get(foreign.id).undone_by == store.history.list(1)[0].id
+    with pytest.raises(ConflictError) as caught:
+        store.history.revert(store, foreign.id, actor="human", now=now)
+    assert caught.value.code == "change.undone"
+    store.history.undo(store, actor="human", now=now)
+    assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9").replace(b"n: 2", b"n: 3")
+    assert store.history.get(foreign.id).undone_by is None
+    store.history.redo(store, actor="human", now=now)
+    assert store.history.get(foreign.id).undone_by is not None
+
+
+@pytest.mark.parametrize("state", [None, b"", b"## Pending\n\n### [HI"])
+def test_a_passing_state_is_nobodys_change(store: Store, tasks: Path, now: datetime, state: bytes | None) -> None:
+    """A file that is missing, empty or cut off for a moment and comes back was not emptied."""
+    whole = tasks.read_bytes()
+    look(store, now)
+    if state is None:
+        tasks.unlink()
+    else:
+        tasks.write_bytes(state)
+    assert look(store, now) == 0
+    tasks.write_bytes(whole + b"\n### New\n")
+    assert look(store, now) == 1
+    assert [one.title for one in store.history.list()[0].touched] == ["New"]
+
+
+def test_a_state_that_stays_is_a_change(store: Store, tasks: Path, now: datetime, monkeypatch) -> None:
+    """What is still gone some seconds later is gone, and comes back by a revert."""
+    whole = tasks.read_bytes()
+    look(store, now)
+    tasks.unlink()
+    assert look(store, now) == 0
+    later = time.time_ns() + 6_000_000_000
+    monkeypatch.setattr("time.time_ns", lambda: later)
+    assert look(store, now) == 1
+    monkeypatch.undo()
+    (record,) = store.history.list()
+    assert (record.actor, record.files[0].after) == ("outside", None)
+    store.history.revert(store, record.id, actor="human", now=now)
+    assert tasks.read_bytes() == whole
+
+
+def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: datetime) -> None:
+    """After any number of changes by many processes the log knows every byte of the file as it was last."""
+    body = b"## Pending\n\n" + b"".join(b"### Task %d\n- n: 0\n\n" % number for number in range(50))
+    for turn in range(120):
+        body = body.replace(b"### Task %d\n- n: " % (turn % 50), b"### Task %d\n- n: %d" % (turn % 50, turn))
+        write(reopened(), now + timedelta(seconds=turn), body)
+    store = reopened()
+    assert store.history._log.last_known(TASKS) == (True, body)
+    tasks.write_bytes(body.replace(b"### Task 7\n", b"### Task seven\n"))
+    look(store, now)
+    assert [(one.kind, one.title) for one in store.history.list(1)[0].touched] == [("edited", "Task seven")]
+
+
+def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: datetime) -> None:
+    """Whole files that were removed keep their bytes over the budget, and lose them after a month."""
+    store = reopened()
+    log = ChangeLog(store.state.folder if store.state else None, keep_bytes=1000)
+    store._histories[""] = History(log, store)
+    write(store, now, b"x" * 5000, "memory/gone.md")
+    removed = write(store, now, None, "memory/gone.md")
+    for number in range(8):
+        write(store, now, b"%d" % number, "memory/gone.md")
+    log._since_thinned = 99
+    write(store, now + timedelta(days=29), b"a", "memory/gone.md")
+    assert store.history.get(removed.id).kept
+    for number in range(8):
+        log._known.clear()
+        store.history._log.file.run(lambda db: db.execute("UPDATE base SET grown = 99999999"), None)
+        log._since_thinned = 99
+        write(store, now + timedelta(days=31 + number), b"b%d" % number, "memory/gone.md")
+    assert not store.history.get(removed.id).kept
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_killed_process_leaves_a_true_log(reopened, tasks: Path, now: datetime, files: int, monkeypatch) -> None:
+    """Killed before any call that changes files: afterwards a change is listed if and only if its file has it."""
+    other = "memory/other.md"
+    write(reopened(), now, b"start")
+    write(reopened(), now, b"start", other)
+    outcomes = set()
+    for step in range(60):
+        store = reopened()
+        known = {record.id for record in store.history.list()}
+        before = tasks.read_bytes()
+        after = b"turn %d" % step
+        child = os.fork()
+        if not child:
+            _die_at(step, monkeypatch)
+            mine = reopened()
+            with mine.transaction("edit", actor="human", now=now) as transaction:
+                transaction.write(TASKS, after, base=mine.read(TASKS).base)
+                if files == 2:
+                    transaction.write(other, after, base=mine.read(other).base)
+                transaction.commit()
+            os._exit(0)
+        done = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        store = reopened()
+        store.history.notice([TASKS, other], now)
+        new = [record for record in store.history.list() if record.id not in known]
+        moved = {path for path in (TASKS, other) if store.read(path).data == after}
+        assert {path for record in new for path in record.paths} == moved
+        assert {record.actor for record in new} <= {"human"}
+        assert not store.history.warnings
+        outcomes.add((bool(moved), done))
+        if moved and TASKS in moved:
+            store.history.undo(store, actor="human", now=now)
+            assert tasks.read_bytes() == before
+        if done:
+            break
+    assert outcomes == {(False, False), (True, False), (True, True)}
+
+
+def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this process end right before the call of that number that changes a file."""
+    left = [step]
+
+    def dying(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*values: object, **named: object) -> object:
+            if left[0] == 0:
+                os._exit(9)
+            left[0] -= 1
+            return function(*values, **named)
+
+        return call
+
+    for name in ("rename", "link", "unlink", "fsync", "write", "mkdir", "ftruncate", "pwrite"):
+        monkeypatch.setattr(os, name, dying(getattr(os, name)))
+    real = sqlite3.connect
+
+    class Dying(sqlite3.Connection):
+        """A connection that counts its commits too."""
+
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            if sql == "COMMIT":
+                dying(lambda: None)()
+            return super().execute(sql, *values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))

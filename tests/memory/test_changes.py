@@ -1,0 +1,365 @@
+"""The history of a workspace: entries of every change, undo beside other writers, restoring what is archived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.changes import list_changes, row, views_of
+from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
+from memory.files import journal_edits, knowledge, task_edits
+from memory.files.diff import line_changes
+from memory.files.journal import find_entry
+from memory.files.snapshot import MEMORY_FILES
+from memory.files.tasks import find_task
+from memory.maintenance import maintain
+from memory.workspace import Workspace
+from tests.fixture_files import sample
+
+NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def reopened(tmp_path: Path) -> Callable[[], Workspace]:
+    """Return a function that opens the sample files as a new process would."""
+    memory = tmp_path / "shop" / ".aiter" / "memory"
+    memory.mkdir(parents=True)
+    for name in MEMORY_FILES:
+        (memory / name).write_bytes(sample(name))
+    return lambda: Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC)
+
+
+@pytest.fixture
+def workspace(reopened: Callable[[], Workspace]) -> Workspace:
+    """Return the workspace of the sample files, looked at once."""
+    made = reopened()
+    assert made.notice(NOW) == 0
+    return made
+
+
+def start(workspace: Workspace, ref: str, actor: str = "human") -> str:
+    """Start a task and return the id of the change."""
+    outcome = workspace.change(
+        "start", lambda snapshot: task_edits.start_task(snapshot, ref, now=NOW), actor=actor, now=NOW
+    )
+    return outcome.change.id
+
+
+def edit(workspace: Workspace, ref: str, actor: str = "human", at: datetime = NOW, **values: str) -> str:
+    """Change fields of a task and return the id of the change."""
+    outcome = workspace.change(
+        "edit", lambda snapshot: task_edits.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
+    )
+    return outcome.change.id
+
+
+def text(workspace: Workspace, name: str = "tasks.md") -> str:
+    """Return the text of a file."""
+    return (workspace.memory / name).read_text()
+
+
+def test_a_change_names_its_entries(workspace: Workspace) -> None:
+    """A move with new fields is one entry, under its ref, with the fields that differ."""
+    ref = find_task(workspace.snapshot(), "Deploy").ref
+    record = workspace.store.history.get(start(workspace, "Deploy"))
+    assert [(one.ref, one.kind) for one in record.touched] == [(ref, "moved")]
+    (view,) = views_of(workspace, record)
+    assert (view.file, view.entry, view.kind, view.section) == ("tasks.md", ref, "moved", "In Progress")
+    assert view.moved_from == "Pending"
+    assert [key for key, before, after in view.fields if before is None] == ["started", "progress"]
+    found = row(record)
+    assert {key: found[key] for key in ("file", "entry", "actor", "operation", "undoneBy")} == {
+        "file": "tasks.md",
+        "entry": ref,
+        "actor": "human",
+        "operation": "start",
+        "undoneBy": None,
+    }
+    assert found["time"] == "2024-01-15T12:00:00Z"
+
+
+def test_an_entry_added_by_another_program_is_seen_by_its_ref(workspace: Workspace, reopened) -> None:
+    """An edit of the file is noticed on the next look, whoever looks, and only once."""
+    path = workspace.memory / "tasks.md"
+    path.write_text(
+        path.read_text().replace("## In Progress", "### [LOW] From outside\n- created: 2024-01-15\n\n## In Progress")
+    )
+    assert reopened().notice(NOW) == 1
+    assert reopened().notice(NOW) == 0
+    (record,) = list_changes(reopened())
+    (touched,) = record.touched
+    assert (record.actor, touched.kind) == ("outside", "added")
+    assert touched.ref == find_task(reopened().snapshot(), "From outside").ref
+    assert record.summary == "tasks.md: added '[LOW] From outside'"
+
+
+def test_undo_beside_an_agent(workspace: Workspace, reopened) -> None:
+    """A person's change goes back while an agent's later changes of other entries stay, the time of the file too."""
+    before = find_task(workspace.snapshot(), "Deploy").entry.raw
+    edit(workspace, "Deploy", notes="mine")
+    agent = reopened()
+    agent.change(
+        "add",
+        lambda snapshot: task_edits.add_task(snapshot, "Agent's", now=NOW + timedelta(hours=1)),
+        actor="agent:a",
+        now=NOW + timedelta(hours=1),
+    )
+    edit(agent, "Update README", "agent:a", notes="theirs")
+    workspace.undo(actor="human", now=NOW + timedelta(hours=2))
+    assert find_task(reopened().snapshot(), "Deploy").entry.raw == before
+    assert find_task(reopened().snapshot(), "Agent's").title == "Agent's"
+    assert "theirs" in text(workspace)
+    assert "updated: 2024-01-15T14:00:00Z" in text(workspace)
+    workspace.redo(actor="human", now=NOW + timedelta(hours=3))
+    assert find_task(reopened().snapshot(), "Deploy").fields["notes"] == "mine"
+
+
+def test_undo_never_overwrites_what_is_newer(workspace: Workspace, reopened) -> None:
+    """An agent went on with the same entry: the undo is a conflict that says so, and nothing is written."""
+    change = edit(workspace, "Deploy", notes="mine")
+    edit(reopened(), "Deploy", "agent:a", notes="mine, and theirs")
+    before = text(workspace)
+    with pytest.raises(ConflictError) as caught:
+        workspace.undo(actor="human", now=NOW)
+    assert caught.value.code == "document.conflict"
+    assert caught.value.details["reasons"] == {"[HIGH] Deploy v2.1 to staging": "was changed since"}
+    assert caught.value.details["id"] == change
+    assert text(workspace) == before
+
+
+def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopened) -> None:
+    """Whatever happened to other entries since; the revert is a change of who made it."""
+    week = NOW - timedelta(days=7)
+    removed = find_task(workspace.snapshot(), "Update README").entry.raw
+    outcome = reopened().change(
+        "remove",
+        lambda snapshot: task_edits.remove_task(snapshot, "Update README", now=week),
+        actor="agent:a",
+        now=week,
+    )
+    for hour in range(5):
+        edit(reopened(), "Deploy", at=NOW + timedelta(hours=hour), notes=str(hour))
+    workspace.revert(outcome.change.id, actor="human", now=NOW)
+    assert find_task(workspace.snapshot(), "Update README").entry.raw.rstrip() == removed.rstrip()
+    assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "4"
+    newest, *_ = list_changes(workspace)
+    assert (newest.actor, newest.operation, newest.undoes) == ("human", "revert", outcome.change.id)
+
+
+def test_lines_of_small_files_go_back_one_by_one(workspace: Workspace, reopened) -> None:
+    """Of two facts in one section each can be taken back, though they are no entries."""
+    section = workspace.snapshot().knowledge.sections[0].title
+
+    def fact(words: str, actor: str) -> None:
+        reopened().change(
+            "add",
+            lambda snapshot: knowledge.add_knowledge(snapshot, words, section=section, now=NOW),
+            actor=actor,
+            now=NOW,
+        )
+
+    before = text(workspace, "knowledge.md")
+    fact("Mine is first", "human")
+    fact("Theirs is second", "agent:a")
+    workspace.undo(actor="human", now=NOW)
+    assert "Mine is first" not in text(workspace, "knowledge.md")
+    assert "Theirs is second" in text(workspace, "knowledge.md")
+    workspace.undo(actor="agent:a", now=NOW)
+    assert [line for line in text(workspace, "knowledge.md").splitlines() if not line.startswith("updated:")] == [
+        line for line in before.splitlines() if not line.startswith("updated:")
+    ]
+
+
+def test_the_list_is_filtered(workspace: Workspace, reopened) -> None:
+    """By actor, file, entry and time; an entry is followed through its renames."""
+    deploy = find_task(workspace.snapshot(), "Deploy").ref
+    first = edit(workspace, "Deploy", notes="a")
+    edit(workspace, "Deploy", at=NOW + timedelta(hours=1), title="Deploy v2.2")
+    renamed = find_task(workspace.snapshot(), "Deploy v2.2").ref
+    edit(workspace, "Deploy", "agent:a", at=NOW + timedelta(hours=2), notes="c")
+    reopened().change(
+        "note", lambda snapshot: journal_edits.add_entry(snapshot, "Seen", now=NOW), actor="agent:b", now=NOW
+    )
+
+    def found(**filters: object) -> int:
+        return len(list_changes(reopened(), **filters))  # type: ignore[arg-type]
+
+    assert renamed != deploy
+    assert found() == 4
+    assert found(limit=2) == 2
+    assert (found(actor="human"), found(actor="agent:*"), found(actor="nobody")) == (2, 2, 0)
+    assert (found(file="tasks.md"), found(file="journal.md"), found(file="*.md"), found(file="sks.md")) == (3, 1, 4, 0)
+    assert (found(entry=renamed), found(entry=renamed.partition("#")[2][:7]), found(entry="v2.2")) == (3, 3, 2)
+    assert found(entry=deploy) == 2
+    assert found(since=NOW + timedelta(minutes=1)) == 2
+    assert found(until=NOW) == 2
+    assert list_changes(reopened(), entry=deploy)[-1].id == first
+
+
+def test_an_archived_task_is_restored(workspace: Workspace) -> None:
+    """It stands in Completed again with its bytes, is gone from the archive, and both come back by one undo."""
+    task = find_task(workspace.snapshot(), "Set up")
+    raw = task.entry.raw.rstrip()
+    report = maintain(workspace, NOW + timedelta(days=60))
+    assert report.change
+    archived = find_task(workspace.snapshot(), "Set up", archived=True)
+    assert archived.section == "archived"
+    name, moved = archived.file, text(workspace, archived.file)
+    outcome = workspace.restore(archived.ref, actor="cli", now=NOW)
+    back = find_task(workspace.snapshot(), "Set up")
+    assert (back.section, back.ref, back.entry.raw.rstrip()) == ("completed", archived.ref, raw)
+    assert outcome.ref == back.ref
+    assert "Set up" not in text(workspace, name)
+    (view,) = [view for view in views_of(workspace, list_changes(workspace)[0]) if view.entry == back.ref]
+    assert (view.kind, view.moved_from) == ("moved", f"{name}: Completed")
+    workspace.undo(actor="human", now=NOW)
+    assert text(workspace, name) == moved
+    with pytest.raises(NotFoundError) as caught:
+        workspace.restore("no such thing", actor="cli", now=NOW)
+    assert caught.value.code == "archive.not_found"
+
+
+def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -> None:
+    """An entry goes to its day, which is made where it is gone; a plan to Completed Plans."""
+    entries = {entry.ref: entry.entry.raw.rstrip() for entry in workspace.snapshot().journal.entries()}
+    plans = {plan.ref: plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")}
+    maintain(workspace, NOW + timedelta(days=60))
+    assert not workspace.snapshot().journal.entries()
+    for ref, raw in entries.items():
+        workspace.restore(ref, actor="cli", now=NOW)
+        assert find_entry(workspace.snapshot(), ref).entry.raw.rstrip() == raw
+    restored = workspace.snapshot().journal.entries()
+    assert {entry.ref for entry in restored} == set(entries)
+    assert all(not journal.entries() for journal in workspace.snapshot().archived_journals())
+    for ref, raw in plans.items():
+        workspace.restore(ref, actor="cli", now=NOW)
+        assert raw in [plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")]
+
+
+def test_maintenance_is_one_change_that_can_be_undone(workspace: Workspace) -> None:
+    """All that it moved comes back in one step, the archives it made are gone."""
+    before = {name: text(workspace, name) for name in MEMORY_FILES}
+    report = maintain(workspace, NOW + timedelta(days=60), actor="maintain")
+    assert report.change is not None
+    record = workspace.store.history.get(report.change)
+    assert {view.kind for view in views_of(workspace, record) if view.entry} == {"moved"}
+    workspace.undo(actor="maintain", now=NOW)
+    assert {name: text(workspace, name) for name in MEMORY_FILES} == before
+    assert not list((workspace.memory / "archive").glob("*.md"))
+
+
+def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
+    """An entry gets the text that it had before a change, whatever it is called by now; a removed one is back."""
+    raw = find_task(workspace.snapshot(), "Deploy").entry.raw
+    change = edit(workspace, "Deploy", notes="second")
+    edit(workspace, "Deploy", notes="third")
+    ref = find_task(workspace.snapshot(), "Deploy").ref
+    workspace.restore_version(change, ref, actor="human", now=NOW)
+    assert find_task(workspace.snapshot(), "Deploy").entry.raw == raw
+    workspace.restore_version(change, "Deploy", actor="human", now=NOW, after=True)
+    assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "second"
+    workspace.change(
+        "remove", lambda snapshot: task_edits.remove_task(snapshot, "Deploy", now=NOW), actor="human", now=NOW
+    )
+    reopened().restore_version(change, ref, actor="human", now=NOW)
+    back = find_task(workspace.snapshot(), "Deploy")
+    assert (back.entry.raw.rstrip(), back.section) == (raw.rstrip(), "pending")
+    with pytest.raises(NotFoundError) as caught:
+        workspace.restore_version(change, "Update README", actor="human", now=NOW)
+    assert caught.value.code == "change.no_entry"
+
+
+def test_ids_may_be_shortened(workspace: Workspace) -> None:
+    """As long as they fit one change."""
+    first, second = edit(workspace, "Deploy", notes="a"), edit(workspace, "Deploy", notes="b")
+    history = workspace.store.history
+    assert history.get(first.lower()).id == first
+    assert history.get(second[:18]).id == second
+    with pytest.raises(AmbiguousError) as caught:
+        history.get(first[:8])
+    assert caught.value.details["candidates"] == [second, first]
+    for absent in ("", "ZZZ", "%"):
+        with pytest.raises((NotFoundError, AmbiguousError)):
+            history.get(absent)
+
+
+def test_reading_loads_no_database(workspace: Workspace) -> None:
+    """Looking at files, as listing verbs do, needs neither the log nor SQLite."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from memory.workspace import Workspace; "
+        f"w = Workspace.open({str(workspace.root)!r}); len(w.snapshot().tasks.tasks); "
+        "sys.exit(any(name.startswith(('sqlite3', 'memory.storage.log', 'hashlib')) for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("", "a\nb", ("+a", "+b")),
+        ("a\nb\nc", "a\nx\nc", (" a", "-b", "+x", " c")),
+        ("1\n2\n3\n4\n5\n6\n7\n8", "x\n2\n3\n4\n5\n6\n7\ny", ("-1", "+x", " 2", " 3", "…", " 6", " 7", "-8", "+y")),
+        ("a", "a", ()),
+    ],
+)
+def test_lines_that_differ_stand_among_their_neighbours(before: str, after: str, lines: tuple[str, ...]) -> None:
+    """Two lines of context, and a mark where some are left out."""
+    assert line_changes(before, after) == lines
+
+
+def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
+    """What was too much to be named at once is named when somebody asks for an entry of it."""
+    path = workspace.memory / "tasks.md"
+    many = "".join(f"### Task {number}\n- created: 2024-01-15\n- notes: {'x' * 300}\n\n" for number in range(1000))
+    path.write_text(path.read_text().replace("## In Progress", many + "## In Progress"))
+    assert workspace.notice(NOW) == 1
+    assert list_changes(workspace)[0].touched == ()
+    ref = find_task(workspace.snapshot(), "Task 77").ref
+    (record,) = list_changes(workspace, entry=ref)
+    assert not record.named
+    assert len(record.touched) == 100
+    assert list_changes(workspace, entry="Task 999") == (record,)
+
+
+def test_a_new_workspace_does_not_go_by_an_undo(tmp_path: Path) -> None:
+    """Its creation is listed and can be reverted by its id; undo is about what came after."""
+    made, names = Workspace.init(tmp_path / "new", NOW, actor="cli", state_home=tmp_path / "state")
+    with pytest.raises(NotFoundError):
+        made.undo(actor="cli", now=NOW)
+    (record,) = list_changes(made)
+    assert len(record.paths) == len(names)
+    made.revert(record.id, actor="cli", now=NOW)
+    assert not list(made.memory.glob("*.md"))
+    made.undo(actor="cli", now=NOW)
+    assert len(list(made.memory.glob("*.md"))) == len(names)
+
+
+def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
+    """A path that is none of a memory file is refused, whatever the log says."""
+    (workspace.root / ".aiter" / "secret.md").write_text("mine")
+    change = edit(workspace, "Deploy", notes="a")
+    workspace.store.history._log.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
+    with pytest.raises(RefusedError) as caught:
+        workspace.revert(change, actor="human", now=NOW)
+    assert caught.value.code == "change.path"
+    assert (workspace.root / ".aiter" / "secret.md").read_text() == "mine"
+
+
+def test_a_note_in_the_journal_is_not_what_a_change_was_about(workspace: Workspace) -> None:
+    """Where changes of tasks leave a note, the row still names the task, and both go back together."""
+    config = workspace.memory / "config.md"
+    config.write_text(config.read_text() + "\n## Workspace\n- journalTaskChanges: true\n")
+    before = text(workspace, "journal.md")
+    record = workspace.store.history.get(start(workspace, "Deploy"))
+    assert len(record.paths) == 2
+    found = row(record)
+    assert (found["file"], found["entry"]) == ("tasks.md", find_task(workspace.snapshot(), "Deploy").ref)
+    workspace.undo(actor="human", now=NOW)
+    assert text(workspace, "journal.md") == before
