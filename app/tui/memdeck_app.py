@@ -15,8 +15,10 @@ from textual.widgets import Input
 
 from memory.safetext import visible
 from widgets.glyphs import UNICODE, Glyphs
+from widgets.go_prefix import Prefixed
 from widgets.line_list import LineList
 from widgets.pane import Pane
+from widgets.pieces import Piece, line
 from widgets.sidebar import Sidebar
 from widgets.theme import THEMES
 
@@ -139,6 +141,7 @@ class MemdeckApp(App[int]):
         """Open the workspace, or offer to make one."""
         if self.navigation.pane is not None:
             self.looking.first(self.navigation.pane)
+            self.navigation.wait_for(self.navigation.pane)
             return
         from .start import StartScreen
 
@@ -197,9 +200,15 @@ class MemdeckApp(App[int]):
 
     async def on_event(self, event: Event) -> None:
         """Take an event; keys wait for what an earlier key opens."""
+        if isinstance(event, Key):
+            self.looking.pressed()
         if isinstance(event, Key) and not event.is_forwarded and self.typing_ahead.keep(event):
             return
         await super().on_event(event)
+
+    async def pass_on(self, key: Key) -> None:
+        """Take a key that waited."""
+        await super().on_event(key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
@@ -239,8 +248,9 @@ class MemdeckApp(App[int]):
         self.looking.briefed(message)
 
     def on_look_failed(self, message: messages.LookFailed) -> None:
-        """Files could not be read."""
+        """Files could not be read; the header says so until they can, for what is shown is not what they hold."""
         self.looking.failed(message)
+        self.desk.header.alerts = (line(Piece(f"not read: {visible(str(message.error))[:60]}", "alert")),)
 
     def on_look_ended(self, message: messages.LookEnded) -> None:  # noqa: ARG002
         """The reading worker is free."""
@@ -280,6 +290,10 @@ class MemdeckApp(App[int]):
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""
         self.navigation.open_pane(message.pane_id)
+
+    def on_prefixed(self, message: Prefixed) -> None:
+        """A character was typed after g."""
+        self.navigation.go(message.character)
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
         """Nothing here opens by itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from widgets.inputs import SafeText
 from widgets.pane import Pane
 from widgets.panes import PANES, PaneName, pane_of
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 LONGEST_WAY = 100
 """How many places the way back remembers."""
+
+READING_SECONDS = 0.3
+"""After how long a pane that is still empty says that its files are being read."""
 
 NAMES: dict[str, PaneName] = {name.id: name for name in PANES}
 """Panes by id."""
@@ -49,7 +53,11 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.pane = self.pane, pane
+        keeps_focus = self.app.desk.sidebar.has_focus
         if before is not None and before is not pane:
+            if not keeps_focus:
+                # Else Textual looks for another widget when this one goes, and takes the sidebar.
+                self.app.desk.set_focus(None)
             before.display = False
         pane.display = True
         self.app.desk.sidebar.show(pane_id)
@@ -57,14 +65,19 @@ class Navigation(Part):
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
-        if self.app.desk.sidebar.has_focus:
+        if keeps_focus:
             pass
         elif pane.is_mounted:
             # At once: focus that comes later would be taken from what the next key opens.
             self.app.desk.set_focus(pane.focus_target)
         else:
-            pane.call_after_refresh(pane.focus_list)
+            pane.call_after_refresh(self._focus, pane)
         self.app.refresh_keys()
+
+    def _focus(self, pane: Pane) -> None:
+        """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
+        if self.pane is pane and self.app.desk.focused is None:
+            self.app.desk.set_focus(pane.focus_target)
 
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""
@@ -80,7 +93,27 @@ class Navigation(Part):
             return None
         self._mounted[pane_id] = pane
         self.app.desk.panes.mount(pane)
+        self.wait_for(pane)
         return pane
+
+    def wait_for(self, pane: Pane) -> None:
+        """Say that the files are being read where that takes longer than people take for at once."""
+        if pane.contents is None:
+            self.app.set_timer(READING_SECONDS, lambda: self._say_reading(pane))
+
+    def _say_reading(self, pane: Pane) -> None:
+        if pane.contents is None and pane.is_mounted:
+            pane.add_class("-empty")
+            pane.query_one(".pane--empty", SafeText).say("Reading the files …")
+
+    def go(self, character: str) -> None:
+        """Open the pane whose number or first letter was typed after g."""
+        wanted = character.casefold()
+        for name in PANES:
+            if wanted in (name.key, name.title[:1].casefold()):
+                self.open_pane(name.id)
+                return
+        self.app.say(f"No pane begins with {character!r}.")
 
     def first_look(self, pane: Pane) -> None:
         """A pane shows something for the first time: go back to where it was left."""

@@ -6,6 +6,7 @@ letters typed right behind `/` or `a` would be commands of the list.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.events import Key
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _KEYS = frozenset(key for action in ACTIONS for key in action.keys)
 _LEAVING = frozenset({"enter", "escape", "down"})
-_LOOK_AGAIN, _LONGEST = 0.005, 1.0
+_LOOK_AGAIN, _LONGEST = 0.005, 3.0
 """Seconds between two looks, and after which keys go their way whatever is there."""
 
 
@@ -39,19 +40,22 @@ class TypeAhead:
 
     def keep(self, key: Key) -> bool:
         """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
-        if self._waits:
+        if self._waits or self._keys:
             self._keys.append(key)
             return True
+        self._begin(key)
+        return False
+
+    def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
         if self._editor is not None or (key.key in _KEYS and self._means_action(key)):
             self._waits = True
             self._looks = 0
             self._turn += 1
             turn = self._turn
-            self._app.set_timer(_LONGEST, lambda: self._give_up(turn))
+            self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
-        return False
 
     def acted(self) -> None:
         """The action was done: look whether what it opened is there as soon as the screen is up to date."""
@@ -65,14 +69,14 @@ class TypeAhead:
         found = screen.active_bindings.get(key.key)
         return found is not None and found.enabled and found.binding.action.startswith("app.do(")
 
-    def _look(self) -> None:
+    async def _look(self) -> None:
         if not self._waits:
             return
         self._looks += 1
         if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:
             self._app.set_timer(_LOOK_AGAIN, self._look)
         else:
-            self._release()
+            await self._release()
 
     def _left_editor(self, key: Key) -> Widget | None:
         """The filter's editor, where this key gives the focus back to the list."""
@@ -93,13 +97,19 @@ class TypeAhead:
             return False
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
 
-    def _give_up(self, turn: int) -> None:
+    async def _give_up(self, turn: int) -> None:
         """An action that never was done, for a widget took its key, must not hold the keyboard."""
         if self._waits and self._turn == turn and not self._looks:
-            self._release()
+            await self._release()
 
-    def _release(self) -> None:
-        keys, self._keys = self._keys, []
+    async def _release(self) -> None:
+        """Let the keys go on, one after the other, until one of them opens something."""
         self._waits = False
-        for key in keys:
-            self._app.post_message(Key(key.key, key.character))
+        while self._keys and not self._waits:
+            key = self._keys[0]
+            self._begin(key)
+            try:
+                await self._app.pass_on(key)
+            finally:
+                # Only now: as long as one is left, keys that come in queue up behind it.
+                del self._keys[0]

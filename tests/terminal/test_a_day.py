@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.tmux import PATIENCE, Terminal, memdeck, needs_tmux, wait_until
+from tests.terminal.tmux import PATIENCE, Terminal, memdeck, needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
 NOW = "2024-01-15T10:50:00Z"
@@ -85,7 +85,9 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
         terminal.press("a")
         terminal.type("Write release notes")
         terminal.press("C-s")
-        wait_until(lambda: "### [NORMAL] Write release notes" in file(shop, "tasks.md"), "the task is in the file")
+        terminal.wait_until(
+            lambda: "### [NORMAL] Write release notes" in file(shop, "tasks.md"), "the task is in the file"
+        )
         terminal.press("/")
         terminal.type("release notes")
         terminal.press("Enter")
@@ -93,18 +95,18 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
         terminal.press("e", "End")
         terminal.type(", soon")
         terminal.press("C-s")
-        wait_until(lambda: "] Write release notes, soon" in file(shop, "tasks.md"), "its title is edited")
+        terminal.wait_until(lambda: "] Write release notes, soon" in file(shop, "tasks.md"), "its title is edited")
         terminal.wait_for("notes, soon")
         terminal.press("E")
-        wait_until(lambda: "context: by the editor" in _task(shop), "the editor's field is in the file")
+        terminal.wait_until(lambda: "context: by the editor" in _task(shop), "the editor's field is in the file")
         terminal.wait_for("Write release")
         assert terminal.value("#{alternate_on}") == "1"
         terminal.press("s")
-        wait_until(lambda: "started: 2024-01-15" in _task(shop), "it is started")
+        terminal.wait_until(lambda: "started: 2024-01-15" in _task(shop), "it is started")
         terminal.press("d")
         terminal.type("published")
         terminal.press("Enter")
-        wait_until(lambda: "outcome: published\n" in _task(shop), "it is done")
+        terminal.wait_until(lambda: "outcome: published\n" in _task(shop), "it is done")
         terminal.press("Escape")
 
         put(shop, "tasks.md", "## Pending\n", "## Pending\n\n### [HIGH] By an agent\n- created: 2024-01-15\n")
@@ -116,23 +118,25 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
         terminal.press("A")
         terminal.wait_for("Enter apply")
         terminal.press("Enter")
-        wait_until(lambda: not _task(shop) and "Write release" in file(shop, "archive/tasks-2024-01.md"), "archived")
+        terminal.wait_until(
+            lambda: not _task(shop) and "Write release" in file(shop, "archive/tasks-2024-01.md"), "archived"
+        )
         terminal.press("u")
-        wait_until(lambda: "outcome: published" in _task(shop), "the archive run is undone")
+        terminal.wait_until(lambda: "outcome: published" in _task(shop), "the archive run is undone")
 
         terminal.press("3", "a")
         terminal.type("Retrospective")
         terminal.press("C-s")
-        wait_until(lambda: "— Retrospective" in file(shop, "journal.md"), "the journal entry is in the file")
+        terminal.wait_until(lambda: "— Retrospective" in file(shop, "journal.md"), "the journal entry is in the file")
         terminal.wait_for("Retrospective")
         terminal.press("e", "End")
         terminal.type(", short")
         terminal.press("C-s")
-        wait_until(lambda: "— Retrospective, short" in file(shop, "journal.md"), "the journal entry is edited")
+        terminal.wait_until(lambda: "— Retrospective, short" in file(shop, "journal.md"), "the journal entry is edited")
         terminal.press("P")
         terminal.wait_for("Enter apply")
         terminal.press("Enter")
-        wait_until(
+        terminal.wait_until(
             lambda: (
                 "Retrospective, short" in file(shop, "archive/journal-2024-01.md")
                 and "Retrospective" not in file(shop, "journal.md")
@@ -140,7 +144,7 @@ def test_a_day(shop: Path, size: tuple[int, int]) -> None:
             "the journal is pruned",
         )
         terminal.press("u")
-        wait_until(lambda: "Retrospective, short" in file(shop, "journal.md"), "the journal is back")
+        terminal.wait_until(lambda: "Retrospective, short" in file(shop, "journal.md"), "the journal is back")
 
         terminal.press("q")
         terminal.wait_for("ended with 0")
@@ -213,7 +217,7 @@ def test_a_folder_without_memory_offers_to_make_one(tmp_path: Path) -> None:
         terminal.wait_for("reate")
         assert not (folder / ".aiter").exists()
         terminal.press("c")
-        wait_until(lambda: (folder / ".aiter" / "memory" / "tasks.md").exists(), "the files are there")
+        terminal.wait_until(lambda: (folder / ".aiter" / "memory" / "tasks.md").exists(), "the files are there")
         terminal.wait_for("Tasks")
         terminal.press("q")
         terminal.wait_for("ended with 0")
@@ -243,9 +247,11 @@ def test_keys_sent_at_once_arrive_in_order(shop: Path) -> None:
     with open_in(shop, (120, 36)) as terminal:
         terminal.wait_for("Deploy v2.1 to staging")
         terminal.type(f"a{title}\x13")
-        wait_until(lambda: title in file(shop, "tasks.md"), "the whole title is in the file")
+        terminal.wait_until(lambda: title in file(shop, "tasks.md"), "the whole title is in the file")
         terminal.wait_for(lambda screen: "Add a task" not in screen)
         terminal.type("dfinished with care and a rather long outcome, too\r")
-        wait_until(lambda: "finished with care and a rather long outcome, too\n" in file(shop, "tasks.md"), "outcome")
+        terminal.wait_until(
+            lambda: "finished with care and a rather long outcome, too\n" in file(shop, "tasks.md"), "outcome"
+        )
         terminal.type("q")
         terminal.wait_for("ended with 0")

@@ -88,16 +88,15 @@ class Terminal:
                 pytest.fail(f"{wanted!r} does not appear on the screen:\n{shown}")
             time.sleep(0.03)
 
+    def wait_until(self, check: Callable[[], bool], what: str) -> None:
+        """Wait for something outside of the screen; fail with its name and the screen."""
+        until = time.monotonic() + PATIENCE
+        while not check():
+            if time.monotonic() > until:
+                pytest.fail(f"never happened: {what}\n{self.screen()}")
+            time.sleep(0.03)
+
 
 def memdeck(*words: str) -> list[str]:
     """Return the command line of a memdeck of this source tree."""
     return [sys.executable, "-m", "app.main", *words]
-
-
-def wait_until(check: Callable[[], bool], what: str) -> None:
-    """Wait for something outside of the screen; fail with its name."""
-    until = time.monotonic() + PATIENCE
-    while not check():
-        if time.monotonic() > until:
-            pytest.fail(f"never happened: {what}")
-        time.sleep(0.03)
