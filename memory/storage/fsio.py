@@ -33,6 +33,7 @@ __all__ = [
     "read",
     "remove",
     "remove_folders",
+    "remove_temporary",
     "rename",
     "rename_new",
     "scratch_file",
@@ -53,6 +54,7 @@ KEPT = ".kept"
 UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
 """What `exchange` and `rename_new` fail with where the system or the file system has no such call."""
 
+_TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _libc: dict[str, Any] = {}
 
@@ -276,10 +278,10 @@ def overwrite(fd: int, data: bytes) -> None:
 
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) -> None:
-    """Replace a small private file (0600) in one step; without `durable` a power cut may bring the old one
-    back.
+    """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
+    one back.
     """
-    temporary = f".{name}.{os.getpid()}"
+    temporary = f".{name}{_TEMPORARY}"
     remove(temporary, folder)
     fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
@@ -296,6 +298,13 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) ->
         raise
     if durable:
         sync(folder)
+
+
+def remove_temporary(folder: int) -> None:
+    """Unlink what a crash left of files that `put_private` had not finished."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(_TEMPORARY):
+            remove(name, folder)
 
 
 def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:

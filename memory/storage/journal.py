@@ -108,6 +108,7 @@ class Journal:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
         try:
             self._fd = self._place.open()
+            fsio.remove_temporary(self._fd)
         except OSError as error:
             raise faults.writing(error, self.path) from error
 
