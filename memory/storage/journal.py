@@ -142,7 +142,11 @@ class Journal:
     def end(self, *, durable: bool) -> None:
         """Take the intent away: all is in its place, or back in it. MemdeckError `file.io`."""
         try:
-            fsio.remove(self._intent, self._fd)
+            try:
+                fsio.remove(self._intent, self._fd)
+            except OSError:
+                # What is no record promises nothing.
+                fsio.put_private(self._intent, self._fd, b"", durable=durable)
             if durable:
                 # It must not come back after a power cut when the files have gone on.
                 fsio.sync(self._fd)

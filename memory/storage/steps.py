@@ -208,7 +208,10 @@ class Step:
         """Return the file as it now stands, None where that cannot be told for sure."""
         if self.file.after is None or self._written is None:
             return None
-        version = Version.of(os.fstat(self._staged))
+        try:
+            version = Version.of(os.fstat(self._staged))
+        except OSError:
+            return None  # The change is done; the file will be read again.
         untouched = version[:4] == self._written[:4]  # Renaming changes nothing but the ctime.
         return Stored(self.file.after, version) if untouched else None
 
@@ -224,28 +227,35 @@ class Step:
         That is what was displaced, and what of ours was in place for a moment; the rest is removed.
         """
         left: list[Displaced] = []
-        for name in (self._new, self._old):
-            found = look(name, self._stage)
-            if found is None:
-                continue
-            if not self._visible:
+        try:
+            for name in (self._new, self._old):
+                # What cannot even be looked at is for the next start.
                 with suppress(OSError):
-                    fsio.remove(name, self._stage)
-                continue
-            mark = self._expected(found)
-            # What could not be put back, and what we never saw: a person may want these bytes.
-            late = mark is None or (failed and self._begun and name == self._displaced)
-            if late:
-                with suppress(OSError):
-                    fsio.rename(name, self._stage, self._old + fsio.KEPT, self._stage)
-                    name = self._old + fsio.KEPT
-            change = self.label.partition(".")[0]
-            left.append(Displaced(name, self.shown, change, mark or Mark.of(found, ctime=True), late))
-        for fd in (self._folder, self._source, self._staged):
-            if fd >= 0:
-                os.close(fd)
-        self._folder = self._source = self._staged = -1
+                    left += self._leave(name, failed)
+        finally:
+            for fd in (self._folder, self._source, self._staged):
+                if fd >= 0:
+                    os.close(fd)
+            self._folder = self._source = self._staged = -1
         return left
+
+    def _leave(self, name: str, failed: bool) -> list[Displaced]:
+        """Remove or keep one file in the stage folder."""
+        found = look(name, self._stage)
+        if found is None:
+            return []
+        if not self._visible:
+            fsio.remove(name, self._stage)
+            return []
+        mark = self._expected(found)
+        # What could not be put back, and what we never saw: a person may want these bytes.
+        late = mark is None or (failed and self._begun and name == self._displaced)
+        if late:
+            with suppress(OSError):
+                fsio.rename(name, self._stage, self._old + fsio.KEPT, self._stage)
+                name = self._old + fsio.KEPT
+        change = self.label.partition(".")[0]
+        return [Displaced(name, self.shown, change, mark or Mark.of(found, ctime=True), late)]
 
     def _expected(self, found: os.stat_result) -> Mark | None:
         """Return how a file in the stage folder should be as long as nobody writes to it; None for a foreign one."""

@@ -64,6 +64,13 @@ class Transaction:
         RefusedError `system.unsupported` where files cannot be changed safely at all, `state.*`.
         """
         refuse_system(sys.platform)
+        try:
+            self._enter()
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+        return self
+
+    def _enter(self) -> None:
         store = self._store
         self._open = store.place.open()
         try:
@@ -77,7 +84,6 @@ class Transaction:
             self._open.close()
             self._open = None
             raise
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -178,7 +184,10 @@ class Transaction:
             redoes=self._redoes,
         )
         if planned or self._folders:
-            self._carry_out(change, self._open)
+            try:
+                self._carry_out(change, self._open)
+            except OSError as error:
+                raise faults.writing(error, self._store.place.path) from error
         if planned:
             self._store.history.record(change)
         return change
@@ -206,11 +215,13 @@ class Transaction:
             folders = self._missing(steps)
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders)
+            failed = False
             if self._journal is not None:
-                self._journal.end(durable=several)
+                # The change is done; an intent that cannot be taken away is found done by the next start.
+                with suppress(MemdeckError):
+                    self._journal.end(durable=several)
             for step in steps:
                 store.remember(step.file.path, step.finish())
-            failed = False
         finally:
             self._tidy(steps, places, failed=failed)
 
