@@ -209,12 +209,12 @@ class Transaction:
                 step.stage()
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
-            several = len(steps) > 1
+            folders = self._missing(steps)
+            several = len(steps) > 1 or bool(folders)
             if several:
                 self._sync([places.stage])
-            folders = self._missing(steps)
             self._begin(change, steps, folders, durable=several)
-            self._put_in_place(steps, places, folders)
+            self._put_in_place(steps, places, folders, durable=several)
             failed = False
             if self._journal is not None:
                 # The change is done; an intent that cannot be taken away is found done by the next start.
@@ -235,14 +235,14 @@ class Transaction:
         return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
 
     def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
-        """Write the intent; one file alone is safe from a power cut by itself, its intent only from a crash."""
+        """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
         if self._journal is not None:
             roles = tuple(step.role(digests=durable) for step in steps)
             time = change.time.isoformat()
             intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
             self._journal.begin(intent, durable=durable)
 
-    def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str]) -> None:
+    def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
         """Move and sync; when one fails, put back those before it and take the intent away."""
         begun: list[Step] = []
         made: list[str] = []
@@ -260,7 +260,7 @@ class Transaction:
                 raise half_done(lost, error) from error
             fsio.remove_folders(made, self._store.workspace)
             if self._journal is not None:
-                self._journal.end(durable=len(steps) > 1)
+                self._journal.end(durable=durable)
             raise
 
     def _tidy(self, steps: list[Step], places: OpenFolder, *, failed: bool) -> None:
