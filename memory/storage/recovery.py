@@ -99,12 +99,14 @@ class _File:
 
     def go_on(self) -> None:
         """Put it in its place, as the change would have done."""
+        if self._which(self.old, self.stage) == "before":
+            # A second name of the file that still stands in its place: half of a move, or a link made for safety.
+            fsio.remove(self.old, self.stage)
         if self.role.before is None:
             placing.create(self.new, self.stage, self.name, self.folder)
         elif self.role.after is None:
             placing.take_away(self.name, self.folder, self.old, self.stage)
         else:
-            fsio.remove(self.old, self.stage)  # A second name of the file itself, from where there is no exchange.
             placing.swap(self.new, self.old, self.stage, self.name, self.folder)
 
     def go_back(self) -> None:
