@@ -19,6 +19,7 @@ from .beneath import read, version_of
 
 __all__ = [
     "KEPT",
+    "NO_LINKS",
     "UNSUPPORTED",
     "copy_attributes",
     "empty_folder",
@@ -53,6 +54,9 @@ KEPT = ".kept"
 
 UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
 """What `exchange` and `rename_new` fail with where the system or the file system has no such call."""
+
+NO_LINKS = frozenset({*UNSUPPORTED, errno.EPERM, errno.EMLINK})
+"""What `link` fails with on a file system where files have one name only."""
 
 _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.

@@ -26,30 +26,33 @@ def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
     kept = True
     try:
         fsio.link(name, folder, old, stage)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        kept = False  # A file system without hard links.
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
+        kept = False
     fsio.rename(new, stage, name, folder)
     return old if kept else ""
 
 
 def create(new: str, stage: int, name: str, folder: int) -> None:
-    """Give the staged file its name; FileExistsError where somebody has it already."""
+    """Give the staged file its name; FileExistsError where somebody has it already.
+
+    It keeps its staged name as well where it can: until the folder is synced, a power cut may take away the other.
+    """
+    try:
+        fsio.link(new, stage, name, folder)
+        return
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as error:
+        if error.errno not in fsio.NO_LINKS:
+            raise
     try:
         fsio.rename_new(new, stage, name, folder)
-        return
     except OSError as error:
         if error.errno not in fsio.UNSUPPORTED:
             raise
-    try:
-        fsio.link(new, stage, name, folder)
-    except FileExistsError:
-        raise
-    except OSError:
         fsio.rename(new, stage, name, folder)
-    else:
-        fsio.remove(new, stage)
 
 
 def take_away(name: str, folder: int, old: str, stage: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable
@@ -108,7 +107,7 @@ def _works(call: Callable[[], None]) -> bool:
     try:
         call()
     except OSError as error:
-        if error.errno in fsio.UNSUPPORTED or error.errno in (errno.EPERM, errno.EMLINK):
+        if error.errno in fsio.NO_LINKS:
             return False
         raise
     return True

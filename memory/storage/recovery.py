@@ -74,10 +74,8 @@ class _File:
         before, after = self.role.before, self.role.after
         self.displaced = self.old if old else self.new if new in ("before", "other") else ""
         shown = old or (new if new != "after" else "")
-        if after is not None and here == "after":
+        if (after is not None and here == "after") or (after is None and not here):
             self.stand = _Stand.CROSSED if shown == "other" else _Stand.DONE
-        elif after is None and not here:
-            self.stand = _Stand.CROSSED if shown == "other" else _Stand.DONE if shown else _Stand.GONE
         elif here == "before" or (before is None and not here):
             self.stand = _Stand.OPEN if after is None or new == "after" else _Stand.GONE
         elif after is not None and new == "after":
@@ -114,10 +112,13 @@ class _File:
         if self.stand not in (_Stand.DONE, _Stand.CROSSED):
             return
         if self.role.before is None:
+            fsio.remove(self.new, self.stage)  # The second name that it kept.
             placing.take_away(self.name, self.folder, self.new, self.stage)
+        elif not self.displaced:
+            return
         elif self.role.after is None:
             placing.create(self.displaced, self.stage, self.name, self.folder)
-        elif self.displaced:
+        else:
             placing.swap_back(self.displaced, self.stage, self.name, self.folder, self.new)
         self.look()
 

@@ -188,6 +188,7 @@ class Step:
     def _restore(self, ours: int | None) -> bool:
         """Put what was there before in the place of ours."""
         if self.file.before is None:
+            fsio.remove(self._new, self._stage)  # The second name that it kept.
             placing.take_away(self._name, self._folder, self._new, self._stage)
             return True
         if self.file.after is None:
@@ -216,7 +217,7 @@ class Step:
         return Stored(self.file.after, version) if untouched else None
 
     def release(self) -> None:
-        """Give up the lease: programs that wait for the file go on."""
+        """Give up the lease: programs that wait for the file go on, even if a child process has it open as well."""
         if self._leased:
             leases.drop(self._source)
             self._leased = False
@@ -233,6 +234,7 @@ class Step:
                 with suppress(OSError):
                     left += self._leave(name, failed)
         finally:
+            self.release()
             for fd in (self._folder, self._source, self._staged):
                 if fd >= 0:
                     os.close(fd)
@@ -248,6 +250,9 @@ class Step:
             fsio.remove(name, self._stage)
             return []
         mark = self._expected(found)
+        if found.st_nlink > 1 and name == self._new:
+            fsio.remove(name, self._stage)  # A file that was created has its own name for good now.
+            return []
         # What could not be put back, and what we never saw: a person may want these bytes.
         late = mark is None or (failed and self._begun and name == self._displaced)
         if late:

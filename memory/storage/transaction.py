@@ -250,6 +250,9 @@ class Transaction:
             for path in folders:
                 self._make_folder(path, made)
             for step in steps:
+                if step.file.after is None and begun and begun[-1].file.after is not None:
+                    # A removal must not survive a power cut that what goes before it did not survive.
+                    self._sync(_distinct(begun))
                 begun.append(step)
                 step.apply(made)
             self._sync([*_distinct(steps), places.stage])
