@@ -118,6 +118,8 @@ class _File:
             return
         elif self.role.after is None:
             placing.create(self.displaced, self.stage, self.name, self.folder)
+            fsio.sync(self.folder)
+            fsio.remove(self.displaced, self.stage)
         else:
             placing.swap_back(self.displaced, self.stage, self.name, self.folder, self.new)
         self.look()

@@ -193,6 +193,8 @@ class Step:
             return True
         if self.file.after is None:
             placing.create(self._displaced, self._stage, self._name, self._folder)
+            fsio.sync(self._folder)
+            fsio.remove(self._displaced, self._stage)
             return True
         if not self._displaced:
             self._displaced = self._old

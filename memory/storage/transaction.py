@@ -54,6 +54,7 @@ class Transaction:
         self._redoes = redoes
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
+        self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
         self._committed = False
@@ -135,8 +136,13 @@ class Transaction:
         self._store.check_path(path.removeprefix(prefix))
 
     def read(self, path: str) -> Stored:
-        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen."""
-        return self._store.read(path)
+        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen.
+
+        Read again, it is the same: what a caller bases a change on is what it has seen first.
+        """
+        if path not in self._reads:
+            self._reads[path] = self._store.read(path)
+        return self._reads[path]
 
     def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.

@@ -48,6 +48,12 @@ def created_anew(path: Path) -> None:
     path.write_bytes(data + MARK)
 
 
+def newly(path: Path) -> None:
+    """Create a file where there was none."""
+    with path.open("xb") as file:
+        file.write(MARK)
+
+
 WRITERS: list[Callable[[Path], None]] = [in_place, appended, replaced, created_anew]
 
 
@@ -68,33 +74,37 @@ def apart(writer: Callable[[Path], None], path: Path, patience: float = 0.02) ->
     return pid
 
 
-def foreign(top: Path, every: int = 1, *, killed: int = 0) -> Tally:
-    """Let a writer come before each call; with `killed`, the change is killed that many calls later as well."""
+def foreign(top: Path, every: int = 1, *, killed: int = 0, near: bool = False) -> Tally:
+    """Let a writer come before each call; with `killed`, the change is killed that many calls later as well.
+
+    With `near`, only before the calls that put a file in its place.
+    """
     tally = Tally("foreign writer at each call" + (", then kill -9" if killed else ""))
     for operation in OPERATIONS:
-        if operation.name in ("init", "create in a new folder"):
-            continue
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
         changed = [name for name in allowed[-1] if allowed[0].get(name) not in (None, allowed[-1][name])]
         changed += [name for name in allowed[0] if name not in allowed[-1]]
+        new = [name for name, data in allowed[-1].items() if data is not None and name not in allowed[0]]
+        crossings = [(writer, name) for name in changed for writer in WRITERS] + [(newly, name) for name in new]
         place = start.copy(folder / "count")
         with in_force(Calls()) as calls:
             operation.run(place)
         place.clear()
         turn = 0
         for number in range(calls.count):
-            for writer in WRITERS:
-                for name in changed:
-                    turn += 1
-                    if turn % every:
-                        continue
-                    place = start.copy(folder / "crossed")
-                    where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
-                    _crossed(tally, operation, place, number, partial(_write, place, writer, name), killed, where)
-                    _look(tally, place, name, where)
-                    place.clear()
+            if near and calls.names[number] not in ("renameat2", "link", "rename"):
+                continue
+            for writer, name in crossings:
+                turn += 1
+                if turn % every:
+                    continue
+                place = start.copy(folder / "crossed")
+                where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
+                _crossed(tally, operation, place, number, partial(_write, place, writer, name), killed, where)
+                _look(tally, place, name, where)
+                place.clear()
     return tally
 
 
