@@ -138,6 +138,7 @@ class Step:
             else:
                 self._displaced = placing.swap(self._new, self._old, self._stage, self._name, self._folder)
         except (FileExistsError, FileNotFoundError) as error:
+            self._begun = False  # The call did nothing: there is nothing to put back.
             raise conflict([self.shown], crossed=True) from error
         except OSError as error:
             raise faults.writing(error, self.shown) from error

@@ -103,7 +103,7 @@ def foreign(top: Path, every: int = 1, *, killed: int = 0, near: bool = False) -
                 place = start.copy(folder / "crossed")
                 where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
                 _crossed(tally, operation, place, number, partial(_write, place, writer, name), killed, where)
-                _look(tally, place, name, where)
+                _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
                 place.clear()
     return tally
 
@@ -179,8 +179,8 @@ def _wait_for_writers(place: Place) -> None:
         time.sleep(0.001)
 
 
-def _look(tally: Tally, place: Place, name: str, where: str) -> None:
-    """The foreign bytes are in the file, or kept; every file is whole."""
+def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: bool) -> None:
+    """The foreign bytes are in the file, or kept where their writer was late."""
     deadline = time.monotonic() + 1
     while True:
         try:
@@ -191,7 +191,9 @@ def _look(tally: Tally, place: Place, name: str, where: str) -> None:
         tree = place.memory()
         stage = place.shop / ".aiter/.memdeck/stage"
         kept = [path.read_bytes() for path in stage.glob("*.kept")] if stage.is_dir() else []
-        where_now = [data for path, data in tree.items() if data and MARK in data] + [d for d in kept if MARK in d]
+        where_now = [data for data in tree.values() if data and MARK in data]
+        if may_be_kept:
+            where_now += [data for data in kept if MARK in data]
         if where_now or not (place.top / "began").exists() or time.monotonic() > deadline:
             break
         time.sleep(0.005)  # The writer of a killed change may only now get its file.
