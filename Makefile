@@ -8,7 +8,7 @@ WORKERS ?= 2
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench screenshots properties clean
+.PHONY: help run test check format bench torture screenshots properties clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ format: $(TOOLS) ## put the source into its form
 
 properties: $(TOOLS) ## 100,000 byte strings and 20,000 documents against the lossless promise
 	MEMDECK_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory/document
+
+torture: $(TOOLS) ## crash, cut the power, fail and cross every change; PARTS="kill errors" selects
+	$(BIN)/python -m tests.crash $(PARTS)
 
 bench: $(TOOLS) ## measure against floors and peers; ARGS="command --sizes M L" selects
 	$(BIN)/python -m bench $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, parse
 from memory.document.compare import differing
-from memory.errors import MemdeckError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
+_TRIES = 12  # How often a change is planned again while other programs write to the same files.
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Workspace:
     ) -> Workspace:
         """Return the workspace that contains `path`: the nearest folder upwards that holds `.aiter/memory`.
 
+        A change that a crash interrupted is finished or discarded first.
+
         Raises UsageError `workspace.not_found` when there is none, `workspace.no_folder` when path is no folder.
         """
         start = os.path.abspath(path)
@@ -74,7 +78,11 @@ class Workspace:
         folder = start
         while True:
             if os.path.isdir(os.path.join(folder, MEMORY_FOLDER)):
-                return cls(Path(folder), state_home=state_home, machine_zone=machine_zone)
+                workspace = cls(Path(folder), state_home=state_home, machine_zone=machine_zone)
+                # Reading goes on where that is not possible; the next change says why.
+                with suppress(MemdeckError):
+                    workspace.store.recover()
+                return workspace
             parent = os.path.dirname(folder)
             if parent == folder:
                 break
@@ -160,9 +168,20 @@ class Workspace:
     def change(self, operation: str, build: Callable[[Snapshot], Edit], *, actor: str, now: datetime) -> Outcome:
         """Make a change: under the lock, `build` gets the files as they are now and returns the edit.
 
+        When another program writes to the same files just then, `build` is called again with what it wrote.
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                return self._attempt(operation, build, actor, now)
+            except ConflictError as error:
+                # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
+                if not (left and error.details.get("crossed")):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
         with self.store.transaction(operation, actor=actor, now=now) as transaction:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
             edit = build(snapshot)

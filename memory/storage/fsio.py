@@ -10,29 +10,33 @@ import errno
 import fcntl
 import os
 import stat as st
+from collections.abc import Collection
 from contextlib import suppress
+from typing import Any
 
-from memory.errors import RefusedError
-
-from . import faults
+from . import allowed, faults
 from .beneath import read, version_of
 
 __all__ = [
     "KEPT",
+    "NO_LINKS",
+    "UNSUPPORTED",
     "copy_attributes",
     "empty_folder",
+    "exchange",
     "link",
     "make_folder",
     "open_folder",
     "open_lock",
-    "open_target",
     "overwrite",
     "private_folder",
     "put_private",
     "read",
     "remove",
     "remove_folders",
+    "remove_temporary",
     "rename",
+    "rename_new",
     "scratch_file",
     "stage",
     "sync",
@@ -42,12 +46,21 @@ __all__ = [
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_TARGET = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
 KEPT = ".kept"
-"""The ending of a displaced file that a failed change could not put back."""
+"""The ending of a displaced file with bytes that nothing else holds."""
+
+UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
+"""What `exchange` and `rename_new` fail with where the system or the file system has no such call."""
+
+NO_LINKS = frozenset({*UNSUPPORTED, errno.EPERM, errno.EMLINK})
+"""What `link` fails with on a file system where files have one name only."""
+
+_TEMPORARY = ".tmp"
+_NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
+_libc: dict[str, Any] = {}
 
 
 # Folders
@@ -107,7 +120,7 @@ def private_folder(name: str, parent: int, path: str) -> int:
         try:
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
-                raise foreign(path)
+                raise allowed.foreign(path)
             if st.S_IMODE(found.st_mode) != 0o700:
                 os.fchmod(fd, 0o700)
         except BaseException:
@@ -118,14 +131,14 @@ def private_folder(name: str, parent: int, path: str) -> int:
     return fd
 
 
-def empty_folder(folder: int) -> int:
+def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
     """Unlink what a crash left in a folder of memdeck's own and return how many files that were.
 
-    Folders in it are left alone, and so are files that end in `KEPT`.
+    Folders in it are left alone, and so are the names to spare and files that end in `KEPT`.
     """
     count = 0
     for name in os.listdir(folder):
-        if name.endswith(KEPT):
+        if name.endswith(KEPT) or name in spare:
             continue
         with suppress(IsADirectoryError, PermissionError):
             os.unlink(name, dir_fd=folder)
@@ -159,64 +172,6 @@ def temporary_folder(prefix: str = "memdeck-") -> str:
 
 
 # Files
-
-
-def open_target(name: str, folder: int, path: str) -> tuple[int, os.stat_result] | None:
-    """Open a file that is about to be replaced, None where there is none; the caller closes the descriptor.
-
-    RefusedError with the reason why it must not be written: `file.link`, `file.not_regular`,
-    `file.hard_link`, `file.foreign_owner`, `file.read_only`, `file.unreadable`.
-    """
-    try:
-        found = os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    _allow(found, path)
-    try:
-        fd = os.open(name, _TARGET, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise faults.writing(error, path) from error
-        raise faults.reading(error, path) from error
-    try:
-        opened = os.fstat(fd)
-        _allow(opened, path)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd, opened
-
-
-def _allow(found: os.stat_result, path: str) -> None:
-    """Raise RefusedError with the reason unless a file is one that memdeck may replace."""
-    if st.S_ISLNK(found.st_mode):
-        raise RefusedError("file.link", f"{path} is a symbolic link", "edit the file it leads to", file=path)
-    if not st.S_ISREG(found.st_mode):
-        raise faults.not_regular(path, found.st_mode)
-    if found.st_nlink > 1:
-        raise RefusedError(
-            "file.hard_link",
-            f"{path} has {found.st_nlink} names (hard links)",
-            "replace it with a copy of its own",
-            file=path,
-            links=found.st_nlink,
-        )
-    if found.st_uid != os.geteuid():
-        raise foreign(path)
-    if not found.st_mode & st.S_IWUSR:
-        raise RefusedError("file.read_only", f"{path} is read-only", f"chmod u+w {path}", file=path)
-
-
-def foreign(path: str) -> RefusedError:
-    """Return the error for a file or folder of another user."""
-    return RefusedError(
-        "file.foreign_owner",
-        f"{path} belongs to another user",
-        "change its owner, or run as that user",
-        file=path,
-    )
 
 
 def stage(name: str, folder: int, data: bytes, like: os.stat_result | None) -> int:
@@ -257,6 +212,33 @@ def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
     os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
 
 
+def rename_new(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Move a file to a name that nobody has; FileExistsError where it is taken, one of `UNSUPPORTED`."""
+    _renameat2(folder, name, new_folder, new_name, _NO_REPLACE)
+
+
+def exchange(name: str, folder: int, other: str, other_folder: int) -> None:
+    """Swap two files in one step: neither name is ever missing; one of `UNSUPPORTED` where that cannot be."""
+    _renameat2(folder, name, other_folder, other, _EXCHANGE)
+
+
+def _renameat2(folder: int, name: str, other_folder: int, other: str, flags: int) -> None:
+    """Call what Python has no function for; OSError as any other system call."""
+    import ctypes
+
+    if "renameat2" not in _libc:
+        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if call is not None:
+            call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+        _libc["renameat2"] = call
+    call = _libc["renameat2"]
+    if call is None:
+        raise OSError(errno.ENOSYS, "this system has no renameat2")
+    if call(folder, os.fsencode(name), other_folder, os.fsencode(other), flags):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), name, None, other)
+
+
 def link(name: str, folder: int, new_name: str, new_folder: int) -> None:
     """Give a file a second name; FileExistsError where that name is taken."""
     os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
@@ -287,7 +269,7 @@ def open_lock(name: str, folder: int, path: str) -> int:
     except OSError as error:
         raise faults.writing(error, path) from error
     try:
-        _allow(os.fstat(fd), path)
+        allowed.allow(os.fstat(fd), path)
     except BaseException:
         os.close(fd)
         raise
@@ -300,10 +282,10 @@ def overwrite(fd: int, data: bytes) -> None:
 
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) -> None:
-    """Replace a small private file (0600) in one step; without `durable` a power cut may bring the old one
-    back.
+    """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
+    one back.
     """
-    temporary = f".{name}.{os.getpid()}"
+    temporary = f".{name}{_TEMPORARY}"
     remove(temporary, folder)
     fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
@@ -320,6 +302,13 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) ->
         raise
     if durable:
         sync(folder)
+
+
+def remove_temporary(folder: int) -> None:
+    """Unlink what a crash left of files that `put_private` had not finished."""
+    for name in os.listdir(folder):
+        if name.startswith(".") and name.endswith(_TEMPORARY):
+            remove(name, folder)
 
 
 def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:

@@ -18,6 +18,7 @@ from memory.errors import BusyError
 from . import faults, fsio
 
 NAME = "lock"
+_IDLE = b"idle"  # Written over the holder's first key: whoever finds the key knows that its holder was killed.
 _SIZE = 512  # The holder's lines are padded to this, so that no older, longer text shows through.
 
 
@@ -92,6 +93,8 @@ class Lock:
         """Let the next one in."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
+            with suppress(OSError):
+                fsio.overwrite(fd, _IDLE)
             os.close(fd)
         self._owner = None
         self._mutex.release()

@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import BusyError, ConflictError, MemdeckError
 
-from . import faults, fsio
+from . import allowed, faults, fsio, leases, placing
 from .beneath import read_open
 from .changes import FileChange
+from .journal import Displaced, Role
+from .leases import Lease
+from .marks import Mark, look
 from .version import ABSENT, Stored, Version
 
 
 class Step:
-    """What is to happen with one file; the calls come in the order check, stage, apply, then finish or
-    put_back.
+    """What is to happen with one file; the calls come in the order check, stage, apply, verify, then finish or
+    put_back, and tidy at the end.
 
     `shown` is the path from the workspace on, as messages name it; `label` makes the names of staged files
-    unique.
+    unique; `patience` is how long (in seconds) a program may keep the file open for writing.
     """
 
-    def __init__(self, file: FileChange, workspace: Path, shown: str, stage: int, label: str) -> None:
+    def __init__(
+        self, file: FileChange, workspace: Path, shown: str, stage: int, label: str, patience: float = 2.0
+    ) -> None:
         """Plan it; nothing is looked at yet."""
         self.file = file
         self.shown = shown
+        self.label = label
         self._workspace = workspace
         *self._parents, self._name = shown.split("/")
         self._stage = stage
+        self._patience = patience
         self._new, self._old = f"{label}.new", f"{label}.old"
         self._folder = self._source = self._staged = -1
         self._found: os.stat_result | None = None
         self._seen: Version = ABSENT
         self._written: Version | None = None
-        self._made: list[str] = []
-        self._begun = self._kept = False
+        self._leased = self._begun = self._visible = False
+        self._displaced = ""  # The staged name of the file that stood in our place.
 
     @property
     def folder(self) -> int:
-        """The open folder of the file, for syncing it."""
+        """The open folder of the file, for syncing it; -1 as long as there is none."""
         return self._folder
 
     def check(self) -> bool:
         """Whether the file on disk is the one that the caller started from; RefusedError if it may not be
-        written.
+        written, BusyError `file.in_use` while another program has it open for writing.
         """
         try:
             self._folder = fsio.open_folder(self._parents, self._workspace)
@@ -53,13 +61,12 @@ class Step:
         # Root may write everywhere; a folder that its own owner closed is taken at its word only for others.
         if not os.access(".", os.W_OK | os.X_OK, dir_fd=self._folder, effective_ids=True):
             raise faults.writing(PermissionError(13, "folder"), self.shown)
-        target = fsio.open_target(self._name, self._folder, self.shown)
-        if target is None:
+        if not self._open():
             return self.file.before is None
-        self._source, self._found = target
-        if self._found.st_size != len(self.file.before or b"") or self.file.before is None:
-            return False
         try:
+            self._found = os.fstat(self._source)
+            if self.file.before is None or self._found.st_size != len(self.file.before):
+                return False
             stored = read_open(self._source, self.shown)
         except OSError as error:
             raise faults.reading(error, self.shown) from error
@@ -68,143 +75,226 @@ class Step:
         self._seen = stored.version
         return True
 
+    def _open(self) -> bool:
+        """Open the file when nobody is writing to it; False where there is none."""
+        deadline, pause = time.monotonic() + self._patience, 0.0005
+        while True:
+            target = allowed.open_target(self._name, self._folder, self.shown)
+            if target is None:
+                return False
+            self._source = target[0]
+            lease = leases.take(self._source)
+            if lease is not Lease.REFUSED:
+                self._leased = lease is Lease.HELD
+                return True
+            os.close(self._source)
+            self._source = -1
+            if time.monotonic() > deadline:
+                raise in_use(self.shown)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+
     def stage(self) -> None:
-        """Write the new bytes beside the target's file system and sync them; missing folders are made."""
+        """Write the new bytes on the target's file system and sync them."""
+        if self.file.after is None:
+            return
         try:
-            if self._folder < 0:
-                self._folder = fsio.open_folder(self._parents, self._workspace, self._made)
-            if self.file.after is not None:
-                self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found)
-                if self._source >= 0:
-                    fsio.copy_attributes(self._source, self._staged)
-                self._written = Version.of(os.fstat(self._staged))
+            self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found)
+            if self._source >= 0:
+                fsio.copy_attributes(self._source, self._staged)
+            self._written = Version.of(os.fstat(self._staged))
         except OSError as error:
             raise faults.writing(error, self.shown) from error
 
-    def apply(self) -> None:
+    def role(self, *, digests: bool) -> Role:
+        """Return what an intent says of this step; with digests, it is recognised by its bytes too."""
+        before = after = None
+        if self._found is not None:
+            before = Mark.of(self._found, data=self.file.before if digests else None)
+        if self._staged >= 0:
+            after = Mark.of(os.fstat(self._staged), data=self.file.after if digests else None)
+        return Role(self.shown, self.label, before, after)
+
+    def missing(self) -> list[str]:
+        """Return the folders that are still to be made for the file, the outermost first."""
+        if self._folder >= 0:
+            return []
+        paths = ["/".join(self._parents[:depth]) for depth in range(1, len(self._parents) + 1)]
+        return [path for path in paths if not os.path.lexists(self._workspace / path)]
+
+    def apply(self, made: list[str]) -> None:
         """Put the file in its place; ConflictError when somebody else changed it since it was checked."""
         try:
+            if self._folder < 0:
+                self._folder = fsio.open_folder(self._parents, self._workspace, made)
             if not self._unchanged():
-                raise conflict([self.shown])
-            if self._found is not None:
-                self._keep()
-            self._begun = True
-            if self.file.after is None:
-                fsio.remove(self._name, self._folder)
-            elif self._found is None:
-                self._create()
+                raise conflict([self.shown], crossed=True)
+            self._begun = self._visible = True
+            if self._found is None:
+                placing.create(self._new, self._stage, self._name, self._folder)
+            elif self.file.after is None:
+                placing.take_away(self._name, self._folder, self._old, self._stage)
+                self._displaced = self._old
             else:
-                fsio.rename(self._new, self._stage, self._name, self._folder)
-            # The bytes that were displaced: a writer that had the file open may have got in between.
-            if self._found is not None and not self._displaced_as_checked():
-                raise conflict([self.shown])
-        except FileExistsError as error:
-            raise conflict([self.shown]) from error
+                self._displaced = placing.swap(self._new, self._old, self._stage, self._name, self._folder)
+        except (FileExistsError, FileNotFoundError) as error:
+            self._begun = False  # The call did nothing: there is nothing to put back.
+            raise conflict([self.shown], crossed=True) from error
         except OSError as error:
             raise faults.writing(error, self.shown) from error
+        self.verify()
+
+    def verify(self) -> None:
+        """Look at what was displaced: ConflictError unless it is what was checked and nobody wants to write to it."""
+        if self._found is not None and not self._displaced_as_checked():
+            raise conflict([self.shown], crossed=True)
 
     def _unchanged(self) -> bool:
+        if self._leased and not leases.unbroken(self._source):
+            return False
         try:
             return Version.of(os.lstat(self._name, dir_fd=self._folder)) == self._seen
         except FileNotFoundError:
             return not self._seen.exists
 
-    def _keep(self) -> None:
-        """Keep the old file under a second name: putting it back needs no room on a full disk."""
-        try:
-            fsio.link(self._name, self._folder, self._old, self._stage)
-            self._kept = True
-        except FileNotFoundError:
-            raise conflict([self.shown]) from None
-        except OSError:
-            # A file system without hard links: the bytes would be written again.
-            self._kept = False
-
-    def _create(self) -> None:
-        """Give the staged file its name only where there is none."""
-        try:
-            fsio.link(self._new, self._stage, self._name, self._folder)
-        except FileExistsError:
-            raise
-        except OSError:
-            fsio.rename(self._new, self._stage, self._name, self._folder)
-        else:
-            fsio.remove(self._new, self._stage)
-
     def _displaced_as_checked(self) -> bool:
-        return Version.of(os.fstat(self._source))[:4] == self._seen[:4]  # Linking changes nothing but the ctime.
+        if self._displaced:
+            found = look(self._displaced, self._stage)
+            if found is None or (found.st_dev, found.st_ino) != self._seen[:2]:
+                return False
+        if Version.of(os.fstat(self._source))[:4] != self._seen[:4]:  # Renaming changes nothing but the ctime.
+            return False
+        return not self._leased or leases.unbroken(self._source)
 
     def put_back(self) -> bool:
         """Undo `apply`, False where it could not be done; what somebody else put there meanwhile stays."""
         if not self._begun:
             return True
         try:
-            now = self._inode(self._name)
+            now = self._inode(self._name, self._folder)
             ours = os.fstat(self._staged).st_ino if self._staged >= 0 else None
             if now != (self._found.st_ino if self._found is not None else None):
-                if now != ours:
+                if now != ours or not self._restore(ours):
                     return False
-                self._restore()
                 fsio.sync(self._folder)
         except OSError:
             return False
         self._begun = False
         return True
 
-    def _inode(self, name: str) -> int | None:
-        try:
-            return os.lstat(name, dir_fd=self._folder).st_ino
-        except FileNotFoundError:
-            return None
+    def _inode(self, name: str, folder: int) -> int | None:
+        found = look(name, folder)
+        return None if found is None else found.st_ino
 
-    def _restore(self) -> None:
+    def _restore(self, ours: int | None) -> bool:
         """Put what was there before in the place of ours."""
         if self.file.before is None:
-            fsio.remove(self._name, self._folder)
-            return
-        if not self._kept:
+            fsio.remove(self._new, self._stage)  # The second name that it kept.
+            placing.take_away(self._name, self._folder, self._new, self._stage)
+            return True
+        if self.file.after is None:
+            placing.create(self._displaced, self._stage, self._name, self._folder)
+            fsio.sync(self._folder)
+            fsio.remove(self._displaced, self._stage)
+            return True
+        if not self._displaced:
+            self._displaced = self._old
             os.close(fsio.stage(self._old, self._stage, self.file.before, self._found))
-        fsio.rename(self._old, self._stage, self._name, self._folder)
-        self._kept = False
+        back = placing.swap_back(self._displaced, self._stage, self._name, self._folder, self._new)
+        if self._inode(back, self._stage) not in (ours, None):
+            # Somebody replaced ours at this very moment: theirs is the newest, so it goes back to its place.
+            self._displaced = placing.swap_back(back, self._stage, self._name, self._folder, self._old)
+            return False
+        self._displaced = ""
+        return True
 
     def finish(self) -> Stored | None:
         """Return the file as it now stands, None where that cannot be told for sure."""
         if self.file.after is None or self._written is None:
             return None
-        version = Version.of(os.fstat(self._staged))
+        try:
+            version = Version.of(os.fstat(self._staged))
+        except OSError:
+            return None  # The change is done; the file will be read again.
         untouched = version[:4] == self._written[:4]  # Renaming changes nothing but the ctime.
         return Stored(self.file.after, version) if untouched else None
 
-    def tidy(self, *, failed: bool) -> None:
-        """Remove what is left in the stage folder and close everything."""
-        self._drop(self._new)
-        if self._kept and failed and self._begun:
-            # It could not be put back: a person may want these bytes, so the next transaction leaves them
-            # alone.
-            with suppress(OSError):
-                fsio.rename(self._old, self._stage, self._old + fsio.KEPT, self._stage)
-        elif self._kept:
-            self._drop(self._old)
-        if failed and self._made:
-            fsio.remove_folders(self._made, self._workspace)
-        for fd in (self._folder, self._source, self._staged):
-            if fd >= 0:
-                os.close(fd)
-        self._folder = self._source = self._staged = -1
+    def release(self) -> None:
+        """Give up the lease: programs that wait for the file go on, even if a child process has it open as well."""
+        if self._leased:
+            leases.drop(self._source)
+            self._leased = False
 
-    def _drop(self, name: str) -> None:
-        with suppress(OSError):
+    def tidy(self, *, failed: bool) -> list[Displaced]:
+        """Close everything; return what stays in the stage folder because others may still write to it.
+
+        That is what was displaced, and what of ours was in place for a moment; the rest is removed.
+        """
+        left: list[Displaced] = []
+        try:
+            for name in (self._new, self._old):
+                # What cannot even be looked at is for the next start.
+                with suppress(OSError):
+                    left += self._leave(name, failed)
+        finally:
+            self.release()
+            for fd in (self._folder, self._source, self._staged):
+                if fd >= 0:
+                    os.close(fd)
+            self._folder = self._source = self._staged = -1
+        return left
+
+    def _leave(self, name: str, failed: bool) -> list[Displaced]:
+        """Remove or keep one file in the stage folder."""
+        found = look(name, self._stage)
+        if found is None:
+            return []
+        if not self._visible:
             fsio.remove(name, self._stage)
+            return []
+        mark = self._expected(found)
+        if found.st_nlink > 1 and name == self._new:
+            fsio.remove(name, self._stage)  # A file that was created has its own name for good now.
+            return []
+        # What could not be put back, and what we never saw: a person may want these bytes.
+        late = mark is None or (failed and self._begun and name == self._displaced)
+        if late:
+            with suppress(OSError):
+                fsio.rename(name, self._stage, self._old + fsio.KEPT, self._stage)
+                name = self._old + fsio.KEPT
+        change = self.label.partition(".")[0]
+        return [Displaced(name, self.shown, change, mark or Mark.of(found, ctime=True), late)]
+
+    def _expected(self, found: os.stat_result) -> Mark | None:
+        """Return how a file in the stage folder should be as long as nobody writes to it; None for a foreign one."""
+        for version in (self._seen, self._written):
+            if version is not None and found.st_ino == version.ino:
+                return Mark(version.ino, version.size, version.mtime_ns, found.st_ctime_ns)
+        return None
 
 
-def conflict(files: list[str]) -> ConflictError:
-    """Return the error for files that are not what the caller started from."""
+def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
+    """Return the error for files that are not what the caller started from.
+
+    `crossed` tells that it happened during the change itself: planned again on the newer files, it may well succeed.
+    """
     return ConflictError(
         "document.conflict",
         f"{', '.join(files)} was changed by somebody else",
         "look at it again and repeat the change",
         file=files[0],
         files=files,
+        **({"crossed": True} if crossed else {}),
+    )
+
+
+def in_use(file: str) -> BusyError:
+    """Return the error for a file that another program keeps open for writing."""
+    return BusyError(
+        "file.in_use",
+        f"another program has {file} open for writing",
+        "try again when it is done",
+        file=file,
     )
 
 

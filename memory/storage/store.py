@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from memory.errors import BusyError, MemdeckError
 
 from . import beneath
 from .version import Stored
 
 if TYPE_CHECKING:
     from .history import History
+    from .journal import Journal
     from .lock import Lock
     from .places import WorkFolder
+    from .protection import Kept, Protection
     from .records import Reading
+    from .recovery import Recovery
     from .state import State
     from .transaction import Transaction
 
@@ -25,8 +31,12 @@ class Store:
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
     of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
-    outside the workspace. `lock_timeout` is in seconds. `reading` tells the history what the files mean. Making a
-    store looks at nothing and makes nothing.
+    outside the workspace, and a change of several files is not protected from a crash. `reading` tells
+    the history what the files mean. Making a store looks at nothing and makes nothing.
+
+    In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing,
+    `settle` for how long a displaced file is watched for late bytes. `recovered` lists the changes that this store
+    found interrupted by a crash, and how they ended.
     """
 
     def __init__(
@@ -38,8 +48,13 @@ class Store:
         workspace: Path | None = None,
         lock_timeout: float = 5.0,
         reading: Reading | None = None,
+        patience: float = 2.0,
+        settle: float = 2.0,
     ) -> None:
         """Keep where things are; ValueError when root or folder lies outside the workspace."""
+        self.patience = patience
+        self.settle = settle
+        self.recovered: list[Recovery] = []
         self.root = root
         self.workspace = root.parent if workspace is None else workspace
         self.folder = root / ".memdeck" if folder is None else folder
@@ -115,7 +130,15 @@ class Store:
 
     def at_once(self) -> Store:
         """Return a store of the same files whose transactions do not wait for the lock."""
-        return Store(self.root, self.folder, self.state, workspace=self.workspace, lock_timeout=0)
+        return Store(
+            self.root,
+            self.folder,
+            self.state,
+            workspace=self.workspace,
+            lock_timeout=0,
+            patience=self.patience,
+            settle=self.settle,
+        )
 
     @property
     def lock(self) -> Lock:
@@ -125,6 +148,49 @@ class Store:
 
             self._locks.setdefault("", Lock(f"{self._private}/{NAME}", self._timeout))
         return self._locks[""]
+
+    @property
+    def journal(self) -> Journal | None:
+        """What is written down outside the workspace before files move; None without a state folder."""
+        if self.state is None:
+            return None
+        from .journal import Journal
+
+        return Journal(self.state.folder, self._prefix)
+
+    def recover(self) -> None:
+        """Finish or discard what a crash interrupted, if there is anything; meant for the start of a process.
+
+        Where another process is at work nothing is done: it sees to it. Writes nothing when all is well. MemdeckError
+        `file.io`, RefusedError where it cannot be done.
+        """
+        if self.state is None:
+            return
+        try:
+            # Only a hint: whoever holds the lock writes its name there, and takes it away at the end.
+            holder = beneath.read("lock", self.folder).data
+        except MemdeckError:
+            return
+        if not holder.startswith(b"pid=") or self.journal is None:
+            return
+        intent = self.journal.waiting()
+        if intent is None:
+            return
+        since = datetime.fromisoformat(intent.time)
+        with suppress(BusyError), self.transaction("recover", actor=intent.actor, now=since):
+            pass
+
+    def protection(self) -> Protection:
+        """Find out how well changes are protected here from crashes and from other programs; for `doctor`."""
+        from .protection import probe
+
+        return probe(self)
+
+    def kept(self) -> tuple[Kept, ...]:
+        """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
+        from .protection import kept
+
+        return kept(self)
 
     @property
     def place(self) -> WorkFolder:

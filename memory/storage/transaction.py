@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from memory.errors import BusyError, RefusedError
+from memory.errors import BusyError, MemdeckError, RefusedError
 
 from . import faults, fsio
 from .beneath import parts_of
 from .changes import Change, FileChange, new_id
+from .displaced import sweep
+from .journal import Displaced, Intent, Journal
 from .places import OpenFolder
+from .recovery import recover
 from .steps import Step, conflict, half_done
 from .version import Stored
 
@@ -25,8 +30,9 @@ class Transaction:
 
     Inside the `with` block the workspace's lock is held. Nothing is changed without `commit`, and everything
     that fails raises before or puts back what was replaced already. Paths are relative to the store's root.
-    Files take their places in the order of the `write` calls, removals last: a caller that moves an entry
-    writes its destination first, so that a crash in the middle doubles it and never loses it.
+    A change of several files is written down before they move, and finished or discarded after a crash. Without a
+    state folder there is no place for that; files take their places in the order of the `write` calls, removals last:
+    a caller that moves an entry writes its destination first, so that a crash then doubles it and never loses it.
     """
 
     def __init__(
@@ -48,37 +54,95 @@ class Transaction:
         self._redoes = redoes
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
+        self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
+        self._journal: Journal | None = None
         self._committed = False
 
     def __enter__(self) -> Transaction:
-        """Take the lock and clear away what a crash left; BusyError `file.locked`."""
-        self._open = self._store.place.open()
+        """Take the lock and recover what a crash left; BusyError `file.locked`.
+
+        RefusedError `system.unsupported` where files cannot be changed safely at all, `state.*`.
+        """
+        refuse_system(sys.platform)
         try:
-            self._store.lock.acquire(self._open.folder, self.operation, self.now)
+            self._enter()
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+        return self
+
+    def _enter(self) -> None:
+        store = self._store
+        self._open = store.place.open()
+        try:
+            store.lock.acquire(self._open.folder, self.operation, self.now)
             try:
-                fsio.empty_folder(self._open.stage)
-            except OSError as error:
-                self._store.lock.release()
-                raise faults.writing(error, self._store.place.path) from error
+                self._recover(self._open)
+            except BaseException:
+                self._leave()
+                raise
         except BaseException:
             self._open.close()
             self._open = None
             raise
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Release the lock; what was not committed never happened."""
         if self._open is not None:
-            self._store.lock.release()
+            self._leave()
             self._open.close()
             self._open = None
 
+    def _leave(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._store.lock.release()
+
+    def _recover(self, places: OpenFolder) -> None:
+        """Finish or discard what a crash interrupted, look at what was displaced, clear the stage folder."""
+        journal = self._journal = self._store.journal
+        if journal is None:
+            self._clear(places, ())
+            return
+        journal.open()
+        intent = journal.pending()
+        displaced = journal.displaced()
+        if intent is not None:
+            recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+            displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
+            journal.keep(displaced)
+            journal.end(durable=True)
+            self._store.recovered.append(recovered)
+            for role in intent.roles:
+                self._store.remember(role.path.removeprefix(self._store.shown("")), None)
+        if displaced:
+            displaced = sweep(displaced, places.stage, self._store.settle)
+            journal.keep(displaced)
+        self._clear(places, displaced)
+
+    def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
+        try:
+            fsio.empty_folder(places.stage, {file.name for file in displaced})
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+
+    def _check_shown(self, path: str) -> None:
+        """Raise RefusedError `file.outside` unless a path of a record is one that this store could have written."""
+        prefix = self._store.shown("")
+        if not path.startswith(prefix):
+            raise RefusedError("file.outside", f"{path} is not a file of this memory system", file=path)
+        self._store.check_path(path.removeprefix(prefix))
+
     def read(self, path: str) -> Stored:
-        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen."""
-        return self._store.read(path)
+        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen.
+
+        Read again, it is the same: what a caller bases a change on is what it has seen first.
+        """
+        if path not in self._reads:
+            self._reads[path] = self._store.read(path)
+        return self._reads[path]
 
     def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
@@ -126,57 +190,106 @@ class Transaction:
             redoes=self._redoes,
         )
         if planned or self._folders:
-            self._carry_out(change, self._open)
+            try:
+                self._carry_out(change, self._open)
+            except OSError as error:
+                raise faults.writing(error, self._store.place.path) from error
         if planned:
             self._store.history.done(change.id)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
-        """Check everything, stage everything, then put one after the other in its place."""
+        """Check everything, stage everything, write down what is about to happen, then move one after the other."""
         store = self._store
         steps = [
-            Step(file, store.workspace, store.shown(file.path), places.stage, f"{change.id}.{number}")
+            Step(file, store.workspace, store.shown(file.path), places.stage, f"{change.id}.{number}", store.patience)
             for number, file in enumerate(change.files)
         ]
-        made: list[str] = []
         failed = True
         try:
             if changed := [step.shown for step in steps if not step.check()]:
-                raise conflict(changed)
+                raise conflict(changed, crossed=True)
             if store.state is not None:
                 store.state.record(last_change=change.time)
-            for path in self._folders:
-                self._make_folder(path, made)
             for step in steps:
                 step.stage()
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            folders = self._missing(steps)
+            several = len(steps) > 1 or bool(folders)
+            if several:
+                self._sync([places.stage])
             if change.files:
                 store.history.begin(change)
-            self._put_in_place(steps, places)
+            self._begin(change, steps, folders, durable=several)
+            self._put_in_place(steps, places, folders, durable=several)
+            failed = False
+            if self._journal is not None:
+                # The change is done; an intent that cannot be taken away is found done by the next start.
+                with suppress(MemdeckError):
+                    self._journal.end(durable=several)
             for step in steps:
                 store.remember(step.file.path, step.finish())
-            failed = False
         finally:
-            for step in steps:
-                step.tidy(failed=failed)
-            if failed:
-                fsio.remove_folders(made, store.workspace)
+            self._tidy(steps, places, failed=failed)
 
-    def _put_in_place(self, steps: list[Step], places: OpenFolder) -> None:
-        """Rename and sync; when one fails, put back those before it."""
+    def _missing(self, steps: list[Step]) -> list[str]:
+        """Return the folders that the change makes, the outermost first."""
+        workspace, paths = self._store.workspace, []
+        for path in self._folders:
+            parts = self._store.shown(path).split("/")
+            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        paths = [path for path in paths if not os.path.lexists(workspace / path)]
+        return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
+
+    def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
+        """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
+        if self._journal is not None:
+            roles = tuple(step.role(digests=durable) for step in steps)
+            time = change.time.isoformat()
+            intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
+            self._journal.begin(intent, durable=durable)
+
+    def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
+        """Move and sync; when one fails, put back those before it and take the intent away."""
         begun: list[Step] = []
+        made: list[str] = []
         try:
-            if len(steps) > 1:
-                self._sync([places.stage])
+            for path in folders:
+                self._make_folder(path, made)
             for step in steps:
+                if step.file.after is None and begun and begun[-1].file.after is not None:
+                    # A removal must not survive a power cut that what goes before it did not survive.
+                    self._sync(_distinct(begun))
                 begun.append(step)
-                step.apply()
+                step.apply(made)
             self._sync([*_distinct(steps), places.stage])
+            for step in steps:
+                step.verify()
         except BaseException as error:
             if lost := [step.shown for step in reversed(begun) if not step.put_back()]:
                 raise half_done(lost, error) from error
+            fsio.remove_folders(made, self._store.workspace)
+            if self._journal is not None:
+                self._journal.end(durable=durable)
             raise
+
+    def _tidy(self, steps: list[Step], places: OpenFolder, *, failed: bool) -> None:
+        """Clear the stage folder but for what others may still write to, which is noted for the next start."""
+        left = tuple(file for step in steps for file in step.tidy(failed=failed))
+        if not left:
+            return
+        journal, settle = self._journal, self._store.settle
+        if journal is None:
+            sweep(left, places.stage, 0)
+            return
+        known = journal.known
+        left = known + left
+        if not settle:
+            left = sweep(left, places.stage, 0)
+        # Without the list the next start clears the files away: no reason to fail a change that is done.
+        with suppress(MemdeckError):
+            journal.keep(left)
 
     def _sync(self, folders: list[int]) -> None:
         for folder in folders:
@@ -186,17 +299,26 @@ class Transaction:
                 raise faults.writing(error, self._store.place.path) from error
 
     def _make_folder(self, path: str, made: list[str]) -> None:
-        shown = self._store.shown(path)
         try:
-            os.close(fsio.open_folder(shown.split("/"), self._store.workspace, made))
+            os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
         except FileNotFoundError as error:
-            raise faults.writing(error, shown) from error
+            raise faults.writing(error, path) from error
 
 
 def _distinct(steps: list[Step]) -> list[int]:
     """Return one descriptor for each different folder of the steps."""
     folders = {(found.st_dev, found.st_ino): step.folder for step in steps for found in (os.fstat(step.folder),)}
     return list(folders.values())
+
+
+def refuse_system(platform: str) -> None:
+    """Raise RefusedError `system.unsupported` where nobody has shown that a change survives a crash."""
+    if platform not in ("linux", "darwin"):
+        raise RefusedError(
+            "system.unsupported",
+            f"memory files are changed on Linux and macOS only, not on {platform}",
+            "read them here, and change them there",
+        )
 
 
 def check_path(path: str, private: str) -> None:

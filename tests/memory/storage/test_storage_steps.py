@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError
-from memory.storage import FileChange, fsio
+from memory.errors import BusyError, ConflictError
+from memory.storage import FileChange, fsio, leases
+from memory.storage.displaced import sweep
 from memory.storage.steps import Step
 
 NAME = "memory/tasks.md"
+TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
 
 
 def replaced(path: Path) -> None:
@@ -28,12 +33,21 @@ def rewritten(path: Path) -> None:
         file.write(b"foreign")
 
 
+def no_such_call(*_: object) -> None:
+    """Fail as a file system does that cannot exchange two files."""
+    raise OSError(errno.EINVAL, "no such call")
+
+
 @pytest.mark.parametrize("foreign", [replaced, rewritten, Path.unlink])
 @pytest.mark.parametrize("after", [b"ours", None])
+@pytest.mark.parametrize("exchange", [True, False])
 def test_a_foreign_change_after_the_check(
-    workspace: Path, tasks: Path, tmp_path: Path, foreign: Callable[[Path], None], after: bytes | None
+    workspace: Path, tasks: Path, tmp_path: Path, foreign: Callable[[Path], None], after, exchange, monkeypatch
 ) -> None:
-    """What falls between comparing and replacing is noticed, and stays."""
+    """What falls between comparing and replacing is noticed, and stays, even where there are no leases."""
+    monkeypatch.setattr(leases, "_SET", None)
+    if not exchange:
+        monkeypatch.setattr(fsio, "_renameat2", no_such_call)
     stage = os.open(tmp_path, os.O_RDONLY)
     step = Step(FileChange(NAME, tasks.read_bytes(), after), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
@@ -41,32 +55,97 @@ def test_a_foreign_change_after_the_check(
     foreign(tasks)
     left = tasks.read_bytes() if tasks.exists() else None
     with pytest.raises(ConflictError):
-        step.apply()
+        step.apply([])
     assert step.put_back()
-    step.tidy(failed=True)
+    sweep(tuple(step.tidy(failed=True)), stage, 0)
     os.close(stage)
     assert (tasks.read_bytes() if tasks.exists() else None) == left
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shop"]
 
 
-def test_a_writer_that_had_the_file_open(workspace: Path, tasks: Path, tmp_path: Path) -> None:
-    """Bytes written in place at the very moment of the rename survive when the old file is put back."""
+def opened(path: Path) -> threading.Thread:
+    """Append to a file as another program does, which waits as long as a lease is held."""
+
+    def write() -> None:
+        with path.open("ab") as file:
+            file.write(b"late")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread
+
+
+def broken(step: Step) -> None:
+    """Wait until another program asks for the file."""
+    while leases.unbroken(step._source):
+        time.sleep(0)
+
+
+def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """A program that opens the file for writing while we prepare goes first, on the file that it opened."""
     stage = os.open(tmp_path, os.O_RDONLY)
     step = Step(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
-    inode = tasks.stat().st_ino
-    with tasks.open("ab") as foreign:
-        step.apply()
-        assert step._displaced_as_checked()
-        foreign.write(b"late")
-    assert not step._displaced_as_checked()
-    assert tasks.read_bytes() == b"ours"
+    inode, writer = tasks.stat().st_ino, opened(tasks)
+    broken(step)
+    with pytest.raises(ConflictError):
+        step.apply([])
     assert step.put_back()
+    assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
+    writer.join()
+    os.close(stage)
+    assert (tasks.read_bytes(), tasks.stat().st_ino) == (TASKS + b"late", inode)
+
+
+def test_a_writer_that_comes_with_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """A program that asks for the displaced file is noticed after the exchange, and gets its file back."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange(NAME, tasks.read_bytes(), b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    step.apply([])
+    writer = opened(tmp_path / "x.new")  # It found the file under its old name, a moment ago.
+    broken(step)
+    with pytest.raises(ConflictError):
+        step.verify()
+    assert step.put_back()
+    assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
+    writer.join()
+    os.close(stage)
+    assert tasks.read_bytes() == TASKS + b"late"
+    assert not (tmp_path / "x.new").exists()
+
+
+def test_a_writer_that_keeps_the_file_open(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """While another program has the file open for writing nothing happens to it, and the error says so."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x", patience=0)
+    with tasks.open("ab"), pytest.raises(BusyError) as caught:
+        step.check()
+    assert caught.value.code == "file.in_use"
+    assert step.check()
     step.tidy(failed=True)
     os.close(stage)
-    assert tasks.read_bytes().endswith(b"late")
-    assert tasks.stat().st_ino == inode
+
+
+def test_late_bytes_are_kept(workspace: Path, tasks: Path, tmp_path: Path) -> None:
+    """What a program writes to the displaced file after all that is kept, once the program is done with it."""
+    stage = os.open(tmp_path, os.O_RDONLY)
+    step = Step(FileChange(NAME, TASKS, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
+    assert step.check()
+    step.stage()
+    step.apply([])
+    left = tuple(step.tidy(failed=False))
+    with (tmp_path / "x.new").open("ab") as late:
+        late.write(b"late")
+        late.flush()
+        assert sweep(left, stage, 0) == left
+    [kept] = sweep(left, stage, 0)
+    assert (kept.name, kept.late, kept.path) == ("x.old.kept", True, f".aiter/{NAME}")
+    assert fsio.empty_folder(stage) == 0
+    os.close(stage)
+    assert (tasks.read_bytes(), (tmp_path / "x.old.kept").read_bytes()) == (b"ours", TASKS + b"late")
 
 
 def test_a_removed_file_is_put_back(workspace: Path, tasks: Path, tmp_path: Path) -> None:
@@ -76,7 +155,7 @@ def test_a_removed_file_is_put_back(workspace: Path, tasks: Path, tmp_path: Path
     step = Step(FileChange(NAME, before, None), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
-    step.apply()
+    step.apply([])
     assert not tasks.exists()
     assert step.put_back()
     step.tidy(failed=True)
@@ -91,7 +170,7 @@ def test_what_cannot_be_put_back_is_kept(workspace: Path, tasks: Path, tmp_path:
     step = Step(FileChange(NAME, before, b"ours"), workspace, f".aiter/{NAME}", stage, "x")
     assert step.check()
     step.stage()
-    step.apply()
+    step.apply([])
     replaced(tasks)
     assert not step.put_back()
     step.tidy(failed=True)
@@ -108,9 +187,7 @@ def test_a_new_file_never_covers_another(workspace: Path, tmp_path: Path) -> Non
     step.stage()
     (workspace / ".aiter/memory/a.md").write_bytes(b"theirs")
     with pytest.raises(ConflictError):
-        step.apply()
-    with pytest.raises(FileExistsError):
-        step._create()
+        step.apply([])
     step.tidy(failed=True)
     os.close(stage)
     assert (workspace / ".aiter/memory/a.md").read_bytes() == b"theirs"

@@ -1,0 +1,73 @@
+"""How a file is recognised again after a crash: by its inode, or by its bytes where the inode is another."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from dataclasses import dataclass
+
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One file's bytes: `size` in bytes, times in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or "".
+
+    `ctime_ns` is 0 where renaming may still change it.
+    """
+
+    ino: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int = 0
+    digest: str = ""
+
+    @classmethod
+    def of(cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None) -> Mark:
+        """Take the mark of a stat result; with its bytes, it is recognised on another disk too."""
+        stamp = found.st_ctime_ns if ctime else 0
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, "" if data is None else digest(data))
+
+    def same(self, found: os.stat_result) -> bool:
+        """Whether a file is the one that was marked and nobody wrote to it since."""
+        if (found.st_ino, found.st_size, found.st_mtime_ns) != (self.ino, self.size, self.mtime_ns):
+            return False
+        return self.ctime_ns in (0, found.st_ctime_ns)
+
+    def fits(self, name: str, folder: int, found: os.stat_result) -> bool:
+        """Whether a file holds the marked bytes; it is only read when its inode is another one."""
+        if self.same(found):
+            return True
+        if not self.digest or found.st_size != self.size:
+            return False
+        try:
+            fd = os.open(name, _LOOK, dir_fd=folder)
+        except OSError:
+            return False
+        try:
+            with open(fd, "rb", closefd=False) as file:
+                return digest(file.read(self.size + 1)) == self.digest
+        finally:
+            os.close(fd)
+
+
+def look(name: str, folder: int) -> os.stat_result | None:
+    """Return what stands under a name, None where there is nothing."""
+    if folder < 0:
+        return None
+    try:
+        return os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+
+
+def ours(found: os.stat_result) -> bool:
+    """Whether a file is one that a transaction could have put there: regular, with our owner."""
+    return st.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of some bytes in hex."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,105 @@
+"""Each errno at each call: it is reported, nothing is lost, and success is never told of what did not happen."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+from memory.errors import MemdeckError
+from tests.crash.calls import Calls, in_force
+from tests.crash.kill import Tally, difference
+from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
+
+ERRNOS = [
+    errno.EIO,
+    errno.ENOSPC,
+    errno.EROFS,
+    errno.EMFILE,
+    errno.EACCES,
+    errno.EINTR,
+    errno.EXDEV,
+    errno.EDQUOT,
+]
+
+
+def errors(top: Path, every: int = 1, *, lasting: bool = False) -> Tally:
+    """Let each call of each operation fail in each way, or (`lasting`) it and all changing calls after it."""
+    tally = Tally("errors that last from a call on" if lasting else "each errno at each call")
+    silent = 0
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        place = start.copy(folder / "count")
+        with in_force(Calls(looking=not lasting)) as calls:
+            operation.run(place)
+        place.clear()
+        turn = 0
+        for number in range(calls.count):
+            for code in ERRNOS:
+                turn += 1
+                if turn % every:
+                    continue
+                place = start.copy(folder / "failed")
+                where = f"{operation.name}, {errno.errorcode[code]} at {calls.names[number]} {number}"
+                silent += _failed(tally, operation, place, allowed, number, code, where, lasting)
+                place.clear()
+    tally.notes["silent successes"] = silent
+    return tally
+
+
+def _failed(
+    tally: Tally,
+    operation: Operation,
+    place: Place,
+    allowed: list[Tree],
+    number: int,
+    code: int,
+    where: str,
+    lasting: bool,
+) -> int:
+    """Run an operation with one failing call; return 1 where success was told of what did not happen."""
+
+    def fail(count: int, name: str, args: tuple[Any, ...], _: dict[str, Any]) -> None:
+        if count == number or (lasting and count > number):
+            if name == "write" and code in (errno.ENOSPC, errno.EDQUOT) and len(args[1]) > 1:
+                os.write(args[0], bytes(args[1])[: len(args[1]) // 2])
+            raise OSError(code, os.strerror(code))
+
+    descriptors = _open_files()
+    told: BaseException | None = None
+    with in_force(Calls(fail, looking=not lasting)):
+        try:
+            operation.run(place)
+        except (MemdeckError, OSError) as error:
+            told = error
+        except Exception as error:
+            told = error
+            tally.expect(False, f"{where}: raised {error!r}")
+    tally.points += 1
+    tally.expect(not isinstance(told, OSError), f"{where}: a bare {told!r}")
+    tally.expect(_open_files() == descriptors, f"{where}: left a file open")
+    try:
+        place.recover()
+    except Exception as error:
+        tally.expect(False, f"{where}: recovery raised {error!r}")
+        return 0
+    tree = place.memory()
+    tally.expect(tree in allowed, f"{where}: neither before nor after: {difference(tree, allowed)}")
+    tally.expect(not place.leftovers(), f"{where}: left behind {place.leftovers()}")
+    silent = told is None and tree != allowed[-1]
+    tally.expect(not silent, f"{where}: success was told, and it is not there: {difference(tree, allowed)}")
+    return int(silent)
+
+
+def _open_files() -> int:
+    """Return how many files are open, the change log apart, which stays open; 0 where the system does not tell."""
+    found = 0
+    for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
+        try:
+            found += "/changes.sqlite" not in os.readlink(f"/proc/self/fd/{name}")
+        except FileNotFoundError:  # the folder of descriptors itself
+            continue
+    return found

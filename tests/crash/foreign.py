@@ -1,0 +1,208 @@
+"""Other programs that write at every moment of a change: none of their bytes is lost, and ours stand or are refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memory.errors import MemdeckError
+from memory.storage.transaction import Transaction
+from tests.crash.calls import Calls, in_force
+from tests.crash.kill import KILLED, Tally
+from tests.crash.operations import OPERATIONS, Operation, Place, states
+
+MARK = b"\n<!-- foreign -->\n"
+
+
+def in_place(path: Path) -> None:
+    """Rewrite a file as editors and agents do: the same inode, open for a moment."""
+    with path.open("r+b") as file:
+        data = file.read()
+        file.seek(0)
+        file.truncate()
+        file.write(data + MARK)
+
+
+def appended(path: Path) -> None:
+    """Append to a file as a shell does."""
+    with path.open("ab") as file:
+        file.write(MARK)
+
+
+def replaced(path: Path) -> None:
+    """Replace a file as sed and sync tools do."""
+    other = path.with_name("other.tmp")
+    other.write_bytes(path.read_bytes() + MARK)
+    other.replace(path)
+
+
+def created_anew(path: Path) -> None:
+    """Unlink and create a file as git does."""
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data + MARK)
+
+
+def newly(path: Path) -> None:
+    """Create a file where there was none."""
+    with path.open("xb") as file:
+        file.write(MARK)
+
+
+WRITERS: list[Callable[[Path], None]] = [in_place, appended, replaced, created_anew]
+
+
+def apart(writer: Callable[[Path], None], path: Path, patience: float = 0.02) -> int:
+    """Let another process write; return its id while it waits for us, 0 when it is done."""
+    pid = os.fork()
+    if not pid:
+        os.closerange(3, 256)  # Not ours to hold: the leases among them.
+        try:
+            writer(path)
+        finally:
+            os._exit(0)
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return 0
+        time.sleep(0.0002)
+    return pid
+
+
+def foreign(top: Path, every: int = 1, *, killed: int = 0, near: bool = False) -> Tally:
+    """Let a writer come before each call; with `killed`, the change is killed that many calls later as well.
+
+    With `near`, only before the calls that put a file in its place.
+    """
+    tally = Tally("foreign writer at each call" + (", then kill -9" if killed else ""))
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        changed = [name for name in allowed[-1] if allowed[0].get(name) not in (None, allowed[-1][name])]
+        changed += [name for name in allowed[0] if name not in allowed[-1]]
+        new = [name for name, data in allowed[-1].items() if data is not None and name not in allowed[0]]
+        crossings = [(writer, name) for name in changed for writer in WRITERS] + [(newly, name) for name in new]
+        place = start.copy(folder / "count")
+        with in_force(Calls()) as calls:
+            operation.run(place)
+        place.clear()
+        turn = 0
+        for number in range(calls.count):
+            if near and calls.names[number] not in ("renameat2", "link", "rename"):
+                continue
+            for writer, name in crossings:
+                turn += 1
+                if turn % every:
+                    continue
+                place = start.copy(folder / "crossed")
+                where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
+                _crossed(tally, operation, place, number, partial(_write, place, writer, name), killed, where)
+                _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
+                place.clear()
+    return tally
+
+
+def _write(place: Place, writer: Callable[[Path], None], name: str) -> None:
+    """Write, and note that it began and that it is done."""
+    (place.top / "began").touch()
+    try:
+        writer(place.shop / name)
+    except OSError:
+        (place.top / "began").unlink()
+        raise
+    (place.top / "wrote").touch()
+
+
+def _crossed(
+    tally: Tally,
+    operation: Operation,
+    place: Place,
+    number: int,
+    write: Callable[[], None],
+    killed: int,
+    where: str,
+) -> None:
+    """Run an operation while somebody writes; in a process of its own, which may be killed."""
+    tally.points += 1
+    pid = os.fork()
+    if pid:
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        tally.expect(code in (0, 4, KILLED if killed else 0), f"{where}: ended with {code}")
+        _wait_for_writers(place)
+        return
+    waiting: list[int] = []
+    commit = Transaction.commit
+
+    def seen(self: Transaction, summary: str = "") -> Any:
+        change = commit(self, summary)
+        if any(MARK in (file.before or b"") for file in change.files):
+            (place.top / "seen").touch()  # What a change has read, it may remove.
+        return change
+
+    Transaction.commit = seen  # type: ignore[method-assign]
+
+    def come(count: int, *_: Any) -> None:
+        if count == number:
+            waiting.append(apart(lambda _: write(), Path()))
+        if killed and count == number + killed:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    code = 1
+    try:
+        with in_force(Calls(come)):
+            operation.run(place)
+        code = 0
+    except MemdeckError as error:
+        code = error.exit_code
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for one in waiting:
+            if one:
+                os.waitpid(one, 0)
+        os._exit(code)
+
+
+def _wait_for_writers(place: Place) -> None:
+    """Wait until no writer that outlived a killed change has a file open: a lease tells."""
+    deadline = time.monotonic() + 0.05
+    while time.monotonic() < deadline and any(place.shop.rglob("other.tmp")):
+        time.sleep(0.001)
+
+
+def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: bool) -> None:
+    """The foreign bytes are in the file, or kept where their writer was late."""
+    deadline = time.monotonic() + 1
+    while True:
+        try:
+            store = place.recover()
+        except MemdeckError as error:
+            tally.expect(False, f"{where}: recovery raised {error}")
+            return
+        tree = place.memory()
+        stage = place.shop / ".aiter/.memdeck/stage"
+        kept = [path.read_bytes() for path in stage.glob("*.kept")] if stage.is_dir() else []
+        where_now = [data for data in tree.values() if data and MARK in data]
+        if may_be_kept:
+            where_now += [data for data in kept if MARK in data]
+        if where_now or not (place.top / "began").exists() or time.monotonic() > deadline:
+            break
+        time.sleep(0.005)  # The writer of a killed change may only now get its file.
+    removed = tree.get(name) is None and (place.top / "seen").exists()
+    wrote = (place.top / "wrote").exists() and not removed
+    tally.expect(
+        bool(where_now) or not wrote, f"{where}: the foreign bytes are gone; {name} {tree.get(name, b'-')!r:.80}"
+    )
+    listed = [one.data for one in store.kept()]
+    tally.expect(all(data in listed for data in kept), f"{where}: kept bytes are not listed")
+    others = [left for left in place.leftovers() if not left.endswith(".kept")]
+    tally.expect(not others, f"{where}: left behind {others}")

@@ -1,0 +1,211 @@
+"""The operations that are interrupted: what they start from, what they do, and how to tell before from after."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory.errors import MemdeckError
+from memory.files import journal_edits, task_edits
+from memory.maintenance import maintain
+from memory.storage import State, Store
+from memory.workspace import Workspace
+from tests.fixture_files import SAMPLE
+
+NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
+LATER = NOW + timedelta(days=45)
+Tree = dict[str, bytes | None]
+
+
+class Place:
+    """A workspace `shop` and a state home `state` in one folder."""
+
+    def __init__(self, top: Path) -> None:
+        """Keep where it is."""
+        self.top = top
+        self.shop = top / "shop"
+        self.state = top / "state"
+
+    def workspace(self) -> Workspace:
+        """Open the workspace as a new process would; displaced files are looked at right away."""
+        workspace = Workspace(self.shop, state_home=self.state, machine_zone=UTC)
+        workspace.store.settle = 0
+        workspace.store.patience = 0.5
+        return workspace
+
+    def store(self) -> Store:
+        """Open the store alone."""
+        state = State(self.state, self.shop)
+        return Store(self.shop / ".aiter", state=state, settle=0, patience=0.5, lock_timeout=20)
+
+    def recover(self) -> Store:
+        """Start a transaction that does nothing: recovery comes with it."""
+        store = self.store()
+        with store.transaction("look", actor="cli", now=NOW):
+            pass
+        return store
+
+    def memory(self) -> Tree:
+        """Return every file and folder of the workspace but memdeck's own, with the bytes."""
+        tree: Tree = {}
+        for path in sorted(self.shop.rglob("*")):
+            name = str(path.relative_to(self.shop))
+            if ".memdeck" not in path.parts and name != ".aiter":
+                tree[name] = path.read_bytes() if path.is_file() else None
+        return tree
+
+    def leftovers(self) -> list[str]:
+        """Return what a crash left of memdeck's own: staged files, intents, temporary files."""
+        stage = self.shop / ".aiter/.memdeck/stage"
+        found = [f"stage/{path.name}" for path in stage.iterdir()] if stage.is_dir() else []
+        for path in self.state.rglob("*"):
+            if path.name.startswith(("intent", ".")) or path.name.endswith(".tmp"):
+                found.append(path.name)
+        return found
+
+    def copy(self, top: Path) -> Place:
+        """Make a copy, which has its own inodes."""
+        shutil.copytree(self.top, top, symlinks=True)
+        return Place(top)
+
+    def clear(self) -> None:
+        """Remove it all."""
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: `prepare` makes what it starts from, `run` does it; `several` when it moves several files."""
+
+    name: str
+    prepare: Callable[[Place], None]
+    run: Callable[[Place], object]
+
+
+def sample(place: Place) -> None:
+    """Make the sample workspace, in which one change was made already."""
+    memory = place.shop / ".aiter/memory"
+    memory.mkdir(parents=True)
+    place.state.mkdir()
+    for path in SAMPLE.glob("*.md"):
+        shutil.copy(path, memory / path.name)
+    place.workspace().change("first", lambda s: task_edits.add_task(s, "First of all", now=NOW), actor="cli", now=NOW)
+
+
+def nothing(place: Place) -> None:
+    """Make an empty folder."""
+    place.shop.mkdir(parents=True)
+    place.state.mkdir()
+
+
+def _edit(place: Place) -> None:
+    place.workspace().change(
+        "edit",
+        lambda s: task_edits.edit_task(s, "First of all", set={"notes": "a note"}, now=NOW),
+        actor="cli",
+        now=NOW,
+    )
+
+
+def _start(place: Place) -> None:
+    def start(snapshot):
+        edit = task_edits.start_task(snapshot, "First of all", now=NOW)
+        more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
+        return type(edit)({**edit.documents, **more.documents}, edit.summary, edit.ref)
+
+    place.workspace().change("start", start, actor="cli", now=NOW)
+
+
+def _undo(place: Place) -> None:
+    workspace = place.workspace()
+    workspace.change("add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW)
+    workspace.undo(actor="cli", now=NOW)
+
+
+def _move(place: Place) -> None:
+    with place.store().transaction("move", actor="cli", now=NOW) as transaction:
+        data = transaction.read("memory/contacts.md").data
+        knowledge = transaction.read("memory/knowledge.md").data
+        transaction.write("memory/moved/deep/contacts.md", data, base=None)
+        transaction.write("memory/knowledge.md", knowledge + b"\n- moved\n", base=knowledge)
+        transaction.remove("memory/contacts.md", base=data)
+        transaction.commit()
+
+
+def _remove(place: Place) -> None:
+    with place.store().transaction("remove", actor="cli", now=NOW) as transaction:
+        transaction.remove("memory/contacts.md", base=transaction.read("memory/contacts.md").data)
+        transaction.commit()
+
+
+def _one_new(place: Place) -> None:
+    with place.store().transaction("new", actor="cli", now=NOW) as transaction:
+        transaction.write("memory/archive/one.md", b"one\n", base=None)
+        transaction.commit()
+
+
+def _init(place: Place) -> None:
+    Workspace.init(place.shop, NOW, actor="cli", state_home=place.state, machine_zone=UTC)
+
+
+def _maintain(place: Place) -> None:
+    maintain(place.workspace(), LATER, actor="maintain")
+
+
+OPERATIONS = [
+    Operation("init", nothing, _init),
+    Operation(
+        "add",
+        sample,
+        lambda place: place.workspace().change(
+            "add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW
+        ),
+    ),
+    Operation("edit", sample, _edit),
+    Operation("start with a journal entry", sample, _start),
+    Operation("maintain", sample, _maintain),
+    Operation("add and undo", sample, _undo),
+    Operation("move between files", sample, _move),
+    Operation("remove a file", sample, _remove),
+    Operation("create in a new folder", sample, _one_new),
+]
+
+
+def states(operation: Operation, top: Path) -> tuple[Place, list[Tree]]:
+    """Prepare an operation beneath a folder; return the place and the states that may be seen, in their order.
+
+    An operation of several changes has those in between as well.
+    """
+    place = Place(top / "start")
+    operation.prepare(place)
+    trial = place.copy(top / "trial")
+    seen = [trial.memory()]
+    from memory.storage.transaction import Transaction
+
+    commit = Transaction.commit
+
+    def noted(self: Transaction, summary: str = "") -> object:
+        change = commit(self, summary)
+        if trial.memory() != seen[-1]:
+            seen.append(trial.memory())
+        return change
+
+    Transaction.commit = noted  # type: ignore[method-assign, assignment]
+    try:
+        operation.run(trial)
+    finally:
+        Transaction.commit = commit  # type: ignore[method-assign]
+    trial.clear()
+    return place, seen
+
+
+def fails(call: Callable[[], object]) -> MemdeckError | None:
+    """Return the error that something raised, None when it went well."""
+    try:
+        call()
+    except MemdeckError as error:
+        return error
+    return None

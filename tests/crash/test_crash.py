@@ -1,0 +1,94 @@
+"""A sample of the crash harness; `python -m tests.crash` runs it whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.errors import RefusedError
+from memory.storage import transaction
+from tests.crash import errors, foreign, kill, late, mutants, power, torture
+from tests.crash.calls import without_exchange, without_leases
+from tests.crash.kill import Tally
+from tests.crash.operations import Place, sample
+
+
+@pytest.fixture
+def top() -> Iterator[Path]:
+    """Make a folder in memory, where syncing costs nothing."""
+    folder = tempfile.mkdtemp(prefix="memdeck-crash-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    yield Path(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reduced(folder: Path) -> Tally:
+    with without_exchange(), without_leases():
+        return kill.kills(folder, every=4)
+
+
+PARTS: dict[str, Callable[[Path], Tally]] = {
+    "kill": lambda folder: kill.kills(folder, every=2),
+    "kill, reduced protection": _reduced,
+    "kill in recovery": lambda folder: kill.compound(folder, every=12, inner=3),
+    "power, ordered": lambda folder: power.power(folder, weak=False, every=3),
+    "power, weak": lambda folder: power.power(folder, weak=True, every=12, samples=3),
+    "errors": lambda folder: errors.errors(folder, every=23),
+    "lasting errors": lambda folder: errors.errors(folder, every=17, lasting=True),
+    "foreign writers": lambda folder: foreign.foreign(folder, every=6, near=True),
+    "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=6, near=True, killed=1),
+    "late writers": late.late,
+    "twelve": lambda folder: torture.twelve(folder, rounds=2),
+    "torture": lambda folder: torture.torture(folder, seconds=2, changes=160),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_lost(top: Path, part: str) -> None:
+    """Whatever happens to a change: all or nothing, nothing of anybody lost, nothing left behind."""
+    tally = PARTS[part](top)
+    assert tally.points > 10
+    assert tally.violations == []
+    assert tally.notes.get("recovery ms", 0) < 200
+
+
+@pytest.mark.parametrize("mutant", ["no intent", "recovery after clearing up", "no lock", "plain rename"])
+def test_a_broken_protocol_is_noticed(mutant: str) -> None:
+    """The harness finds what is wrong with a protocol in which one thing was broken."""
+    assert mutants.noticed(mutant)
+
+
+def test_reduced_protection_is_told(top: Path) -> None:
+    """What a file system lacks is found out and said; where all is there, nothing is."""
+    place = Place(top / "place")
+    sample(place)
+    full = place.store().protection()
+    assert full.full
+    with without_exchange(), without_leases():
+        reduced = place.store().protection()
+    assert (reduced.exchange, reduced.leases, reduced.links, reduced.journal) == (False, False, True, True)
+    assert len(reduced.reasons) == 2
+    assert [path.name for path in (place.shop / ".aiter").iterdir() if path.name.startswith(".memdeck-")] == []
+
+
+def test_other_systems_are_refused() -> None:
+    """Where no crash was ever tried no file is changed."""
+    with pytest.raises(RefusedError) as caught:
+        transaction.refuse_system("win32")
+    assert caught.value.code == "system.unsupported"
+
+
+@pytest.mark.parametrize("name", ["intent-.aiter", "displaced-.aiter"])
+def test_a_planted_record_has_no_effect(top: Path, name: str) -> None:
+    """A record that came with a clone is not read, wherever in the workspace it lies."""
+    place = Place(top / "place")
+    sample(place)
+    for folder in (place.shop, place.shop / ".aiter/.memdeck", place.shop / ".aiter/.memdeck/stage"):
+        (folder / name).write_bytes(b'memdeck 1 2 99999999\n{"id": "x"}')
+    before = {path: data for path, data in place.memory().items() if path != name}
+    place.recover()
+    assert {path: data for path, data in place.memory().items() if path != name} == before

@@ -1,0 +1,125 @@
+"""Starting again after a crash, and what a change does when another program comes in between."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memory.errors import RefusedError
+from memory.files import task_edits
+from memory.storage.journal import Displaced, Intent, Role
+from memory.storage.marks import Mark
+from memory.storage.recovery import Outcome
+from memory.workspace import Workspace
+from tests.crash.calls import Calls, in_force
+from tests.crash.kill import KILLED, killed_at
+from tests.crash.operations import NOW, OPERATIONS, Operation, Place, sample
+
+TWO_FILES = next(one for one in OPERATIONS if one.name == "start with a journal entry")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Make a sample workspace with a state home beside it."""
+    origin = Place(tmp_path / "origin")
+    sample(origin)
+    return origin.copy(tmp_path / "place")  # At a path without records, as the trial below: both make the same calls.
+
+
+def half_way(place: Place, operation: Operation = TWO_FILES) -> None:
+    """Kill a change of two files when one of them is in its place."""
+    trial = place.copy(place.top.with_name("trial"))
+    with in_force(Calls()) as calls:
+        operation.run(trial)
+    moves = [number for number, name in enumerate(calls.names) if name == "renameat2"]
+    assert killed_at(moves[1], partial(operation.run, place)) == KILLED
+
+
+def test_opening_a_workspace_recovers(place: Place) -> None:
+    """Whoever only looks sees the change that was interrupted whole."""
+    before = place.memory()
+    half_way(place)
+    assert sum(place.memory()[name] != data for name, data in before.items()) == 1
+    workspace = Workspace.open(place.shop, state_home=place.state, machine_zone=UTC)
+    assert sum(place.memory()[name] != data for name, data in before.items()) == 2
+    [recovery] = workspace.store.recovered
+    assert (recovery.outcome, recovery.intent.operation, recovery.intent.actor) == (Outcome.FINISHED, "start", "cli")
+
+
+def test_opening_a_workspace_writes_nothing_when_all_is_well(place: Place) -> None:
+    """No lock is taken and no file made by looking."""
+    with in_force(Calls()) as calls:
+        Workspace.open(place.shop, state_home=place.state, machine_zone=UTC)
+    assert calls.names == []
+
+
+def test_a_change_is_planned_again_on_what_another_program_wrote(place: Place) -> None:
+    """What is written between two looks of one change is built upon, not overwritten."""
+    tasks = place.shop / ".aiter/memory/tasks.md"
+    looks = []
+
+    def build(snapshot):
+        edit = task_edits.add_task(snapshot, "Ours", now=NOW)
+        if not looks:
+            tasks.write_bytes(tasks.read_bytes() + b"\n## Theirs\n")
+        looks.append(edit)
+        return edit
+
+    place.workspace().change("add", build, actor="cli", now=NOW)
+    assert len(looks) == 2
+    assert b"## Theirs" in tasks.read_bytes()
+    assert b"Ours" in tasks.read_bytes()
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "README.md", ".aiter/.memdeck/lock", "/etc/passwd"])
+def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
+    """A record that names a file which no change could have named is refused, and nothing is touched."""
+    half_way(place)
+    store = place.store()
+    before = place.memory()
+    assert store.state is not None
+    record = store.state.folder.path / "intent-.aiter"
+    intent = Intent.decode(record.read_bytes())
+    assert intent is not None
+    role = Role(path, intent.roles[0].label, None, Mark(1, 1, 1))
+    record.write_bytes(Intent("x", intent.time, "cli", "x", "", (role,)).encode())
+    with pytest.raises(RefusedError) as caught:
+        place.recover()
+    assert caught.value.code == "file.outside"
+    assert place.memory() == before
+
+
+@pytest.mark.parametrize("label", ["../x", "01HM8VDA8042RVZ0WXA3DA4TGM.0/../../x", "lock", ""])
+def test_no_staged_name_of_a_record_is_believed(label: str) -> None:
+    """A record whose staged names are not of the form that changes give them counts as none."""
+    intent = Intent("x", "2024-01-15", "cli", "x", "", (Role("a", label, None, None),))
+    assert Intent.decode(intent.encode()) is None
+
+
+@pytest.mark.parametrize("cut", [0, 5, 20, -1])
+def test_a_torn_record_counts_as_none(cut: int) -> None:
+    """A record that is not whole promised nothing yet."""
+    mark = Mark(1, 2, 3, 4, "5")
+    label = "01HM8VDA8042RVZ0WXA3DA4TGM.0"
+    intent = Intent("x", "2024-01-15", "cli", "x", "", (Role("a", label, None, mark),))
+    data = intent.encode()
+    assert Intent.decode(data) == intent
+    assert Intent.decode(data[:cut]) is None
+
+
+def test_displaced_files_are_known_to_the_next_process(place: Place) -> None:
+    """What a change displaced is looked at by whoever starts next, once it is old enough."""
+    workspace = place.workspace()
+    workspace.store.settle = 60
+    workspace.change("add", lambda s: task_edits.add_task(s, "Ours", now=NOW), actor="cli", now=NOW)
+    journal = place.store().journal
+    assert journal is not None
+    [displaced] = journal.noted()
+    assert isinstance(displaced, Displaced)
+    assert (displaced.path, displaced.late) == (".aiter/memory/tasks.md", False)
+    place.recover()
+    assert journal.noted() == ()
+    assert place.leftovers() == []
