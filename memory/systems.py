@@ -6,11 +6,12 @@ folder here that offers one object of the protocol, listed in `SYSTEMS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from memory.errors import MemdeckError
     from memory.maintenance import Report
     from memory.problems import Problem
     from memory.recall import Record
@@ -33,8 +34,13 @@ class System(Protocol):
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Keep it small by its rules, in one transaction; `dry_run` only reports."""
 
-    def records(self, kinds: Collection[str] | None = None) -> Iterator[Record]:
-        """Yield what can be found in it, archives included; of some kinds only, where `kinds` names them."""
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield what can be found in it, archives included; of some kinds only, where `kinds` names them.
+
+        A file that cannot be read is left out and noted in `refused`, by its name; without `refused` it raises.
+        """
 
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return how things stand in it, as JSON-able data."""
@@ -65,17 +71,24 @@ class WorkspaceMemory:
 
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
 
-    def records(self, kinds: Collection[str] | None = None) -> Iterator[Record]:
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
         """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
         from memory.recall import KINDS, records
 
-        return records(self._workspace.snapshot(), KINDS if kinds is None else kinds)
+        snapshot = self._workspace.snapshot()
+        if refused is not None:
+            snapshot = snapshot.readable()
+        yield from records(snapshot, KINDS if kinds is None else kinds)
+        if refused is not None:
+            refused.update(snapshot.refusals)
 
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
         from memory.files.status import brief
 
-        found = brief(self._workspace.snapshot(), now)
+        found = brief(self._workspace.snapshot().readable(), now)
         return {
             "counts": dict(found.counts),
             "overdue": len(found.overdue),
@@ -99,10 +112,14 @@ def check_all(workspace: Workspace, names: Sequence[str] | None = None) -> tuple
     return tuple(problem for system in systems_of(workspace) for problem in system.check(names))
 
 
-def records_of_all(workspace: Workspace, kinds: Collection[str] | None = None) -> Iterator[Record]:
-    """Yield what can be found in all systems."""
+def records_of_all(
+    workspace: Workspace,
+    kinds: Collection[str] | None = None,
+    refused: MutableMapping[str, MemdeckError] | None = None,
+) -> Iterator[Record]:
+    """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
-        yield from system.records(kinds)
+        yield from system.records(kinds, refused)
 
 
 def maintain_all(

@@ -19,6 +19,9 @@ from .pieces import EMPTY, Line, Piece, Tone, clip_line, line, pad_line, wrap_li
 LABEL_WIDTH = 14
 """The most cells that the column of labels takes."""
 
+LONGEST = 20_000
+"""The most characters of one text that are laid out; nobody reads more here, and laying out takes its time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Title:
@@ -161,12 +164,12 @@ class Detail(LineView):
     def _rows_of(self, part: DetailLine, column: int, width: int) -> Iterator[Line]:
         match part:
             case Title(text):
-                yield from wrap_line(line(Piece(text, "strong")), width)
+                yield from wrap_line(line(Piece(_shortened(text), "strong")), width)
             case Caption(text):
-                yield from wrap_line(line(Piece(text, "heading")), width)
+                yield from wrap_line(line(Piece(_shortened(text), "heading")), width)
             case Labelled(label, value, tone):
                 if isinstance(value, str):
-                    parts = [line(Piece(text, tone)) for text in visible(value, newlines=True).split("\n")]
+                    parts = [line(Piece(text, tone)) for text in visible(_shortened(value), newlines=True).split("\n")]
                 else:
                     parts = [value]
                 inner = max(1, width - column - 2)
@@ -174,6 +177,7 @@ class Detail(LineView):
                 for number, row in enumerate(wrapped):
                     yield line(self._label(label if number == 0 else "", column), row)
             case Prose(text, markdown, tone):
+                text = _shortened(text)
                 flows = render_markdown(text, self.glyphs) if markdown else plain_text(text, tone)
                 for flow in flows:
                     yield from _wrap(flow, width)
@@ -220,6 +224,13 @@ class Detail(LineView):
             self._current = number
             self.refresh()
             self.action_follow()
+
+
+def _shortened(text: str) -> str:
+    """A text of which only the beginning is shown, and how much is left out."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}\n\n… {len(text) - LONGEST:,} characters more"
 
 
 def _wrap(flow: Flow, width: int) -> Iterator[Line]:

@@ -14,6 +14,9 @@ from textual.widgets import Input
 from .inputs import SafeInput, SafeText
 from .typed import after_typing
 
+HINT = "filter"
+"""What stands in the bar while nothing is typed."""
+
 
 @dataclass
 class _FilterMessage(Message):
@@ -83,7 +86,7 @@ class FilterBar(Widget):
     def compose(self) -> ComposeResult:
         """Sign, editor, count."""
         yield SafeText("/", classes="filter-bar--sign")
-        yield SafeInput(placeholder="filter")
+        yield SafeInput(placeholder=HINT)
         yield SafeText(classes="filter-bar--count")
 
     @property
@@ -96,11 +99,15 @@ class FilterBar(Widget):
         """Whether the bar is shown."""
         return self.has_class("-open")
 
-    def open(self, text: str | None = None, *, focus: bool = True) -> None:
-        """Show the bar (with another text, if one is given) and type in it, from the next key on."""
+    def open(self, text: str | None = None, *, focus: bool = True, hint: str = HINT) -> None:
+        """Show the bar (with another text, if one is given) and type in it, from the next key on.
+
+        `hint` stands in it while it is empty.
+        """
         self.add_class("-open")
         self.display = True
         editor = self.query_one(SafeInput)
+        editor.placeholder = hint
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)

@@ -22,7 +22,7 @@ The application reads in a worker, `contents = pane.read(snapshot, now)`, and ap
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 WIDE, SINGLE = 110, 60
 """Columns of the terminal from which list and detail stand side by side; below which only one is shown."""
+
+WARM_ROWS = 256
+"""Rows that are prepared for the filter before somebody else gets a chance."""
 
 REST_SECONDS = 0.15
 """How long the cursor rests before the links of its entry are looked for."""
@@ -273,11 +276,18 @@ class Pane(PaneSays):
             self._narrowed = None
             self._arrange(redraw=False)
 
-    def warm(self) -> None:
-        """Prepare what the first key of a filter needs; for a worker, after the first paint."""
-        for row, item, _ in self._rows.items:
+    def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Prepare what the first key of a filter needs; for a worker, after the first paint.
+
+        `go_on` is asked again and again, each time after a millisecond of work; it may wait, or say no.
+        """
+        from .pane_filter import haystack_of
+
+        for number, (row, item, _) in enumerate(self._rows.items):
+            if not number % WARM_ROWS and not go_on():
+                return
             if row.haystack is None and row.item is item:
-                row.haystack = self.text(item).casefold()
+                row.haystack = haystack_of(self.text(item))
 
     def view(self) -> dict[str, str]:
         """What is remembered of this pane: position, filter, sort."""
@@ -388,7 +398,7 @@ class Pane(PaneSays):
         if self._narrowed and Needles.narrows(self._narrowed[0], self._filter):
             keys = self._narrowed[1]
         needles = Needles.read(self._filter, self.filter_fields)
-        kept = keep(keys, lambda row: needles.fit(row, self))
+        kept = keep(keys, needles.test(self))
         self._narrowed = (self._filter, kept)
         return kept
 
@@ -411,6 +421,8 @@ class Pane(PaneSays):
                     self._counted = (self._rows, sum(self.counts(item) for _, item, _ in self._rows.items))
                 remark = f"{sum(self.counts(row.item) for row in left)} of {self._counted[1]}"
             self.filter_bar.say(remark)
+        if self.line_list.selected:
+            remark = f"{len(self.line_list.selected)} selected"
         if self.sort != self.sorts[0]:
             remark = f"{remark}  by {self.sort}".strip()
         self.query_one(".pane--list-frame", Frame).say(self.title, remark)
@@ -476,6 +488,7 @@ class Pane(PaneSays):
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Tell how many are selected."""
         event.stop()
+        self._say_title()
         self.post_message(self.Current(self))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from .pane_rows import Row
 
 
+def haystack_of(text: str) -> bytes:
+    """Return what words are looked for in; UTF-8 holds a word's bytes exactly where the text holds the word."""
+    return text.casefold().encode("utf-8", "surrogatepass")
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """A filter that was read: casefolded words, and pairs of a field's name and what its value holds."""
+    """A filter that was read: casefolded words in UTF-8, and pairs of a field's name and what its value holds."""
 
-    words: tuple[str, ...]
+    words: tuple[bytes, ...]
     fields: tuple[tuple[str, str], ...]
 
     @classmethod
@@ -30,18 +35,32 @@ class Needles:
                 fields.append((name, value))
             else:
                 words.append(part)
-        return cls(tuple(words), tuple(fields))
+        return cls(tuple(word.encode("utf-8", "surrogatepass") for word in words), tuple(fields))
 
     @staticmethod
     def narrows(before: str, after: str) -> bool:
         """Whether everything that fits `after` fits `before` as well."""
         return after.startswith(before) and not before.endswith(":")
 
+    def test(self, pane: Pane) -> Callable[[Row], bool]:
+        """Return `fit` for the rows of a pane; the usual filter, one word, without a detour for each row."""
+        if self.fields or len(self.words) != 1:
+            return lambda row: self.fit(row, pane)
+        word = self.words[0]
+
+        def has_word(row: Row) -> bool:
+            haystack = row.haystack
+            if haystack is None:
+                haystack = row.haystack = haystack_of(pane.text(row.item))
+            return word in haystack
+
+        return has_word
+
     def fit(self, row: Row, pane: Pane) -> bool:
         """Whether an item fits."""
         haystack = row.haystack
         if haystack is None:
-            haystack = row.haystack = pane.text(row.item).casefold()
+            haystack = row.haystack = haystack_of(pane.text(row.item))
         for word in self.words:
             if word not in haystack:
                 return False

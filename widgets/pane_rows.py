@@ -18,7 +18,8 @@ class Row:
         """`mark` tells whether the item's content is the same as before."""
         self.item = item
         self.mark = mark
-        self.haystack: str | None = None
+        self.haystack: bytes | None = None
+        """What the filter looks at, casefolded; in bytes, which take a half or a quarter of the room of text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +56,23 @@ def match_rows(
     keys: list[Any] = []
     items: list[Any] = []
     fresh: list[int] = []
+    owner: Any = None
     by_item: dict[int, int] = {}
     for part in wanted:
         if isinstance(part, Heading | Note):
             keys.append(part)
             continue
         if isinstance(part, Continuation):
-            keys.append((by_item[id(part.owner)], part.number))
+            # Nearly always it goes on with the item right above it.
+            if part.owner is not owner and not by_item:
+                by_item = {id(item): index for index, (_, item, _) in enumerate(items)}
+            at = len(items) - 1 if part.owner is owner else by_item[id(part.owner)]
+            keys.append((at, part.number))
             continue
         part_mark = mark(part)
-        by_item[id(part)] = len(items)
+        owner = part
+        if by_item:
+            by_item[id(part)] = len(items)
         keys.append(len(items))
         rows = known.get(part_mark)
         if rows:
@@ -109,8 +117,9 @@ def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashab
             passed = True
             last = key if wanted(key) else None
             if last is not None:
-                kept.extend(pending)
-                pending.clear()
+                if pending:
+                    kept.extend(pending)
+                    pending.clear()
                 kept.append(key)
         elif isinstance(key, Continuation):
             if key.owner is last:

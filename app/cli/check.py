@@ -70,8 +70,9 @@ def _lines(session: Session, problems: list[Problem]) -> Iterator[str]:
 def _name(session: Session, file: str) -> str:
     """Return the name of a file inside the memory folder; a path is taken from the current folder."""
     memory = session.workspace.memory
-    name = os.path.relpath(os.path.abspath(file), memory) if os.path.exists(file) else os.path.normpath(file)
-    if name.startswith("..") or os.path.isabs(name) or not os.path.isfile(memory / name):
+    name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
+    outside = name == "." or name.startswith("..") or os.path.isabs(name)
+    if outside or not os.path.lexists(memory / name):
         raise UsageError(
             "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file
         )

@@ -74,7 +74,7 @@ class Writer:
         gap = ""
         values = iter(values)
         while chunk := _take(values):
-            self._write(gap + ", ".join(map(encode, chunk)))
+            self._write(gap + encode(chunk)[1:-1])
             gap = ", "
         self._write("]}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import add
 
 from memory.safetext import cell_width, clip, visible
 
@@ -39,30 +40,42 @@ class Paint:
         `alerts` maps a row's index to the column of it that needs action. Columns that are empty in every row
         take no room.
         """
-        table = [[visible(cell) for cell in row] for row in rows]
-        if not table:
+        columns = [_visible(column) for column in zip(*rows, strict=True)]
+        if not columns:
             return
-        widths = [max(map(cell_width, column)) for column in zip(*table, strict=True)]
-        for index, row in enumerate(table):
-            alert = alerts.get(index) if alerts else None
-            yield self._row(row, widths, indent, alert)
-
-    def _row(self, row: Sequence[str], widths: Sequence[int], indent: str, alert: int | None) -> str:
-        parts = [indent]
+        shown: list[list[str]] = []
         used = cell_width(indent)
-        last = len(row) - 1
-        for column, cell in enumerate(row):
-            if not widths[column]:
+        for number, column in enumerate(columns):
+            sizes = _sizes(column)
+            width = max(sizes)
+            if not width:
                 continue
-            if column == last:
-                shown = cell if self.width is None else clip(cell, max(self.width - used, 1))
-                gap = ""
-            else:
-                shown = cell
-                gap = " " * (widths[column] - cell_width(cell) + 2)
-            used += widths[column] + 2
-            parts.append((self.alert(shown) if column == alert else shown) + gap)
-        return "".join(parts).rstrip()
+            cells, gaps = column, None
+            if number < len(columns) - 1:
+                gaps = [" " * (width - size + 2) for size in sizes]
+            elif self.width is not None:
+                room = max(self.width - used, 1)
+                cells = [clip(cell, room) for cell in column]
+            if alerts:
+                cells = [self.alert(cell) if alerts.get(row) == number else cell for row, cell in enumerate(cells)]
+            shown.append(cells if gaps is None else list(map(add, cells, gaps)))
+            used += width + 2
+        if not shown:
+            shown.append(columns[0])
+        for row in zip(*shown, strict=True):
+            yield (indent + "".join(row)).rstrip()
+
+
+def _visible(column: Sequence[str]) -> list[str]:
+    """Return the cells of a column made safe; one look at all of them tells whether any has to be."""
+    whole = "".join(column)
+    return list(column) if visible(whole) is whole else [visible(cell) for cell in column]
+
+
+def _sizes(column: Sequence[str]) -> list[int]:
+    """Return how many cells of the terminal each one takes."""
+    whole = "".join(column)
+    return list(map(len if whole.isascii() and whole.isprintable() else cell_width, column))
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
+from .output import tell
 from .session import Session
 from .values import short
 from .verbs import verb
@@ -34,12 +35,18 @@ _PLACES = "tasks, journal, knowledge, contacts, plans, monitors, config"
     "--limit", type=click.IntRange(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all)."
 )
 def search(session: Session, query: tuple[str, ...], places: str | None, limit: int) -> None:
-    """Find what contains all the words, in any case, in the files and in the archive; the best finds come first."""
+    """Find what contains all the words, in any case, in the files and in the archive; the best finds come first.
+
+    A file that cannot be read is left out, which is said on stderr.
+    """
     from memory.recall import scan
     from memory.systems import records_of_all
 
-    hits = scan(records_of_all(session.workspace, _kinds(places)), " ".join(query), limit)
+    refused: dict[str, MemdeckError] = {}
+    hits = scan(records_of_all(session.workspace, _kinds(places), refused), " ".join(query), limit)
     session.listing("results", lambda: map(as_json, hits), lambda: _lines(session, hits))
+    for error in refused.values():
+        tell(f"memdeck: {error.code}: {error.message}; it was not searched")
 
 
 def _kinds(places: str | None) -> tuple[str, ...]:

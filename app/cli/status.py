@@ -26,7 +26,7 @@ def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
     from memory.files.status import brief
 
-    found = brief(session.snapshot, session.now)
+    found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
     session.answer(lambda: _document(session, found, last), lambda: _lines(session, found, last))
 
@@ -53,7 +53,7 @@ def _document(session: Session, found: Brief, last: datetime | None) -> dict[str
         },
         "in_progress": [task.json() for task in found.in_progress],
         "monitors": {
-            "total": len(session.snapshot.monitors.monitors),
+            "total": len(found.snapshot.monitors.monitors),
             "alerts": [monitor.json() for monitor in found.alerts],
         },
         "next_runs": [
@@ -68,7 +68,7 @@ def _document(session: Session, found: Brief, last: datetime | None) -> dict[str
 def _lines(session: Session, found: Brief, last: datetime | None) -> Iterator[str]:
     from memory.clock import format_local, humanize, read_moment
 
-    paint, zone, now = session.paint, session.snapshot.zone, session.now
+    paint, zone, now = session.paint, found.snapshot.zone, session.now
     yield paint.line(str(session.workspace.root))
     yield from paint.columns((_words(name), _counted(counts)) for name, counts in found.counts.items())
     for heading, tasks, alerting in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -94,7 +95,8 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
     if not found:
         yield "no tasks"
         return
-    today = session.now.astimezone(session.snapshot.zone).strftime("%Y-%m-%d")
+    # A date from this day on is not over anywhere, whatever its time and its offset are.
+    ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
     start = 0
     while start < len(found):
         section = found[start].section
@@ -106,7 +108,7 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         open_section = section in SECTIONS[:2]
         for index, task in enumerate(found[start:end]):
             due = task.due_parts
-            late = open_section and _overdue(session, task, due.date, today)
+            late = open_section and _overdue(session, task, due.date, ahead)
             if late:
                 alerts[index] = 2
             progress = _progress(task) if section == "in-progress" else ""
@@ -118,9 +120,9 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         start = end
 
 
-def _overdue(session: Session, task: Task, due: str | None, today: str) -> bool:
-    # The day tells for nearly all of them; an offset can shift it by one.
-    if due is None or (due[:10] > today and ":" not in due):
+def _overdue(session: Session, task: Task, due: str | None, ahead: str) -> bool:
+    # The day tells for nearly all of them.
+    if due is None or due[:10] >= ahead:
         return False
     return task.due_state(session.now, session.snapshot.zone) == "overdue"
 

@@ -51,6 +51,17 @@ _ENTRY, _TASK, _LIST, _UPKEEP, _PANE, _APP = "Entries", "Tasks", "List", "Mainte
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "view.leave",
+        ("escape",),
+        "navigation",
+        "leave",
+        "back",
+        "Leave the detail, then the filter",
+        _ENTRY,
+        needs="leave",
+        shown=True,
+    ),
+    Action(
         "entry.add", ("a",), "entries", "add", "add", "Add an entry with a form", _ENTRY, needs="adding", shown=True
     ),
     Action(
@@ -152,7 +163,7 @@ ACTIONS: tuple[Action, ...] = (
         "remove",
         "Remove the selected entries; asks first",
         _ENTRY,
-        needs="item",
+        needs="removing",
     ),
     Action(
         "entry.copy_ref", ("y",), "entries", "copy_ref", "copy ref", "Copy the ref of the entry", _ENTRY, needs="item"
@@ -209,16 +220,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
     Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
-    Action(
-        "view.leave",
-        ("escape",),
-        "navigation",
-        "leave",
-        "back",
-        "Leave the detail, then the filter",
-        _PANE,
-        needs="leave",
-    ),
     Action(
         "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
     ),

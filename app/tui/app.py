@@ -63,9 +63,24 @@ def run(
         pane=pane or ("brief" if demo else None),
         path=path or ".",
         environ=environ,
-        glyphs=glyphs_for(locale.getpreferredencoding(False)),
+        glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
     )
     return app.run() or app.return_code or 0
+
+
+def terminal_encoding(environ: Mapping[str, str]) -> str | None:
+    """The encoding that the locale names, `ascii` for the locale C; None where nothing names one.
+
+    Python takes UTF-8 for the locale C, and even writes `LC_CTYPE=C.UTF-8` into the environment, so that asking the
+    interpreter does not tell what the terminal can show.
+    """
+    names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    if not names[0] and names[1] == "C.UTF-8" and names[2] in ("C", "POSIX"):
+        names[1] = ""
+    locale = next((name for name in names if name), "")
+    if locale in ("C", "POSIX"):
+        return "ascii"
+    return locale.partition(".")[2].partition("@")[0] or None
 
 
 def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datetime:

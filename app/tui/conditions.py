@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from widgets.pane import Pane
 
 if TYPE_CHECKING:
+    from memory.files.tasks import Task
+
     from .memdeck_app import MemdeckApp
+
+TASK_GROUPS = ("overdue", "today", "progress", "week")
+"""The groups of the brief whose rows are tasks."""
 
 
 def allows(app: MemdeckApp, needs: str) -> bool:
@@ -40,12 +45,22 @@ def _item(pane: Pane) -> bool:
 
 def _task(*sections: str) -> Callable[[Pane], bool]:
     def fits(pane: Pane) -> bool:
-        if pane.pane_id != "tasks":
-            return False
-        items: tuple[Any, ...] = pane.selected()
-        return bool(items) and any(not sections or item.section in sections for item in items)
+        return any(not sections or task.section in sections for task in tasks_of(pane))
 
     return fits
+
+
+def tasks_of(pane: Pane) -> list[Task]:
+    """The tasks that a task's key applies to: selected ones, else the one under the cursor; none in other panes.
+
+    The brief's rows lead to tasks and stand for them.
+    """
+    items: tuple[Any, ...] = pane.selected()
+    if pane.pane_id == "tasks":
+        return list(items)
+    if pane.pane_id == "brief":
+        return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
+    return []
 
 
 def _leave(pane: Pane) -> bool:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from widgets.pane_plans import FormPlan, Values
 
 
+LONGEST_VALUE = 200_000
+"""The most characters of a value that a form is opened for."""
+
+
 class Entries(Part):
     """What can be done with the entry under the cursor, or with the selected ones."""
 
@@ -37,7 +41,11 @@ class Entries(Part):
         pane = self._pane
         item = pane.current()
         plan = None if item is None else pane.editing(item, self.app.clock())
-        if plan is not None:
+        if plan is None:
+            self.app.say("Nothing here can be edited in a form.")
+        elif any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
+            self.app.say("This entry is too long for a form; E opens it in $EDITOR.")
+        else:
             self._fill_in(plan, item=item)
 
     def _fill_in(self, plan: FormPlan, *, item: Any = None, draft: Mapping[str, str] | None = None) -> None:
@@ -48,7 +56,7 @@ class Entries(Part):
 
         def check(values: Values) -> Mapping[str, str]:
             found = dict(plan.check(values)) if plan.check else {}
-            return found or self._try(plan, values)
+            return found or self._try(plan, values, existing=item is not None)
 
         def saved(values: Values | None) -> None:
             if values is None:
@@ -72,7 +80,7 @@ class Entries(Part):
         form = Form(plan.title, plan.fields, check=check, draft=draft, focus=plan.focus)
         self.app.push_screen(form, saved)
 
-    def _try(self, plan: FormPlan, values: Values) -> Mapping[str, str]:
+    def _try(self, plan: FormPlan, values: Values, *, existing: bool) -> Mapping[str, str]:
         """Errors of the edit itself, tried on the files as they were last seen."""
         snapshot = self._pane.snapshot
         changed = changes_of(plan, values)
@@ -83,6 +91,8 @@ class Entries(Part):
         except ConflictError:
             return {}  # Asked when it is written.
         except MemdeckError as error:
+            if existing and error.code.endswith(".not_found"):
+                return {"": "somebody removed or renamed this entry meanwhile; copy what you need, Esc leaves"}
             field = str(error.details.get("field", ""))
             names = {spec.name for spec in plan.fields}
             return {field if field in names else "": f"{error.message}; {error.hint}" if error.hint else error.message}
@@ -162,7 +172,9 @@ class Entries(Part):
         pane = self._pane
         item = pane.current()
         text = None if item is None else pane.source_text(item)
-        if text is not None:
+        if text is None:
+            self.app.say("Nothing here can be edited in $EDITOR.")
+        else:
             self._in_editor(pane, item, text, text)
 
     def _in_editor(self, pane: Pane, item: Any, original: str, text: str) -> None:
@@ -228,7 +240,9 @@ class Entries(Part):
         """Copy the texts of the selected entries."""
         pane = self._pane
         texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
-        if texts:
+        if not texts:
+            self.app.say("Nothing here has a text to copy.")
+        else:
             self.app.copy_to_clipboard("".join(texts))
             self.app.say("Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")
 

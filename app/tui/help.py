@@ -11,10 +11,12 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from widgets.dialogs import DIALOG_CSS, Dialog
+from widgets.filter_bar import FilterBar
 from widgets.footer import KeyHints, key_name
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
 from widgets.pieces import Line, Piece, line, line_width, pad_line
+from widgets.sidebar import Sidebar
 
 from .actions import BY_ID
 
@@ -28,9 +30,19 @@ KEY_COLUMN = 14
 HERE = "Here"
 """The group of keys that belong to the focused widget."""
 
+FIRST_GROUPS = ("Entries", "Tasks", "List", HERE)
+"""The groups that stand first, in this order: what people look for."""
+
+
+FILTER_WORDS = (
+    "Every word that you type must occur in the row.",
+    "name:value asks one field, for example tag:infra priority:high; f shows the names.",
+)
+"""What the help says of the filter."""
+
 
 def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
-    """Every key that does something now, as (keys, sentence), by group; the focused widget's own first."""
+    """Every key that does something now, as (keys, sentence), by group; what can be done with entries first."""
     found: dict[tuple[str, str], list[str]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
@@ -45,7 +57,7 @@ def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
         key = binding.key_display or key_name(binding.key)
         if key not in keys:
             keys.append(key)
-    groups: dict[str, list[tuple[str, str]]] = {HERE: []}
+    groups: dict[str, list[tuple[str, str]]] = {name: [] for name in FIRST_GROUPS}
     for (group, words), keys in found.items():
         groups.setdefault(group, []).append((" ".join(keys), words))
     return {name: rows for name, rows in groups.items() if rows}
@@ -101,12 +113,40 @@ class Help(Dialog, ModalScreen[None]):
         self.dismiss(None)
 
 
+def widget_title(widget: Widget | None) -> str:
+    """What the focused widget is called on the screen."""
+    from widgets.pane import Pane
+
+    if widget is None:
+        return "Help"
+    for node in widget.ancestors_with_self:
+        if isinstance(node, Sidebar):
+            return "The panes"
+        if isinstance(node, FilterBar):
+            return "The filter"
+        if isinstance(node, Pane):
+            return f"{node.title}: the detail" if widget is node.detail_view else node.title
+    return "Help"
+
+
 def widget_lines(widget: Widget | None) -> list[Line]:
-    """What the focused widget is and what its own keys do."""
+    """What the focused widget is for and what its own keys do."""
+    from widgets.pane import Pane
+
     if widget is None:
         return [line("Nothing has the focus.")]
-    words = [text.strip() for text in (type(widget).__doc__ or "").split("\n\n")]
-    lines: list[Line] = [line(" ".join(words[0].split()))] if words and words[0] else []
+    lines: list[Line] = []
+    for node in widget.ancestors_with_self:
+        if isinstance(node, Sidebar):
+            lines = [line("All panes. Tab and the numbers open them from everywhere.")]
+        elif isinstance(node, FilterBar):
+            lines = [line(text) for text in FILTER_WORDS]
+        elif isinstance(node, Pane) and widget is node.detail_view:
+            lines = [line("The whole entry under the cursor, and what it is linked to.")]
+        elif isinstance(node, Pane):
+            lines = [line(text) for text in node.empty.split("\n\n")[:1]]
+        if lines:
+            break
     rows = _own_keys(widget)
     if rows:
         lines += [(), *help_lines({"Keys": rows})]

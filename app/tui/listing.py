@@ -15,15 +15,11 @@ class Listing(Part):
             pane.filter_bar.open(pane.filter or None)
 
     def filter_fields(self) -> None:
-        """Say which fields there are, and type `name:value`."""
+        """Type `name:value`; the bar says which names there are while it is empty."""
         pane = self.app.navigation.pane
         if pane is not None:
-            self.app.say(
-                "name:value, several with spaces: " + ", ".join(f"{name}:" for name in pane.filter_fields),
-                title="Filter by field",
-            )
-            text = f"{pane.filter} " if pane.filter else ""
-            pane.filter_bar.open(f"{text}{pane.filter_fields[0]}:" if not pane.filter else text)
+            names = " ".join(f"{name}:" for name in pane.filter_fields)
+            pane.filter_bar.open(f"{pane.filter} " if pane.filter else None, hint=names)
 
     def sort(self) -> None:
         """Sort by the next of the pane's orders."""

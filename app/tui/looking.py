@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 import os
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.worker import get_current_worker
+from textual.timer import Timer
+from textual.worker import Worker, get_current_worker
 
 from memory.errors import MemdeckError
+from memory.files.snapshot import MEMORY_FILES
 from widgets.pane import Pane
 from widgets.panes import PANES
 
-from . import header
+from . import collecting, header
 from .messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFailed
 from .part import Part
 
@@ -28,7 +30,22 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 8_000_000
-"""Bytes of files that are read before the first frame: they take no longer than the frame itself."""
+"""Bytes of files that are read before the first frame: they take no longer than the frame itself.
+
+Workspaces of at most so many are counted at once as well, for that is done before anybody can press a key.
+"""
+
+QUIET_SECONDS = 0.2
+"""How long no key came when what can wait goes on."""
+
+LONGEST_WAIT = 5.0
+"""The most seconds that it waits, however many keys come."""
+
+REST_SECONDS = 2.0
+"""How long no key came when garbage is looked for."""
+
+COLLECT_SECONDS = 300.0
+"""How often it is looked for where no entry changed."""
 
 
 def documents_of(snapshot: Snapshot, pane: Pane) -> dict[str, Document]:
@@ -62,6 +79,9 @@ class Looking(Part):
         self._watcher: Watcher | None = None
         self._badges: dict[str, Badge] = {}
         self._warmed: set[str] = set()
+        self._pressed = 0.0
+        self._resting: Timer | None = None
+        self._collect_at = 0.0
 
     @property
     def idle(self) -> bool:
@@ -72,6 +92,10 @@ class Looking(Part):
         """Look at the files again; `after` is called once the visible pane shows them."""
         self._fresh.clear()
         self._start(after)
+
+    def pressed(self) -> None:
+        """Note that a key came: what can wait does so."""
+        self._pressed = time.monotonic()
 
     def first(self, pane: Pane) -> None:
         """Show the first pane with the first frame where its files are short enough for that, else soon after."""
@@ -93,8 +117,7 @@ class Looking(Part):
 
     def _after_first_frame(self) -> None:
         """Go on with what can wait."""
-        gc.freeze()
-        gc.enable()
+        collecting.begin()
         self.request()
 
     def show(self, pane: Pane) -> None:
@@ -130,17 +153,36 @@ class Looking(Part):
             app.noticing.compare(snapshot, app.workspace.store.history, now)
             contents = pane.read(snapshot, now)
             app.post_message(Looked(pane, contents, documents_of(snapshot, pane)))
+            if "tasks.md" in pane.files:
+                # The detail asks for a ref with each key; here they are all worked out before many keys came.
+                snapshot.tasks.name_all()
+            large = _size(app.workspace.memory, MEMORY_FILES) > AT_ONCE
+
+            def go_on() -> bool:
+                return self._go_on(worker, large)
+
             for step in (self._count, self._brief):
-                if worker.is_cancelled or self._again:
-                    break
-                step(snapshot, now)
-            if not worker.is_cancelled and not self._again and pane.pane_id not in self._warmed:
+                if go_on():
+                    step(snapshot, now)
+            if pane.pane_id not in self._warmed and go_on():
                 self._warmed.add(pane.pane_id)
-                pane.warm()
+                pane.warm(go_on)
         except Exception as error:
             app.post_message(LookFailed(error))
         finally:
             app.post_message(LookEnded())
+
+    def _go_on(self, worker: Worker[Any], wait: bool) -> bool:
+        """Whether the worker is to go on with what can wait; with `wait` once the keys are quiet."""
+        limit = time.monotonic() + LONGEST_WAIT
+        while True:
+            if worker.is_cancelled or self._again:
+                return False
+            now = time.monotonic()
+            left = self._pressed + QUIET_SECONDS - now
+            if not wait or left <= 0 or now >= limit:
+                return True
+            time.sleep(min(left, 0.05))
 
     def _count(self, snapshot: Snapshot, now: Any) -> None:
         badges = {}
@@ -170,6 +212,8 @@ class Looking(Part):
             return
         first = pane.contents is None
         pane.put(message.contents, flash=not first)
+        if message.contents.rows.changed:
+            self._collect_at = 0.0
         self._fresh.add(pane.pane_id)
         self.app.noticing.remember(message.documents)
         self.show_badges()
@@ -219,8 +263,25 @@ class Looking(Part):
         self._busy = False
         if self._again:
             self._start(None)
-        elif self._watcher is None:
-            self._watch()
+        else:
+            self._rest_soon()
+            if self._watcher is None:
+                self._watch()
+
+    def _rest_soon(self) -> None:
+        """Look for garbage, such as what was read before, once nobody presses keys."""
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.app.set_timer(REST_SECONDS, self._rest)
+
+    def _rest(self) -> None:
+        self._resting = None
+        now = time.monotonic()
+        if now - self._pressed < REST_SECONDS or not self.idle:
+            self._rest_soon()
+        elif now >= self._collect_at:
+            self._collect_at = now + COLLECT_SECONDS
+            collecting.collect()
 
     def tick(self) -> None:
         """Time went by: look again without a flash."""

@@ -14,7 +14,7 @@ from textual.events import Event, Key
 from textual.widgets import Input
 
 from memory.safetext import visible
-from widgets.glyphs import UNICODE, Glyphs
+from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.go_prefix import Prefixed
 from widgets.line_list import LineList
 from widgets.pane import Pane
@@ -64,9 +64,15 @@ class MemdeckApp(App[int]):
     TITLE = "memdeck"
 
     CSS = """
-    Toast { padding: 0 1; margin-top: 0; background: $panel; }
+    Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; }
     Toast.-information { border-left: outer $border; }
+    .-single Toast { width: 60; max-width: 100%; }
     ToastRack { margin-bottom: 1; }
+    .-ascii Frame { border: ascii $border-blurred; }
+    .-ascii Frame:focus-within { border: ascii $border; }
+    .-ascii .dialog { border: ascii $border; }
+    .-ascii .-flat > .dialog { border: none; }
+    .-ascii Toast { border-left: ascii $border; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -90,6 +96,7 @@ class MemdeckApp(App[int]):
         self.path = path
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
+        self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
@@ -293,7 +300,10 @@ class MemdeckApp(App[int]):
 
     def on_prefixed(self, message: Prefixed) -> None:
         """A character was typed after g."""
-        self.navigation.go(message.character)
+        try:
+            self.navigation.go(message.character)
+        finally:
+            self.typing_ahead.acted()
 
     def on_line_list_opened(self, message: LineList.Opened) -> None:
         """Nothing here opens by itself."""

@@ -36,11 +36,10 @@ class Overlays(Part):
 
     def widget_help(self) -> None:
         """The focused widget."""
-        from .help import Help, widget_lines
+        from .help import Help, widget_lines, widget_title
 
         widget = self.app.screen.focused
-        name = "Help" if widget is None else type(widget).__name__
-        self.app.push_screen(Help(name, widget_lines(widget)))
+        self.app.push_screen(Help(widget_title(widget), widget_lines(widget)))
 
     def next_theme(self) -> None:
         """The next of our themes."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from widgets.panes.chain import chain
 
+from .conditions import tasks_of
 from .part import Part
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ class TaskVerbs(Part):
     def _chosen(self, *sections: str) -> list[Task]:
         pane = self.app.navigation.pane
         assert pane is not None
-        items: tuple[Any, ...] = pane.selected()
-        return [item for item in items if not sections or item.section in sections]
+        return [task for task in tasks_of(pane) if not sections or task.section in sections]
 
     def _apply(self, verb: str, tasks: list[Task], one: One, *, stay: bool = False) -> None:
         pane = self.app.navigation.pane

@@ -16,7 +16,7 @@ from memory.errors import UsageError
 from .source import ESCAPES, heading_end
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_REST = r"(?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*"
+_REST = r"(?:(?:\r?\n[ \t]*+)++(?<=[ \t])[^ \t\r\n][^\r\n]*+)*+"
 _REST_CR = r"(?:(?:(?>\r\n|\n|\r)[ \t]*)*(?>\r\n|\n|\r)[ \t]+[^ \t\r\n][^\r\n]*)*"
 _FIELD_LINE = r"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z))"
 _BULLET_LINE = r"([-*+])(?: {1,4}([^\r\n]*)|(?=[\r\n]|\Z))"
@@ -32,6 +32,9 @@ _FIRST = re.compile(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
 _ENDS = r"(?>\r\n|\n|\r)"
 _INDENTED = re.compile(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
 _TAG = re.compile(r"<[A-Za-z/!?]")
+# A whole code fence in column 0. It opens there whatever stands above it, HTML apart; other fences are left to the
+# block scanner.
+_FENCE = re.compile(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
@@ -110,7 +113,10 @@ def read_fields(source: bytes | str) -> Fields:
     else:
         text = "\n" + source
     if may_hide(text):
-        return _placed(source)
+        # A line of text ends a value as the fence does.
+        text = _FENCE.sub("\n.", text)
+        if may_hide(text):
+            return _placed(source)
     if "\n " in text or ("\t" in text and "\n\t" in text):
         values: dict[str, str] = {}
         for key, value, more in _LONG_PAIR.findall(text):
@@ -305,6 +311,12 @@ def _field(body: str, line: int, match: re.Match[str]) -> Field:
 
 def _join(value: str, more: str) -> str:
     """Return a value with its continuation lines, dedented by what they share and joined with line feeds."""
+    if (
+        more.count("\n") == more.count("\n  ")
+        and more[-1] != " "
+        and not ("\n   " in more or " \n" in more or "\t" in more or "\r" in more)
+    ):  # every line is indented by two spaces and nothing else
+        return (value.strip(" \t") + more.replace("\n  ", "\n")).strip("\n")
     if "\r" in more:
         more = more.replace("\r\n", "\n").replace("\r", "\n")
     lines = more.split("\n")

@@ -46,9 +46,10 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     """Return all findings, sorted by file and line; of some files only where `names` says so.
 
     Errors: what does not parse or loses its meaning. Warnings: dangling and duplicate links, forms that are off.
-    Notes: optional keys that are missing, links nobody uses, files that are not there. The result for all files
-    is kept until a document changes.
+    Notes: optional keys that are missing, links nobody uses, files that are not there. A file that cannot be read, or
+    that is a folder or a pipe, is an error of that file. The result for all files is kept until a document changes.
     """
+    snapshot = snapshot.readable()
     if names is not None:
         wanted = list(names)
         found = [one for name in wanted for one in _check_file(snapshot, name)]
@@ -57,10 +58,12 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     every = (*MEMORY_FILES, *snapshot.archive_names)
     documents = tuple(snapshot.document(name) for name in every)
     known = _LAST.get("all")
-    if known is not None and same_documents(known[0], documents):
+    whole = not any(map(snapshot.refused, every))
+    if whole and known is not None and same_documents(known[0], documents):
         return known[1]
     problems = _sorted([*(one for name in every for one in _check_file(snapshot, name)), *link_problems(snapshot)])
-    _LAST["all"] = (documents, problems)
+    if whole:
+        _LAST["all"] = (documents, problems)
     return problems
 
 
@@ -69,6 +72,10 @@ def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
+    refusal = snapshot.refused(name)
+    if refusal is not None:
+        yield Problem("error", name, 0, refusal.code, refusal.message)
+        return
     if not snapshot.exists(name):
         level: Level = "note" if name in MEMORY_FILES else "error"
         yield Problem(level, name, 0, "file.missing", f"there is no {name}")
@@ -163,11 +170,15 @@ def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
             yield Problem("note", name, monitor.line + 1, "monitor.incomplete", message)
 
 
-def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     config = snapshot.config
     again = set(map(id, config.duplicates))
+    # Two in one section were found as two fields of one name.
+    found = {line for line, code, _ in document.problems() if code == "field.twice"} if again else set()
     for setting in config.settings:
         if id(setting) in again:
+            if setting.line in found:
+                continue
             first = config.setting(setting.key)
             message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
             yield Problem("warning", name, setting.line + 1, "config.twice", message)

@@ -68,6 +68,9 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
             wrong = _bad_date(due.date or "", zone) or (_bad_cron(due.recurring) if due.recurring else None)
             if wrong:
                 yield Problem("error", name, _line(task.entry, "due", line), "task.due", wrong)
+        if "recurring" in fields:
+            message = "a task recurs by its due, such as `due: recurring: 0 9 * * MON`; this field does nothing"
+            yield Problem("warning", name, _line(task.entry, "recurring", line), "task.recurring", message)
         progress = fields.get("progress")
         if progress and progress.lower() not in ("null", "none", "-") and not _PROGRESS.fullmatch(progress):
             message = f"progress is {progress[:40]!r}, not 0% to 100%"

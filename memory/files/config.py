@@ -125,9 +125,9 @@ class Config:
         return self.zone(fallback)
 
     def maintenance(self) -> MaintenanceSettings:
-        """Return the numbers of the maintenance rules; a missing one has its default.
+        """Return the numbers of the maintenance rules; where the line is missing the default counts.
 
-        Raises ConfigError `config.value` that names file and line where a value is no usable number.
+        Raises ConfigError `config.value` that names file and line where a value is no usable number, an empty one too.
         """
         usual = MaintenanceSettings()
         return MaintenanceSettings(
@@ -145,7 +145,7 @@ class Config:
 
     def _number(self, key: str, usual: int) -> int:
         found = self.setting(key)
-        if found is None or is_absent(found.value):
+        if found is None:
             return usual
         self._check(found)
         return int(found.value)
@@ -201,7 +201,8 @@ def read_config(file: str, document: Document) -> Config:
 def value_problem(key: str, value: str) -> str | None:
     """Say what is wrong with the value (without remark) of a known key; None if nothing is, or nobody knows it."""
     if key in CONFIG_NUMBERS:
-        if not is_absent(value) and not (_NUMBER.fullmatch(value) and int(value) <= _LIMITS[key]):
+        # A line that names a limit and says none could mean "no limit"; the default in its place would be a guess.
+        if not (_NUMBER.fullmatch(value) and int(value) <= _LIMITS[key]):
             return f"{key} is {value[:40]!r}, not a whole number from 0 to {_LIMITS[key]}"
         return None
     if is_absent(value):

@@ -223,10 +223,10 @@ def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> Jour
     Archives are asked if `archived` says so, and only for what journal.md does not have. Raises NotFoundError
     `journal.not_found`, AmbiguousError `journal.ambiguous` with candidates and their longer refs.
     """
-    pools: list[Callable[[], Iterable[JournalEntry]]] = [lambda: snapshot.journal.entries()]
-    if archived:
-        pools.append(lambda: [entry for journal in snapshot.archived_journals() for entry in journal.entries()])
-    return look_up(text, KIND, "journal", pools, _by_digits)
+    journals = (snapshot if archived else snapshot.readable()).archived_journals
+    archive = lambda: (entry for journal in journals() for entry in journal.entries())  # noqa: E731
+    pools: list[Callable[[], Iterable[JournalEntry]]] = [snapshot.journal.entries, *([archive] if archived else ())]
+    return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive)
 
 
 def _by_digits(entries: Iterable[JournalEntry], digits: str) -> list[JournalEntry]:

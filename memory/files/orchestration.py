@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 FILE = "orchestration.md"
-KIND = "plans"
+KIND = "orchestration"
 STATUSES = ("planning", "running", "blocked", "completed", "failed")
 PlanSection = Literal["active", "completed"]
 SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans": "completed"}

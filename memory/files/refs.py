@@ -57,8 +57,11 @@ T = TypeVar("T", bound=Item)
 
 @cache
 def _blake2b() -> Callable[..., Any]:
-    from hashlib import blake2b
-
+    # The same function; hashlib would load OpenSSL first, which takes longer than naming a thousand tasks.
+    try:
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
     return blake2b
 
 
@@ -111,12 +114,14 @@ def look_up(
     noun: str,
     pools: Iterable[Callable[[], Iterable[T]]],
     by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
+    read_only: Callable[[], Iterable[T]] | None = None,
 ) -> T:
     """Return the one item that a ref, its hex digits (7 or more) or a part of its title names.
 
     `pools` are asked in their order until one has an answer: the file itself first, its archives after it. In a
     ref `kind#…` may be spelled with a file's name, which then is the only one looked at. A whole title, spelled
-    exactly, wins over titles that merely contain it. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
+    exactly, wins over titles that merely contain it. `read_only` is asked for nothing but the advice of the error: a
+    ref may stand where no edit reaches. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
     `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each that fits.
     """
     name = text.strip()
@@ -141,9 +146,12 @@ def look_up(
         if found:
             raise _ambiguous(name, kind, noun, found)
     what = "has the ref" if ref is not None and ref[0] is not None else "fits"
-    raise NotFoundError(
-        f"{noun}.not_found", f"no {_words(noun)} {what} {_shown(name)}", "list them to see their refs", text=name
-    )
+    hint = "list them to see their refs"
+    if read_only is not None and ref is not None and ref[0] in (None, kind):
+        file = next((item.file for item in read_only() if fits(item, ref[1])), None)
+        if file is not None:
+            hint = f"it stands in {file}, and the archive is only read"
+    raise NotFoundError(f"{noun}.not_found", f"no {_words(noun)} {what} {_shown(name)}", hint, text=name)
 
 
 def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item]) -> AmbiguousError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memory.document import Document, parse
+from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from .config import Config
@@ -88,6 +89,19 @@ class Snapshot:
         if name not in self._documents:
             self._documents[name] = self._source.document(name)
         return self._documents[name]
+
+    def readable(self) -> Snapshot:
+        """Return the same look in which a file that must not or cannot be read counts as missing; see `refused`."""
+        return _Readable(self._source, self._machine_zone, self._views, self._documents)
+
+    def refused(self, name: str) -> MemdeckError | None:  # noqa: ARG002 - a plain look raises it instead
+        """Return why a file of a `readable` look could not be read, None where it could."""
+        return None
+
+    @property
+    def refusals(self) -> Mapping[str, MemdeckError]:
+        """Why files of a `readable` look could not be read, of those that were asked for so far."""
+        return {}
 
     @cached_property
     def archive_names(self) -> tuple[str, ...]:
@@ -172,3 +186,40 @@ class Snapshot:
 
     def _view(self, name: str, read: Callable[[str, Document], V]) -> V:
         return self._views.get(name, self.document(name), read)
+
+
+class _Readable(Snapshot):
+    """A look at what can be read; it shares what the plain look has read, and its views."""
+
+    def __init__(
+        self,
+        source: Source,
+        machine_zone: Callable[[], tzinfo],
+        views: Views,
+        documents: dict[str, Document | None],
+    ) -> None:
+        super().__init__(source, machine_zone, views)
+        self._shared = documents
+        self._refused: dict[str, MemdeckError] = {}
+
+    def readable(self) -> Snapshot:
+        return self
+
+    @property
+    def refusals(self) -> Mapping[str, MemdeckError]:
+        return dict(self._refused)
+
+    def refused(self, name: str) -> MemdeckError | None:
+        self._read(name)
+        return self._refused.get(name)
+
+    def _read(self, name: str) -> Document | None:
+        if name not in self._documents:
+            try:
+                if name not in self._shared:
+                    self._shared[name] = self._source.document(name)
+                self._documents[name] = self._shared[name]
+            except MemdeckError as error:
+                self._refused[name] = error
+                self._documents[name] = None
+        return self._documents[name]

@@ -246,8 +246,8 @@ def _done(snapshot: Snapshot, task: Task, entry: Entry, outcome: str | None, now
 def _recurred(task: Task, entry: Entry, completed: Entry, following: Due, zone: tzinfo) -> Edit:
     """Put the completed copy on top of Completed and the task itself, due again, into Pending."""
     again = with_value(entry, "due", str(following), zone)
-    if task.section == "in-progress":
-        again = with_text(with_text(again, "started", None), "progress", None)
+    # The next time has not begun yet.
+    again = with_text(with_text(again, "started", None), "progress", None)
     document = task.document
     document, target = with_section(document, "completed")
     section, number = task.at

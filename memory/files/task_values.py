@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memory.document import Entry
 from memory.document.remarks import ABSENT, is_absent, split_remark
+from memory.document.source import ESCAPES
 
 from .refs import identity_hex, identity_of_bytes
 
@@ -58,7 +59,6 @@ class Due:
         return f"{value} ({self.remark})" if self.remark else value
 
 
-_ABSENT_BYTES = frozenset(word.encode() for word in ABSENT)
 _BRACKETS = frozenset(f"[{priority}]".encode() for priority in PRIORITIES)
 NO_DUE = Due()
 """What a task without `due` has."""
@@ -67,7 +67,9 @@ NO_DUE = Due()
 def read_due(value: str | None) -> Due:
     """Take the value of `due` apart: a date, `(recurring: CRON)` or `recurring: CRON` alone, and a remark."""
     if not value:
-        return Due()
+        return NO_DUE
+    if value[0] in "0123456789" and value[-1] not in ") \t":
+        return Due(value)
     plain, remark = split_remark(value)
     recurring = None
     other = None
@@ -138,26 +140,42 @@ def identity_of(entry: Entry) -> str:
 
 def _read_created(entry: Entry) -> str | None:
     """Return `created`; where the line is the usual one, without reading the other fields."""
-    quick = _quick_created(entry.raw)
+    quick = _quick(entry.raw, _CREATED)
     if quick is None:
         return text_or_none(entry.fields.get("created"))
-    return quick.decode("utf-8", "surrogateescape") or None
+    return quick.decode("utf-8", ESCAPES) or None
 
 
-def _quick_created(raw: bytes) -> bytes | None:
-    """Return the value of `created`, empty if there is none; None where the line is not the usual one."""
-    at = raw.find(b"created:") - 3
-    if at < -3:
-        return b""
-    end = raw.find(b"\n", at + 12)
-    behind = raw[end + 1 : end + 2]
-    # Code and HTML could hide the line, indented ones could go on with it.
-    if raw[at : at + 12] != b"\n- created: " or end < 0 or not (behind in b"-#" or not raw[end:].strip()):
+def completed_of(entry: Entry) -> str | None:
+    """Return `completed`; where the line is the usual one, without reading the other fields."""
+    quick = _quick(entry.raw, _COMPLETED)
+    if quick is None:
+        return text_or_none(entry.fields.get("completed"))
+    return quick.decode("utf-8", ESCAPES) or None
+
+
+_CREATED, _COMPLETED = b"\n- created: ", b"\n- completed: "
+
+
+def _quick(raw: bytes, line: bytes) -> bytes | None:
+    """Return the value behind the usual beginning of a line, empty if its key is nowhere; None: read all fields."""
+    at = raw.find(line)
+    key = raw.find(line[3:-1])
+    if key != at + 3:
+        return b"" if key < 0 else None
+    start = at + len(line)
+    end = raw.find(b"\n", start)
+    # Indented lines behind it could go on with it.
+    if end < 0 or (raw[end + 1 : end + 2] in b" \t\r\n" and raw[end:].strip()):
         return None
-    if b"```" in raw or b"~~~" in raw or b"<" in raw or b"\r" in raw:
+    # Code and HTML above could hide it.
+    above = raw[raw.find(b"\n") : at]
+    if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
         return None
-    value = raw[at + 12 : end].strip(b" \t")
-    return b"" if len(value) < 5 and value.lower() in _ABSENT_BYTES else value
+    value = raw[start:end].strip(b" \t")
+    if b"\r" in value or not value.isascii():
+        return None
+    return b"" if len(value) < 8 and text_or_none(value.decode()) is None else value
 
 
 def quick_identity(raw: bytes) -> str | None:
@@ -172,10 +190,12 @@ def quick_identity(raw: bytes) -> str | None:
         if title[: space + 1] not in _BRACKETS:
             return None
         title = title[space + 2 :]
-    # At its ends white space of any kind, hashes and carriage returns would have to be looked at.
-    if end < 0 or raw[:4] != b"### " or not title or not (35 < title[-1] < 127 and 32 < title[0] < 127):
+    # At its ends white space of any kind and hashes would have to be looked at.
+    if end < 0 or raw[:4] != b"### " or not title or title[0] <= 32 or title[-1] <= 35 or b"\r" in title:
         return None
-    created = _quick_created(raw)
+    if not title.isascii() and title.decode("utf-8", ESCAPES).strip() != title.decode("utf-8", ESCAPES):
+        return None
+    created = _quick(raw, _CREATED)
     return None if created is None else identity_of_bytes(b"tasks\0" + title + b"\0" + created)
 
 

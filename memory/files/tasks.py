@@ -15,10 +15,10 @@ from .task_values import (
     FIELD_KEYS,
     KIND,
     KNOWN_KEYS,
-    NO_DUE,
     PRIORITIES,
     Due,
     Head,
+    completed_of,
     created_of,
     identity_of,
     moment_or_none,
@@ -50,6 +50,15 @@ __all__ = [
 ]
 _FEW = 8  # so many refs are made one by one before all twins are looked for at once
 DueState = Literal["overdue", "today", "week", "later"]
+_NOTHING: dict[str, Any] = dict.fromkeys(
+    (
+        *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
+        *("progress", "tags", "cronJobId", "orchestrationId", "action", "notes", "outcome", "lastUpdate"),
+        *("extra", "line"),
+    )
+)
+"""The keys of the interface in their order, as a task has them that says nothing."""
+_TEXTS = KNOWN_KEYS - {"due", "tags", "progress"}
 
 
 class Task:
@@ -239,33 +248,28 @@ class Task:
     def json(self) -> dict[str, Any]:
         """Return the task under the keys of the interface; absent values are None, lines count from 1."""
         head = self.entry.memo(Head)
-        values = self.entry.fields
-        get = values.get
-        value = get("due")
-        due = read_due(value) if value else NO_DUE
-        tags = get("tags")
-        return {
-            "ref": self.ref,
-            "section": self.section,
-            "priority": head.priority,
-            "title": head.title,
-            "due": due.date,
-            "recurring": due.recurring,
-            "assigned": text_or_none(get("assigned")),
-            "created": text_or_none(get("created")),
-            "started": text_or_none(get("started")),
-            "completed": text_or_none(get("completed")),
-            "progress": read_progress(get("progress")),
-            "tags": read_tags(tags) if tags else [],
-            "cronJobId": text_or_none(get("cronJobId")),
-            "orchestrationId": text_or_none(get("orchestrationId")),
-            "action": text_or_none(get("action")),
-            "notes": text_or_none(get("notes")),
-            "outcome": text_or_none(get("outcome")),
-            "lastUpdate": text_or_none(get("lastUpdate")),
-            "extra": {} if KNOWN_KEYS.issuperset(values) else self.extra,
-            "line": self.line + 1,
-        }
+        found = _NOTHING.copy()
+        found["ref"] = self.ref
+        found["section"] = self.section
+        found["priority"] = head.priority
+        found["title"] = head.title
+        found["tags"] = []
+        found["extra"] = extra = {}
+        found["line"] = self.line + 1
+        # Most keys of most tasks are absent: what is there is gone through, not what could be.
+        for key, value in self.entry.fields.items():
+            if key in _TEXTS:
+                found[key] = text_or_none(value)
+            elif key == "due":
+                due = read_due(value)
+                found["due"], found["recurring"] = due.date, due.recurring
+            elif key == "tags":
+                found["tags"] = read_tags(value)
+            elif key == "progress":
+                found["progress"] = read_progress(value)
+            else:
+                extra[key] = value
+        return found
 
 
 class TaskList:
@@ -350,6 +354,8 @@ class TaskList:
     def name_all(self) -> None:
         """Get ready for many refs: who lists all tasks of a long file saves looking for the first ones one by one."""
         if self._twins is None:
+            # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
+            self._asked = -len(self.tasks)
             self._twins = self._find_twins()
 
     def _find_twins(self) -> dict[int, str]:
@@ -365,7 +371,7 @@ class TaskList:
         digits: dict[int, str] = {}
         for identity, group in groups.items():
             if len(group) > 1:
-                long = tell_apart(identity, [self.tasks[index].completed or "" for index in group])
+                long = tell_apart(identity, [completed_of(self.tasks[index].entry) or "" for index in group])
                 digits.update(zip(group, long, strict=True))
         return digits
 
@@ -381,10 +387,10 @@ def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
     `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
     """
-    pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks]
-    if archived:
-        pools.append(lambda: tuple(task for tasks in snapshot.archived_tasks() for task in tasks.tasks))
-    return look_up(text, KIND, "task", pools, _by_digits)
+    lists = (snapshot if archived else snapshot.readable()).archived_tasks
+    archive = lambda: (task for tasks in lists() for task in tasks.tasks)  # noqa: E731
+    pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks, *([archive] if archived else ())]
+    return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive)
 
 
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:

@@ -127,22 +127,23 @@ def add_completed(
         fresh.append(False)
     part.entries = [*entries, *(entry for _, entry in incoming[at:])]
     part.fresh = [*fresh, *[True] * (len(incoming) - at)]
-    return _joined(document, parts)
+    return _joined(document, parts, spaced=document.spaced)
 
 
-def add_days(document: Document, arrivals: Sequence[Day]) -> Document:
+def add_days(document: Document, arrivals: Sequence[Day], like: Document | None = None) -> Document:
     """Return a journal archive with days added: to the section of the same heading, on top, or as new sections.
 
-    New sections go where their date belongs, newest first; of one date in the order of `arrivals`.
+    New sections go where their date belongs, newest first; of one date in the order of `arrivals`. Where the archive
+    has no sections yet, blank lines are kept as in `like`, the file that the days come from.
     """
     parts = [_Part(section) for _, section in document.all_sections()]
     by_heading: dict[bytes, _Part] = {}
     for part in parts:
-        by_heading.setdefault(part.section.heading.rstrip(), part)
+        by_heading.setdefault(part.section.heading.rstrip(b"\r\n"), part)
     new: list[tuple[date, _Part]] = []
     filled: dict[int, int] = {}
     for day in arrivals:
-        key = day.section.heading.rstrip()
+        key = day.section.heading.rstrip(b"\r\n")
         known = by_heading.get(key)
         if known is None:
             if day.whole:
@@ -159,7 +160,8 @@ def add_days(document: Document, arrivals: Sequence[Day]) -> Document:
             known.put(at, day.entries)
             filled[id(known)] = at + len(day.numbers)
     new.sort(key=lambda one: one[0], reverse=True)
-    return _joined(document, _with_days(parts, new))
+    spaced = (document if like is None or document.sections else like).spaced
+    return _joined(document, _with_days(parts, new), spaced=spaced)
 
 
 def _with_days(parts: list[_Part], new: list[tuple[date, _Part]]) -> list[_Part]:
@@ -184,9 +186,9 @@ def _with_days(parts: list[_Part], new: list[tuple[date, _Part]]) -> list[_Part]
 # -- line ends and blank lines ------------------------------------------------------------------------------------
 
 
-def _joined(document: Document, parts: list[_Part]) -> Document:
-    """Return the document of these parts; what meets something new gets its line end and blank line."""
-    newline, spaced = document.newline, document.spaced
+def _joined(document: Document, parts: list[_Part], *, spaced: bool) -> Document:
+    """Return the document of these parts; what meets something new gets its line end and, if spaced, a blank line."""
+    newline = document.newline
     front = document.bom + document.front_raw
     for index, part in enumerate(parts):
         following = parts[index + 1].is_new if index + 1 < len(parts) else None

@@ -224,7 +224,8 @@ class _Planner:
             if day.whole:
                 emptied.add(pick.section)
         for name in sorted(arrivals):
-            self._archives[name] = archive.add_days(self._archive(archive.JOURNAL, name, document), arrivals[name])
+            base = self._archive(archive.JOURNAL, name, document)
+            self._archives[name] = archive.add_days(base, arrivals[name], like=document)
         self._sources["journal.md"] = _without(document, picks, drop=emptied)
 
 

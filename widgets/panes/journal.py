@@ -67,7 +67,8 @@ class JournalPane(Pane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many there are."""
-        return f"{snapshot.journal.count} entries"
+        count = snapshot.journal.count
+        return "1 entry" if count == 1 else f"{count} entries"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

@@ -107,6 +107,28 @@ def test_status(memdeck: Memdeck) -> None:
     assert memdeck("status", "-o", "json").data["last_maintenance"] == "2024-01-15T12:00:00Z"
 
 
+@pytest.mark.parametrize("name", ["knowledge.md", "config.md", "archive/tasks-2023-11.md"])
+def test_a_pipe_among_the_files_stops_no_overview(memdeck: Memdeck, memory: Path, name: str) -> None:
+    """check, status and search report a file that cannot be read, and go on with all others."""
+    path = memory / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    for answer, code in ((memdeck("check", "-o", "json"), 4), (memdeck("status", "-o", "json"), 0)):
+        assert answer.code == code
+        assert (name, 0, "file.not_regular") in [
+            (one["file"], one["line"], one["code"]) for one in answer.data["problems"]
+        ]
+    assert memdeck("check", name).code == 4
+    found = memdeck("search", "deploy", "-o", "json")
+    assert (found.code, found.data["results"] != []) == (0, True)
+    assert (
+        found.err
+        == f"memdeck: file.not_regular: .aiter/memory/{name} is a FIFO, not a regular file; it was not searched\n"
+    )
+    assert memdeck("search", "alice", "--in", "contacts").err == ""
+
+
 def test_init_never_overwrites(memdeck: Memdeck, tmp_path: Path) -> None:
     """Seven files and the archive, once."""
     folder = tmp_path / "new" / "place"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC
 from time import perf_counter
 
 import pytest
 
 from app.demo import demo_files
 from bench.workspaces import Size, workspace_files
+from memory.document import Document
+from memory.errors import RefusedError
 from memory.files.check import check_files, worst
+from memory.files.snapshot import Snapshot, Source
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory_files import NOW, snapshot_of
 
@@ -46,6 +51,7 @@ T = "## Pending\n### [LOW] A\n- created: 2024-01-01\n"
         ("tasks.md", T + "- due: 2024-02-30\n", ("error", 4, "task.due")),
         ("tasks.md", T + "- due: 2024-02-03 (recurring: often)\n", ("error", 4, "task.due")),
         ("tasks.md", T + "- due: recurring: 61 * * * *\n", ("error", 4, "task.due")),
+        ("tasks.md", T + "- recurring: 0 9 * * *\n", ("warning", 4, "task.recurring")),
         ("tasks.md", T + "- started: soon\n", ("error", 4, "task.started")),
         ("tasks.md", T + "- progress: 140%\n", ("error", 4, "task.progress")),
         ("tasks.md", T.replace("LOW", "URGENT"), ("warning", 2, "task.priority")),
@@ -90,11 +96,47 @@ def test_findings(name: str, text: str, expected: tuple[str, int, str]) -> None:
         assert expected in found
 
 
+def test_a_setting_that_stands_twice_is_one_finding() -> None:
+    """In one section it is a field that stands twice, in two sections a setting that does."""
+    for text, code in (("## W\n- a: 1\n- a: 2\n", "field.twice"), ("## W\n- a: 1\n## X\n- a: 2\n", "config.twice")):
+        problems = check_files(snapshot_of({"config.md": text}), ["config.md"])
+        assert [one.code for one in problems if one.level != "note"] == [code]
+
+
 def test_only_what_was_asked_for() -> None:
     """Named files alone are looked at; one that does not exist is an error."""
     snapshot = snapshot_of(FILES)
     assert {one.file for one in check_files(snapshot, ["contacts.md"])} == {"contacts.md"}
     assert worst(check_files(snapshot, ["nothing.md"])) == "error"
+
+
+@pytest.mark.parametrize("name", ["tasks.md", "config.md", "archive/tasks-2023-11.md"])
+def test_a_file_that_cannot_be_read_is_its_own_error(name: str) -> None:
+    """One file that is refused is reported as such, all others are checked, and nothing of that look is kept."""
+    snapshot = snapshot_of({**FILES, "journal.md": "## 2024-02-30\n### 10:00 — a\n"})
+    whole = check_files(snapshot)
+    refusing = Snapshot(_Refusing(snapshot._source, name), lambda: UTC)
+    found = [(one.level, one.file, one.line, one.code) for one in check_files(refusing)]
+    assert ("error", name, 0, "file.not_regular") in found
+    assert ("error", "journal.md", 1, "journal.date") in found
+    assert [one.file for one in check_files(refusing, [name]) if one.level == "error"] == [name]
+    assert check_files(snapshot) == whole
+
+
+class _Refusing:
+    """A source in which one file is none that can be read."""
+
+    def __init__(self, source: Source, name: str) -> None:
+        self.source = source
+        self.name = name
+
+    def document(self, name: str) -> Document | None:
+        if name == self.name:
+            raise RefusedError("file.not_regular", f"{name} is a FIFO, not a regular file", file=name)
+        return self.source.document(name)
+
+    def archives(self) -> Sequence[str]:
+        return sorted({*self.source.archives(), *([self.name] if "/" in self.name else [])})
 
 
 def test_many_entries_take_seconds() -> None:

@@ -38,7 +38,9 @@ def test_the_sample() -> None:
     assert config.maintenance() == MaintenanceSettings(7, 30, 500)
 
 
-@pytest.mark.parametrize("value", ["seven", "-1", "7.5", "1e3", "٧", "7 8", "99999999999", "7 (days) x"])
+@pytest.mark.parametrize(
+    "value", ["seven", "-1", "7.5", "1e3", "٧", "7 8", "99999999999", "7 (days) x", "", "null", "- (no limit)"]
+)
 @pytest.mark.parametrize("key", ["archiveCompletedAfterDays", "pruneJournalAfterDays", "maxJournalEntries"])
 def test_bad_numbers_are_errors_with_file_and_line(key: str, value: str) -> None:
     """A number that is none is never replaced by a default."""
@@ -54,7 +56,7 @@ def test_bad_numbers_are_errors_with_file_and_line(key: str, value: str) -> None
     [
         ("", MaintenanceSettings(7, 30, 500)),
         ("- archiveCompletedAfterDays: 3 (days)\n", MaintenanceSettings(3, 30, 500)),
-        ("- maxJournalEntries: null (no limit set)\n- pruneJournalAfterDays: 0\n", MaintenanceSettings(7, 0, 500)),
+        ("- maxJournalEntries: 0 (none)\n- pruneJournalAfterDays: 0\n", MaintenanceSettings(7, 0, 0)),
         ("## A\n- maxJournalEntries: 5\n## B\n- maxJournalEntries: 6\n", MaintenanceSettings(7, 30, 5)),
     ],
 )

@@ -125,8 +125,9 @@ def test_an_archived_task_keeps_its_ref() -> None:
     before = snapshot_of({"tasks.md": "## Completed\n" + entry})
     moved = snapshot_of({"tasks.md": "## Completed\n", "archive/tasks-2024-01.md": "## Completed\n" + entry})
     ref = before.tasks.tasks[0].ref
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError) as caught:
         find_task(moved, ref)
+    assert caught.value.hint == "it stands in archive/tasks-2024-01.md, and the archive is only read"
     found = find_task(moved, ref, archived=True)
     assert (ref, "archived", "archive/tasks-2024-01.md") == (found.ref, found.section, found.file)
     assert found.json()["section"] == "archived"

@@ -147,6 +147,18 @@ def test_days_of_the_journal_keep_their_sections() -> None:
     assert parse(result.dump()).headings() == result.headings()
 
 
+def test_a_tight_journal_gives_a_tight_archive() -> None:
+    """A file without blank lines moves without any, byte for byte; an archive that has sections keeps its own way."""
+    text = "## 2024-01-04\n### 10:00 — a\n- x\n### 09:00 — b\n- y\n## 2024-01-03\n### c\n- z\n"
+    source = document("---\ntype: activity-journal\n---\n" + text)
+    days = leaving(text)
+    tight = add_days(new_archive("journal", NOW, source), days, like=source)
+    assert tight.dump().decode() == JOURNAL_HEADER[:-1] + text
+    known = JOURNAL_HEADER + day("2024-01-05", "o", "p")
+    spaced = add_days(document(known), days, like=source).dump().decode()
+    assert spaced.startswith(known + "## 2024-01-04\n\n### 10:00 — a\n- x\n\n### 09:00 — b")
+
+
 def test_days_join_their_section() -> None:
     """Entries of a date that is there already go on top of it; two sections of one date become one."""
     base = document(JOURNAL_HEADER + day("2024-01-03", "08:00 — old") + day("2024-01-01", "x"))

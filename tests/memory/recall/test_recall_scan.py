@@ -44,7 +44,7 @@ def test_every_file_gives_records() -> None:
     for record in found:
         assert record.line >= 0
         assert (record.ref is None) == (record.kind == "config")
-        assert record.ref is None or record.ref.startswith(f"{record.kind}#")
+        assert record.ref is None or record.ref.startswith(record.file.removesuffix(".md") + "#")
     assert {record.kind for record in records(_snapshot(), ["plans", "tasks"])} == {"tasks", "plans"}
 
 

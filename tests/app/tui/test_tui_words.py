@@ -1,0 +1,185 @@
+"""The application says where a person is, what cannot be done, and never stands still over odd content."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets._toast import Toast
+
+from app.tui.app import terminal_encoding
+from app.tui.entries import LONGEST_VALUE
+from app.tui.help import Help, key_groups
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.forms import Form
+from widgets.glyphs import ASCII, UNICODE, glyphs_for
+
+
+def said(app: MemdeckApp) -> str:
+    """The last words in the corner."""
+    return [*app._notifications][-1].message
+
+
+@pytest.mark.parametrize(
+    ("environ", "encoding"),
+    [
+        ({}, None),
+        ({"LANG": "de_DE.UTF-8"}, "UTF-8"),
+        ({"LANG": "de_DE"}, None),
+        ({"LANG": "de_DE.ISO-8859-1@euro"}, "ISO-8859-1"),
+        ({"LANG": "C"}, "ascii"),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, "ascii"),
+        ({"LANG": "en_US.UTF-8", "LC_ALL": "POSIX"}, "ascii"),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8"}, "UTF-8"),
+    ],
+)
+def test_the_locale_tells_what_the_terminal_shows(environ: dict[str, str], encoding: str | None) -> None:
+    """LC_ALL counts before LC_CTYPE before LANG, and what Python makes of the locale C does not count."""
+    assert terminal_encoding(environ) == encoding
+    assert glyphs_for(encoding or "utf-8") is (UNICODE if encoding in (None, "UTF-8") else ASCII)
+
+
+async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
+    """The first pane of a letter opens; a letter that no pane has says so."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        for keys, pane in (("gk", "knowledge"), ("gm", "monitors"), ("g8", "config"), ("gt", "tasks")):
+            await press(pilot, *keys)
+            assert app.navigation.pane is not None
+            assert app.navigation.pane.pane_id == pane
+        await press(pilot, "g", "z")
+        assert app.navigation.pane.pane_id == "tasks"
+        assert said(app) == "No pane begins with 'z'."
+
+
+async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
+    """A row that is a task takes the keys of tasks, one that is none does not."""
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        assert pane is not None
+        for row in pane.line_list.rows:
+            item = getattr(row, "item", None)
+            if getattr(item, "group", "") == "today":
+                pane.line_list.cursor = row
+        await settle(pilot)
+        assert app.check_action("do", ("task.start",))
+        await press(pilot, "s")
+        started = workspace.snapshot().tasks.in_section("in-progress")
+        assert "Deploy v2.1 to staging" in {task.title for task in started}
+        for row in pane.line_list.rows:
+            if getattr(getattr(row, "item", None), "group", "") == "journal":
+                pane.line_list.cursor = row
+        await settle(pilot)
+        assert not app.check_action("do", ("task.due",))
+
+
+async def test_field_filters_begin_empty_and_name_the_fields(workspace: Workspace) -> None:
+    """f shows the names in the bar and leaves all of it to what is typed."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "f")
+        assert "tag: priority: assigned:" in screen_text(app)
+        await type_text(pilot, "priority:high")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.filter == "priority:high"
+        titles = {
+            item.title for item in (row.item for row in app.navigation.pane.line_list.rows if hasattr(row, "item"))
+        }
+        assert titles == {"Deploy v2.1 to staging", "Monitor API latency"}
+
+
+async def test_the_number_of_selected_entries_is_said(workspace: Workspace) -> None:
+    """The list's title counts the selection, also a range that grows, and forgets it with Escape."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "v", "j")
+        assert "2 selected ─" in screen_text(app)
+        await press(pilot, "escape")
+        assert "selected ─" not in screen_text(app)
+        assert "3 pending" in screen_text(app)
+
+
+async def test_the_detail_says_how_to_leave_it(workspace: Workspace) -> None:
+    """With the focus in the detail the footer begins with Esc; in the list it does not show it."""
+    app = make_app(workspace)
+    async with running(app, (40, 10)) as pilot:
+        assert "Esc back" not in screen_text(app)
+        await press(pilot, "enter")
+        assert "Esc back" in screen_text(app)
+        await press(pilot, "escape")
+        assert "Esc back" not in screen_text(app)
+
+
+async def test_help_begins_with_what_can_be_done(workspace: Workspace) -> None:
+    """The keys of entries and tasks stand before those that move; F1 says what the pane is for."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        assert [*key_groups(app.screen)][:3] == ["Entries", "Tasks", "List"]
+        await press(pilot, "f1")
+        assert isinstance(app.screen, Help)
+        text = screen_text(app)
+        assert "What there is to do, for people and agents." in text
+        assert "PaneList" not in text
+
+
+async def test_an_entry_that_goes_while_its_form_is_open(workspace: Workspace) -> None:
+    """Saving says in the form that it is gone; what was typed stays there."""
+    app = make_app(workspace)
+    path = workspace.memory / "tasks.md"
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, " now")
+        path.write_text(path.read_text("utf-8").replace("Deploy v2.1", "Roll out v2.1"), "utf-8")
+        app.looking.request()
+        await settle(pilot)
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Form)
+        assert "somebody removed or renamed this entry" in screen_text(app)
+        assert "Deploy v2.1 to staging now" in screen_text(app)
+
+
+async def test_an_enormous_value_is_shown_in_part(workspace: Workspace) -> None:
+    """A note of megabytes shows its beginning and how much is left out; a form is not opened for it."""
+    path = workspace.memory / "tasks.md"
+    notes = "word " * (LONGEST_VALUE // 2)
+    path.write_text(path.read_text("utf-8").replace("- notes: ", f"- notes: {notes}", 1), "utf-8")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        assert pane is not None
+        assert len(pane.detail_view.shown_lines) < 2_000
+        await press(pilot, "e")
+        assert not isinstance(app.screen, Form)
+        assert "too long for a form" in said(app)
+
+
+async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None:
+    """While a file cannot be read the header says so; when it can, the header is as before."""
+    app = make_app(workspace)
+    path = workspace.memory / "tasks.md"
+    async with running(app) as pilot:
+        kept = path.read_bytes()
+        path.unlink()
+        path.mkdir()
+        app.looking.request()
+        await settle(pilot)
+        assert "not read: " in screen_text(app).splitlines()[0]
+        path.rmdir()
+        path.write_bytes(kept)
+        app.looking.request()
+        await settle(pilot)
+        assert "not read: " not in screen_text(app).splitlines()[0]
+
+
+@pytest.mark.parametrize("words", [1, 20, 60, 90])
+async def test_long_messages_end_above_the_footer(workspace: Workspace, words: int) -> None:
+    """However many lines a message takes, its last one is seen and the key hints stay free."""
+    app = make_app(workspace)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        app.say(" ".join(["words"] * words))
+        await settle(pilot)
+        toast = app.screen.query_one(Toast)
+        assert toast.region.bottom <= 23
