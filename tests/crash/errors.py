@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def _failed(
                 os.write(args[0], bytes(args[1])[: len(args[1]) // 2])
             raise OSError(code, os.strerror(code))
 
-    descriptors = _open_files()
+    descriptors = _open_files(place)
     told: BaseException | None = None
     with in_force(Calls(fail, looking=not lasting)):
         try:
@@ -80,7 +81,7 @@ def _failed(
             tally.expect(False, f"{where}: raised {error!r}")
     tally.points += 1
     tally.expect(not isinstance(told, OSError), f"{where}: a bare {told!r}")
-    tally.expect(_open_files() == descriptors, f"{where}: left a file open")
+    tally.expect(_open_files(place) == descriptors, f"{where}: left a file open")
     try:
         place.recover()
     except Exception as error:
@@ -94,12 +95,11 @@ def _failed(
     return int(silent)
 
 
-def _open_files() -> int:
-    """Return how many files are open, the change log apart, which stays open; 0 where the system does not tell."""
+def _open_files(place: Place) -> int:
+    """Return how many files of a place are open, the change log apart, which stays open; 0 where nothing tells."""
     found = 0
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
-        try:
-            found += "/changes.sqlite" not in os.readlink(f"/proc/self/fd/{name}")
-        except FileNotFoundError:  # the folder of descriptors itself
-            continue
+        with suppress(FileNotFoundError):  # the folder of descriptors itself
+            path = os.readlink(f"/proc/self/fd/{name}")
+            found += path.startswith(f"{place.top}/") and "/changes.sqlite" not in path
     return found

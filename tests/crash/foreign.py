@@ -194,9 +194,11 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
         where_now = [data for data in tree.values() if data and MARK in data]
         if may_be_kept:
             where_now += [data for data in kept if MARK in data]
-        if where_now or not (place.top / "began").exists() or time.monotonic() > deadline:
+        others = [left for left in place.leftovers() if not left.endswith(".kept")]
+        came = bool(where_now) or not (place.top / "began").exists()
+        if (came and not others) or time.monotonic() > deadline:
             break
-        time.sleep(0.005)  # The writer of a killed change may only now get its file.
+        time.sleep(0.005)  # The writer of a killed change may only now get its file, or still have it open.
     removed = tree.get(name) is None and (place.top / "seen").exists()
     wrote = (place.top / "wrote").exists() and not removed
     tally.expect(
@@ -204,5 +206,4 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
     )
     listed = [one.data for one in store.kept()]
     tally.expect(all(data in listed for data in kept), f"{where}: kept bytes are not listed")
-    others = [left for left in place.leftovers() if not left.endswith(".kept")]
     tally.expect(not others, f"{where}: left behind {others}")

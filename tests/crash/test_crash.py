@@ -56,7 +56,7 @@ def test_nothing_is_lost(top: Path, part: str) -> None:
     assert tally.notes.get("recovery ms", 0) < 200
 
 
-@pytest.mark.parametrize("mutant", ["no intent", "recovery after clearing up", "no lock", "plain rename"])
+@pytest.mark.parametrize("mutant", ["no intent", "recovery after clearing up", "recovery forgets", "a removal unlinks"])
 def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
     assert mutants.noticed(mutant)
