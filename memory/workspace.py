@@ -31,13 +31,15 @@ class Outcome:
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
 
-    `kept` are sentences about entries that stay although one side removed them, for the other changed them.
+    `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
+    the other changed them.
     """
 
     change: Change
     summary: str
     ref: str | None = None
     kept: tuple[str, ...] = ()
+    entry: Entry | None = None
 
 
 class Workspace:
@@ -206,7 +208,7 @@ class Workspace:
             if written_now is None or written_now.data is not document.dump():
                 written_now = self.store.read(path)
             self._documents[name] = (written_now, document)
-        return Outcome(change, edit.summary, edit.ref)
+        return Outcome(change, edit.summary, edit.ref, entry=edit.entry)
 
     def save(
         self,

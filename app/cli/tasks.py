@@ -174,7 +174,8 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
-    task = find_task(session.workspace.snapshot(), outcome.ref or "", archived=True)
+    snapshot = session.workspace.snapshot()
+    task = snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])
