@@ -18,6 +18,7 @@ from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
 
 if TYPE_CHECKING:
+    from memory.late import Late
     from memory.storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
@@ -291,6 +292,12 @@ class Workspace:
         from memory.changes import notice
 
         return notice(self, now)
+
+    def merge_late(self, now: datetime) -> tuple[Late, ...]:
+        """Merge what other programs wrote to files that a change had just displaced; see `memory.late`."""
+        from memory.late import merge_late
+
+        return merge_late(self, now)
 
 
 class _Reading:

@@ -190,6 +190,28 @@ class History:
                 lambda db: rows.regions_of(db, record.seq, rows.files_of(db, record.seq)[number][0]), (), make=False
             )
 
+    def before(self, change_id: str, path: str) -> bytes | None:
+        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
+        record = self.get(change_id)
+        with self._mutex:
+            data = self._log.last_known(path)[1]
+        condition = "seq >= ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
+        later = self._records(condition, (record.seq, rows.key(path)), 0)
+        for one in later:
+            file = next(file for file in one.files if file.path == path)
+            if file.kept is None:
+                return None
+            try:
+                data = apply(inverted(self.regions(one, file)), data or b"")
+            except ValueError:  # rows that do not belong together
+                return None
+            if file.before is None:
+                data = None
+        wanted = next((file for file in record.files if file.path == path), None)
+        with self._mutex:
+            known = wanted is not None and self._log.identity(path, data) == wanted.before
+        return data if known else None
+
     # -- taking back --------------------------------------------------------------------------------------------
 
     def undo(self, store: Store, *, actor: str, now: datetime) -> Change:

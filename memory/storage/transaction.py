@@ -122,6 +122,19 @@ class Transaction:
             journal.keep(displaced)
         self._clear(places, displaced)
 
+    def forget(self, name: str) -> None:
+        """Remove one late file of another program from the stage folder and from the list of those."""
+        if self._open is None or self._journal is None:
+            return
+        left = tuple(file for file in self._journal.known if file.name != name)
+        if left == self._journal.known:
+            return
+        try:
+            fsio.remove(name, self._open.stage)
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+        self._journal.keep(left)
+
     def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
         try:
             fsio.empty_folder(places.stage, {file.name for file in displaced})
