@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
 _TRIES = 12  # How often a change is planned again while other programs write to the same files.
+_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +177,15 @@ class Workspace:
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
-        for left in range(_TRIES - 1, -1, -1):
+        for tries in range(1, _TRIES + 1):
             try:
                 return self._attempt(operation, build, actor, now)
             except ConflictError as error:
                 # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
-                if not (left and error.details.get("crossed")):
+                if tries == _TRIES or not error.details.get("crossed"):
                     raise
+                # One that writes all the time is given longer and longer to come to an end.
+                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:

@@ -23,7 +23,7 @@ from .changes import Change
 from .log import ChangeLog, Found
 from .records import Reading, Record, RecordedFile
 from .steps import conflict
-from .version import Version
+from .version import Stored, Version
 
 if TYPE_CHECKING:
     import sqlite3
@@ -110,6 +110,17 @@ class History:
             found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
         with self._mutex:
             return self._log.notice(found, now, self._same)
+
+    def passing(self, path: str, stored: Stored, within: float) -> bool:
+        """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
+        moment: missing, empty, cut off, or less than half as long as it was known last.
+        """
+        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
+        age = time.time_ns() - changed
+        if age > within * 1e9:
+            return False
+        with self._mutex:
+            return self._log.passing(Found(path, stored.base, stored.version, age))
 
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen, relative to the store's root."""
