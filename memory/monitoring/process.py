@@ -186,7 +186,9 @@ class Supervisors:
     def hand_over(self, connection: socket.socket) -> None:
         """Give one end of a connection away; the supervisor of the next command holds it."""
         with self._lock:
-            if self._control is None or self._owner != os.getpid():
+            if self._owner != os.getpid():
+                self._drop()
+            if self._control is None:
                 self._start()
             assert self._control is not None
             try:
