@@ -92,13 +92,16 @@ def _bury(supervisors: set[int], wait: bool = False) -> None:
     killed = False
     while True:
         try:
-            pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WUNTRACED | (0 if wait else os.WNOHANG))
         except ChildProcessError:
             supervisors.clear()
             return
         if pid == 0:
             break
-        if pid in supervisors:
+        if os.WIFSTOPPED(status):
+            # A command may stop its supervisor, but not for long.
+            _send(pid, signal.SIGCONT)
+        elif pid in supervisors:
             supervisors.discard(pid)
             killed = killed or status != 0
             if wait:
