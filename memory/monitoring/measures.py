@@ -133,6 +133,8 @@ def measure_file(settings: Settings, decision: Decision | None, around: Around) 
         return Found({"exists": 0, "missing": 1})
     except OSError as error:
         raise Down((error.strerror or "it cannot be looked at").lower()) from None
+    if stat.S_ISLNK(found.st_mode):
+        raise Down("a link that leads in a circle")
     age = max(0.0, around.now.timestamp() - found.st_mtime)
     reading: dict[str, Value] = {"exists": 1, "missing": 0, "age": age}
     if stat.S_ISREG(found.st_mode):

@@ -90,6 +90,8 @@ def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Arou
 
     if url.scheme not in ("http", "https") or not url.host:
         raise NotApproved(f"{url.scheme or 'no scheme'} is not http or https")
+    if url.port is not None and not 0 < url.port < 65536:
+        raise NoAnswer("not an address")
     port = url.port or (443 if url.scheme == "https" else 80)
     try:
         found = resolve(url.raw_host.decode("ascii"), port, until - time.monotonic())
