@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
 _DISK = re.compile(r"(?:^|[\s;&|(])df\b.*%", re.DOTALL)
+_MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 
 
@@ -160,7 +161,7 @@ def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:
     """Return the values that are kept with a result: numbers, and short texts that a threshold asked for."""
     kept: dict[str, int | float | str] = {}
     for name, value in reading.items():
-        if name in _HIDDEN or (name.startswith("value[") and name != "value[0]" and len(kept) > 20):
+        if name in _HIDDEN or name == "value[0]" or (name.startswith("value[") and len(kept) >= _MOST_VALUES):
             continue
         if isinstance(value, Quantity):
             kept[name] = value.number

@@ -123,7 +123,7 @@ def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
                     break
                 data += more
         except TimeoutError:
-            SUPERVISORS.abandon()
+            SUPERVISORS.close()
             raise TimeoutError(0, "it did not end in time") from None
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -205,15 +205,8 @@ class Supervisors:
             if self._process is not None and self._process.poll() is not None:
                 self._drop()
 
-    def abandon(self) -> None:
-        """Kill the process, which does not do its work; what it runs dies with it."""
-        with self._lock:
-            if self._process is not None and self._owner == os.getpid():
-                self._process.kill()
-            self._drop()
-
     def close(self) -> None:
-        """End the process, once the commands that run have ended."""
+        """End the process; whatever runs is ended by the supervisors, without anybody waiting for it."""
         with self._lock:
             self._drop()
 
@@ -244,13 +237,8 @@ class Supervisors:
         if control is not None:
             control.close()
         if process is not None and self._owner == os.getpid():
-            import subprocess
-
-            try:
-                process.wait(_MARGIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 SUPERVISORS = Supervisors()

@@ -197,22 +197,31 @@ def test_a_run_can_be_called_off(marked: Marked) -> None:
 
 
 PARENT = """
-import os, sys
+import os, sys, threading
 from memory.monitoring.process import run_command
-run_command("echo $$ > pid; (setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+def run():
+    run_command("(setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+threading.Thread(target=run, daemon=True).start()
+sys.stdin.readline()
 """
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals) -> None:
-    """When memdeck is killed, what it runs is ended too, and the processes in between are gone."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, None])
+def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | None) -> None:
+    """When memdeck is killed or ends, at once, what it runs is ended too, and the processes in between are gone."""
     environment = {"PATH": os.environ["PATH"], "MARK": marked.mark, "PYTHONPATH": str(HOUSE)}
-    with subprocess.Popen([sys.executable, "-c", PARENT], cwd=marked.folder, env=environment) as parent:
+    words = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(words, cwd=marked.folder, env=environment, stdin=subprocess.PIPE) as parent:
         assert within(10, lambda: len(marked.alive()) > 2)
         supervisors = _children_of(parent.pid)
         assert supervisors
-        parent.send_signal(number)
+        if number is None:
+            assert parent.stdin is not None
+            parent.stdin.close()
+        else:
+            parent.send_signal(number)
+        assert parent.wait(1) in (0, -(number or 0))
     assert within(5, lambda: marked.alive() == [])
     assert within(5, lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
 
@@ -261,6 +270,18 @@ def test_many_threads_share_one(marked: Marked) -> None:
     for thread in threads:
         thread.join()
     assert done == {number: f"{number}\n{number}\n" for number in range(40)}
+
+
+@linux
+def test_no_handle_stays_open(marked: Marked) -> None:
+    """Hundreds of commands leave no open file behind, here or in the process that serves them."""
+    marked.run("true")
+    places = [Path("/proc/self/fd"), Path(f"/proc/{SUPERVISORS.pid}/fd")]
+    before = [len(list(place.iterdir())) for place in places]
+    for _ in range(50):
+        marked.run("true")
+        marked.run("exit 1", cancel=Cancel())
+    assert within(2, lambda: [len(list(place.iterdir())) for place in places] == before)
 
 
 def test_it_imports_nothing_of_memdeck() -> None:
