@@ -28,6 +28,9 @@ LIMIT = 64 * 1024
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
 _MARGIN = 8.0
+_HOUSE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The house comes last on the path, so that nothing in it can stand before the standard library.
+_START = "import sys; sys.path.append(sys.argv[1]); from memory.monitoring.supervisor import main; main()"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -218,7 +221,7 @@ class Supervisors:
         with theirs:
             # Not a child of a thread's life: it ends when the connection does, however memdeck ends.
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", os.path.join(os.path.dirname(__file__), "supervisor.py")],
+                [sys.executable, "-I", "-S", "-B", "-c", _START, _HOUSE],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
