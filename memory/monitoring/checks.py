@@ -72,7 +72,7 @@ def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, ar
         case "http":
             return measure_http(settings, decision.text, decision.single, around)
         case "tcp":
-            return measure_tcp(settings, decision.single, around)
+            return measure_tcp(settings, decision.text, decision.single, around)
         case _:
             return measure_command(settings, decision.text, around)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEYS: Mapping[str, tuple[str, ...]] = {
     "http": ("url", "method", "expect", "certificate", "follow", "timeout"),
     "command": ("command", "unit", "environment", "timeout"),
-    "tcp": ("host", "port", "timeout"),
+    "tcp": ("host", "port", "url", "timeout"),
     "file": ("path",),
     "heartbeat": ("entry", "olderThan"),
 }
@@ -57,8 +57,6 @@ class Settings:
     command: str = ""
     unit: str = ""
     environment: tuple[str, ...] = ()
-    host: str = ""
-    port: int = 0
     path: str = ""
     entry: str = ""
     older_than: float = 0.0
@@ -96,8 +94,8 @@ def read_settings(monitor: Monitor) -> Settings:
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
             return Settings(kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names)
         case "tcp":
-            host, port = fields.target()
-            return Settings(kind, threshold, timeout, host=host, port=port)
+            fields.target()
+            return Settings(kind, threshold, timeout)
         case "file":
             return Settings(kind, threshold, timeout, path=fields.needed("path"))
         case _:
@@ -170,14 +168,30 @@ class _Fields:
         return int(found.number)
 
     def target(self) -> tuple[str, int]:
-        """Read `host` and `port`, or a host with its port: `db.example.com:5432`, `[::1]:5432`."""
-        host, port = self.needed("host"), self.text("port")
-        if not port:
-            host, _, port = host.rpartition(":")
-        if host.startswith("[") and host.endswith("]"):
-            host = host[1:-1]
-        if not host or not _HOST.fullmatch(host):
-            raise BadSetting("host", f"host is {self.text('host')[:40]!r}", "write a name or an address")
-        if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
-            raise BadSetting("port", f"port is {port[:20]!r}", "write a number from 1 to 65535")
-        return host, int(port)
+        """Read `host` and `port`, a host with its port, or a `url` that holds both."""
+        return read_target(self.text("url") or f"{self.needed('host')}:{self.text('port')}")
+
+
+def read_target(text: str) -> tuple[str, int]:
+    """Read what a tcp monitor connects to, as it was approved: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`.
+
+    Raises BadSetting.
+    """
+    host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
+        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
+        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+    return host, int(port)
+
+
+def _is_address(host: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

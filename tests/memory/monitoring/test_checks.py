@@ -95,13 +95,15 @@ def test_ports(tmp_path: Path) -> None:
     with raw_server(lambda connection: connection.recv(1)) as port:
         opened = checked(tmp_path, f"Port\n- type: tcp\n- host: localhost\n- port: {port}\n")
         joined = checked(tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{port}\n- threshold: open\n")
-        outside = checked(
-            tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{port}\n", decision=Decided(True, "x", single=False)
-        )
+        whole = Decided(True, f"127.0.0.1:{port}", single=False)
+        outside = checked(tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{port}\n", decision=whole)
+        before = Decided(True, f"tcp://[::ffff:127.0.0.1]:{port}")
+        other = checked(tmp_path, "Port\n- type: tcp\n- host: 127.0.0.1:1\n", decision=before)
     closed = checked(tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{free_port()}\n")
     unknown = checked(tmp_path, "Port\n- type: tcp\n- host: no-such-host.invalid\n- port: 80\n")
     assert (opened.state, opened.values["open"]) == ("healthy", 1)
     assert opened.summary.startswith("open, ")
+    assert other.state == "healthy"  # what was approved is asked, not what stands in the file by now
     assert (joined.state, joined.summary) == ("failing", "open")
     assert (outside.state, outside.summary) == ("blocked", "127.0.0.1 is not a public address")
     assert (closed.state, closed.summary, closed.values) == ("failing", "not open: connection refused", {"open": 0})
@@ -123,7 +125,10 @@ def test_a_port_that_does_not_answer(tmp_path: Path) -> None:
     assert result.seconds < 1
 
 
-@pytest.mark.parametrize("lines", ["- host: a b\n- port: 80", "- host: x\n- port: 99999", "- host: x", "- port: 80"])
+@pytest.mark.parametrize(
+    "lines",
+    ["- host: a b\n- port: 1", "- host: x\n- port: 99999", "- host: x", "- port: 80", "- url: x", "- host: ::1"],
+)
 def test_a_port_must_be_one(tmp_path: Path, lines: str) -> None:
     """Host and port that are none are told before anything is asked."""
     assert checked(tmp_path, f"Port\n- type: tcp\n{lines}\n").state == "error"
