@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from memory.document.remarks import is_absent
 from memory.errors import UsageError
 
-from .names import KINDS
-from .thresholds import Threshold, parse_threshold
+from .names import JSON, KINDS
+from .thresholds import BadThreshold, Threshold, parse_threshold
 from .units import read_duration, read_quantity
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def read_settings(monitor: Monitor) -> Settings:
                 method=fields.one_of("method", _METHODS),
                 follow=fields.hops("follow"),
                 expect=expect,
-                expected=parse_threshold(expect, kind) if expect.startswith("json.") else None,
+                expected=_expected(expect),
                 certificate=fields.seconds("certificate", 0.0, "d"),
             )
         case "command":
@@ -121,6 +121,16 @@ def kind_of(monitor: Monitor) -> str:
     if monitor.command is not None:
         return "command" if monitor.url is None else ""
     return "http" if monitor.url is not None else ""
+
+
+def _expected(text: str) -> Threshold | None:
+    """Return the condition that an answer must fulfil; None where `expect` is a plain text."""
+    if not text.startswith(JSON):
+        return None
+    try:
+        return parse_threshold(text, "http")
+    except BadThreshold as error:
+        raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
 
 
 class _Fields:
