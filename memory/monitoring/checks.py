@@ -82,7 +82,9 @@ def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, s
     reading = found.reading
     reasons: list[str] = []
     breached = settings.threshold.judge(reading)
-    if breached:
+    # Of what is not there at all nothing else can be measured, and that is no less bad.
+    absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
+    if breached or absent:
         reasons.append(_bad_words(settings, found, monitor))
     if settings.expect:
         held = settings.expected.judge(reading) if settings.expected else settings.expect in str(reading.get("body"))
@@ -110,6 +112,8 @@ def _bad_words(settings: Settings, found: Found, monitor: Monitor) -> str:
         return _value_words(settings, found.reading["value"], monitor)
     if settings.kind == "tcp" and not found.reading.get("open"):
         return f"not open: {found.detail}"
+    if settings.kind == "file" and found.reading.get("missing") == 1:
+        return "missing"
     if settings.kind == "heartbeat":
         age = found.reading.get("age")
         return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"

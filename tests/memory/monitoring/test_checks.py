@@ -100,6 +100,7 @@ def test_ports(tmp_path: Path) -> None:
         before = Decided(True, f"tcp://[::ffff:127.0.0.1]:{port}")
         other = checked(tmp_path, "Port\n- type: tcp\n- host: 127.0.0.1:1\n", decision=before)
     closed = checked(tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{free_port()}\n")
+    timed = checked(tmp_path, f"Port\n- type: tcp\n- host: 127.0.0.1:{free_port()}\n- threshold: latency > 1s\n")
     unknown = checked(tmp_path, "Port\n- type: tcp\n- host: no-such-host.invalid\n- port: 80\n")
     assert (opened.state, opened.values["open"]) == ("healthy", 1)
     assert opened.summary.startswith("open, ")
@@ -107,6 +108,7 @@ def test_ports(tmp_path: Path) -> None:
     assert (joined.state, joined.summary) == ("failing", "open")
     assert (outside.state, outside.summary) == ("blocked", "127.0.0.1 is not a public address")
     assert (closed.state, closed.summary, closed.values) == ("failing", "not open: connection refused", {"open": 0})
+    assert (timed.state, timed.summary) == ("failing", "not open: connection refused")
     assert (unknown.state, unknown.summary[:36]) == ("failing", "not open: no-such-host.invalid is un")
 
 
@@ -149,7 +151,7 @@ def file_monitor(path: str, threshold: str = "") -> str:
         ("folder", "", "healthy", "3 h old"),
         ("folder", "size > 1MB", "error", "no value for size"),
         ("gone", "", "failing", "missing"),
-        ("gone", "age > 2h", "error", "no value for age"),
+        ("gone", "age > 2h", "failing", "missing"),
         ("gone", "exists", "healthy", "missing"),
         ("backup.tar/x", "", "failing", "missing"),
         ("inside", "", "healthy", "2 kB, 3 h old"),
@@ -224,6 +226,7 @@ type: activity-journal
         ("- olderThan: 1d\n- entry: Nightly", "healthy", "last sign 13 h ago"),
         ("- olderThan: 1d", "failing", "no sign yet"),
         ("- threshold: missing or age > 2h\n- entry: Backup", "failing", "last sign 2.5 h ago"),
+        ("- threshold: age > 2h", "failing", "no sign yet"),
         ("- entry: Backup", "error", "olderThan is missing"),
         ("- olderThan: soon\n- entry: Backup", "error", "olderThan is 'soon'"),
     ],
