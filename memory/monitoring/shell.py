@@ -177,15 +177,24 @@ class Run:
         if now >= self.next_look:
             self.reap()
             self.next_look = now + TICK
-            if _tasks() > self.others + MOST_PROCESSES or now >= self.next_count:
-                self._count(now)
+            spike = _tasks() > self.others + MOST_PROCESSES
+            if spike or now >= self.next_count:
+                self._count(now, spike)
 
-    def _count(self, now: float) -> None:
-        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot."""
+    def _count(self, now: float, still: bool) -> None:
+        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot.
+
+        Counting takes time that thousands of new processes would not leave, so they hold `still` meanwhile.
+        """
         self.next_count = now + SCAN
+        group = self._group if still else 0
+        if group:
+            send(-group, signal.SIGSTOP)
         count = len(tree_of(os.getpid()))
         if count > MOST_PROCESSES and not self.reason:
             self.reason = "processes"
+        elif group:
+            send(-group, signal.SIGCONT)
         self.others = _tasks() - count
 
     def _take(self, fd: int) -> None:
