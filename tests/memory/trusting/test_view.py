@@ -140,6 +140,7 @@ def test_a_command_of_many_lines_is_shown_whole(command: Callable[[str], Ask], p
     ("fields", "text", "question"),
     [
         ("- type: tcp\n- host: db.example.com\n- port: 5432\n", "db.example.com:5432", "Connect to this address"),
+        ("- type: tcp\n- host: ::1\n- port: 22\n", "[::1]:22", "Connect to this address"),
         ("- type: tcp\n- url: tcp://10.0.0.1:22\n", "tcp://10.0.0.1:22", "Connect to this address"),
         ("- type: file\n- path: /etc/shadow\n", "/etc/shadow", "Look at this path outside of the workspace"),
         ("- type: file\n- path: ../x\n", "../x", "Look at this path outside of the workspace"),
