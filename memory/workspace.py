@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, parse
 from memory.document.compare import differing
-from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
 
 if TYPE_CHECKING:
+    from memory.files.neighbours import Folder
     from memory.storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
@@ -72,7 +73,7 @@ class Workspace:
 
         Raises UsageError `workspace.not_found` when there is none, `workspace.no_folder` when path is no folder.
         """
-        start = os.path.abspath(path)
+        start = _absolute(path)
         if not os.path.isdir(start):
             raise UsageError("workspace.no_folder", f"{os.fspath(path)!r} is not a folder", "name a folder")
         folder = start
@@ -87,6 +88,11 @@ class Workspace:
             if parent == folder:
                 break
             folder = parent
+        for place in (os.path.join(start, SYSTEM_FOLDER), os.path.join(start, MEMORY_FOLDER)):
+            if os.path.lexists(place) and not os.path.isdir(place):
+                raise UsageError(
+                    "workspace.not_found", f"{place} is not a folder", "make it one, or take it away", folder=start
+                )
         raise UsageError(
             "workspace.not_found",
             f"no {MEMORY_FOLDER} in {start} or above it",
@@ -111,7 +117,7 @@ class Workspace:
         """
         from memory.storage.fsio import make_folder
 
-        root = Path(os.path.abspath(path))
+        root = Path(_absolute(path))
         make_folder(root)
         workspace = cls(root, state_home=state_home, machine_zone=machine_zone)
         if files is None:
@@ -192,6 +198,7 @@ class Workspace:
                     before = snapshot.document(name)
                     if next(differing(before, document), None) is None:
                         continue
+                    _refuse_foreign_bytes(name, stored.data)
                     _refuse_conflicted(name, before)
                     document = stamped(document, now)
                 data = document.dump()
@@ -336,6 +343,28 @@ def stamped(document: Document, now: datetime) -> Document:
         return document
 
 
+def _absolute(path: str | os.PathLike[str]) -> str:
+    try:
+        return os.path.abspath(path)
+    except OSError as error:  # a relative path, and the current folder was removed
+        raise UsageError(
+            "workspace.no_folder",
+            f"the current folder cannot be found ({error.strerror})",
+            "change to another one, or name the workspace with -w",
+        ) from error
+
+
+def _refuse_foreign_bytes(name: str, data: bytes) -> None:
+    """Refuse to write UTF-8 into what is another encoding, or no text."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")):
+        raise RefusedError(
+            "file.not_text",
+            f"{name} is not UTF-8 text: it begins with {' '.join(f'{byte:02x}' for byte in data[:2])}",
+            "save it as UTF-8 (UTF-16 is what some editors call Unicode), or put back what it was",
+            file=name,
+        )
+
+
 def _refuse_conflicted(name: str, document: Document) -> None:
     from memory.document.check import has_conflict_markers
 
@@ -360,8 +389,31 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        try:
-            names = os.listdir(self._workspace.memory / "archive")
-        except OSError:
+        names = _names(self._workspace.memory / "archive", self._workspace.root)
+        if isinstance(names, str):
             return ()
-        return tuple(sorted(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != "."))
+        return tuple(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != ".")
+
+    def folder(self) -> Folder:
+        from memory.files.neighbours import Folder
+
+        memory, root = self._workspace.memory, self._workspace.root
+        return Folder(_names(memory, root), _names(memory / "archive", root))
+
+
+def _names(folder: Path, root: Path) -> tuple[str, ...] | str:
+    """Return what lies in a folder, sorted, or say why that is not told; nothing where the folder is missing.
+
+    A link that leads out of the workspace is not followed: a clone must not show what lies elsewhere.
+    """
+    try:
+        names = tuple(sorted(os.listdir(folder)))
+        if os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/"):
+            return names
+        return "a link that leads out of the workspace"
+    except FileNotFoundError:
+        return "a link to nothing" if os.path.islink(folder) else ()
+    except NotADirectoryError:
+        return "not a folder"
+    except OSError as error:
+        return f"not to be listed ({os.strerror(error.errno or 0)})"
