@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, parse
 from memory.document.compare import differing
-from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
@@ -195,11 +195,12 @@ class Workspace:
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
                 if stored.exists:
+                    from memory.files.writable import refuse_unwritable
+
                     before = snapshot.document(name)
                     if next(differing(before, document), None) is None:
                         continue
-                    _refuse_foreign_bytes(name, stored.data)
-                    _refuse_conflicted(name, before)
+                    refuse_unwritable(name, before)
                     document = stamped(document, now)
                 data = document.dump()
                 self.store.history.expect(_INSIDE + name, data)
@@ -234,6 +235,7 @@ class Workspace:
         (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
         """
         from memory.files.merging import merge_file
+        from memory.files.writable import refuse_unwritable
 
         said = summary or f"saved {name}"
         kept: tuple[str, ...] = ()
@@ -244,7 +246,7 @@ class Workspace:
             if not current.dump().strip():
                 current = base
             elif ours.dump() != base.dump():
-                _refuse_conflicted(name, current)
+                refuse_unwritable(name, current)
             merged = merge_file(name, base, ours, current)
             kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)
             return Edit({name: merged.document}, said)
@@ -354,29 +356,6 @@ def _absolute(path: str | os.PathLike[str]) -> str:
         ) from error
 
 
-def _refuse_foreign_bytes(name: str, data: bytes) -> None:
-    """Refuse to write UTF-8 into what is another encoding, or no text."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")):
-        raise RefusedError(
-            "file.not_text",
-            f"{name} is not UTF-8 text: it begins with {' '.join(f'{byte:02x}' for byte in data[:2])}",
-            "save it as UTF-8 (UTF-16 is what some editors call Unicode), or put back what it was",
-            file=name,
-        )
-
-
-def _refuse_conflicted(name: str, document: Document) -> None:
-    from memory.document.check import has_conflict_markers
-
-    if has_conflict_markers(document):
-        raise MemdeckError(
-            "file.conflict_markers",
-            f"git's conflict markers stand in {name}",
-            "resolve them in an editor; until then memdeck only reads the file",
-            file=name,
-        )
-
-
 class _Reader:
     """Reads documents for a snapshot, from the store or from a transaction."""
 
@@ -389,31 +368,16 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        names = _names(self._workspace.memory / "archive", self._workspace.root)
-        if isinstance(names, str):
+        from memory.storage.listing import names_in
+
+        names = names_in(self._workspace.memory / "archive", self._workspace.root)
+        if not isinstance(names, tuple):
             return ()
         return tuple(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != ".")
 
     def folder(self) -> Folder:
         from memory.files.neighbours import Folder
+        from memory.storage.listing import names_in
 
         memory, root = self._workspace.memory, self._workspace.root
-        return Folder(_names(memory, root), _names(memory / "archive", root))
-
-
-def _names(folder: Path, root: Path) -> tuple[str, ...] | str:
-    """Return what lies in a folder, sorted, or say why that is not told; nothing where the folder is missing.
-
-    A link that leads out of the workspace is not followed: a clone must not show what lies elsewhere.
-    """
-    try:
-        names = tuple(sorted(os.listdir(folder)))
-        if os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/"):
-            return names
-        return "a link that leads out of the workspace"
-    except FileNotFoundError:
-        return "a link to nothing" if os.path.islink(folder) else ()
-    except NotADirectoryError:
-        return "not a folder"
-    except OSError as error:
-        return f"not to be listed ({os.strerror(error.errno or 0)})"
+        return Folder(names_in(memory, root), names_in(memory / "archive", root))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.problems import Problem
+from memory.storage.listing import Unlisted
 
 from .snapshot import ARCHIVE_KINDS, MEMORY_FILES
 
@@ -30,10 +31,10 @@ _SWAP = re.compile(r"\.(?P<name>[a-z]+\.md)\.sw[a-p]|\.#(?P<other>[a-z]+\.md)|#(
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What lies in the memory folder and in its `archive/`: the names, or a word on why they cannot be listed."""
+    """What lies in the memory folder and in its `archive/`, sorted."""
 
-    names: tuple[str, ...] | str
-    archive: tuple[str, ...] | str
+    names: tuple[str, ...] | Unlisted
+    archive: tuple[str, ...] | Unlisted
 
 
 def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
@@ -41,19 +42,14 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
     folder = snapshot.folder
     if folder is None:
         return
-    if isinstance(folder.names, str):
-        yield Problem("error", ".", 0, "file.not_folder", f"the memory folder is {folder.names}")
+    if isinstance(folder.names, Unlisted):
+        yield Problem("error", ".", 0, folder.names.code, f"the memory folder is {folder.names.what}")
     else:
         for name in folder.names:
             yield from _beside(snapshot, name)
-    if isinstance(folder.archive, str):
-        yield Problem(
-            "error",
-            "archive",
-            0,
-            "file.not_folder",
-            f"archive is {folder.archive}, so nothing is read from it or moved to it",
-        )
+    if isinstance(folder.archive, Unlisted):
+        message = f"archive is {folder.archive.what}: nothing is read from it or moved to it"
+        yield Problem("error", "archive", 0, folder.archive.code, message)
         return
     for name in folder.archive:
         if name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):

@@ -13,6 +13,15 @@ FILES = Path(__file__).parent / "files"
 Needs = Literal["", "ordinary user", "root", "mounts"]
 
 
+EVERY = "check status view other add note maintain"
+"""Every verb that a case is played with."""
+
+
+def refuses(end: str, verbs: str = "add note maintain") -> Mapping[str, str]:
+    """Return that some verbs, by default those that change, all end with the same code and exit code."""
+    return dict.fromkeys(verbs.split(), end)
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One bad input; no two have the same mechanism.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import dates, filesystem, front, limits, markdown, neighbours, planted, records, tables
+from . import contents, dates, filesystem, front, limits, links, markdown, neighbours, planted, records, tables
 from .case import Case
 
 PARTS: dict[str, tuple[str, tuple[Case, ...]]] = {
@@ -11,7 +11,7 @@ PARTS: dict[str, tuple[str, tuple[Case, ...]]] = {
     "dates": ("Dates, times, recurrences, settings", dates.CASES),
     "tables": ("Tables in contacts.md", tables.CASES),
     "records": ("JSON plans, and records in the private state folder", records.CASES),
-    "fs": ("Files, folders, links, permissions", filesystem.CASES),
+    "fs": ("Files, folders, links, permissions", (*links.CASES, *filesystem.CASES, *contents.CASES)),
     "neighbours": ("What others leave beside the files", neighbours.CASES),
     "limits": ("File systems at their limits", limits.CASES),
     "planted": ("Planted in a cloned repository", planted.CASES),
@@ -23,8 +23,9 @@ BY_NAME = {case.name: case for case in CASES}
 _TOP = """\
 # The corpus of bad inputs
 
-{count} things that memory files, their folders and memdeck's own records may turn out to be, no two with the same mechanism. Each is
-a file in `files/`, or a function that builds a situation of the file system, with what memdeck has to do about it.
+{count} things that memory files, their folders and memdeck's own records may turn out to be, no two with the same
+mechanism. Each is a file in `files/`, or a function that builds a situation of the file system, with what memdeck has
+to do about it.
 
 Every case is played with the real command, each verb as a process of its own: `check`, `status`, the list of the file
 concerned, the list of another file, `tasks add`, `journal add`, `--maintain`; some of them, in the long run all, are

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.fixture_files import sample
 
-from .case import Case
+from .case import Case, refuses
 from .place import ORDINARY, Place
 
 _PLANS = b"""---
@@ -226,7 +226,7 @@ CASES = (
         "log-link",
         "a link to a file outside in place of the change log",
         lambda place, record: _swap(LOG, lambda path: path.symlink_to(place.outside / "secret.md"))(place, record),
-        expect={"add": "file.link 1", "note": "file.link 1", "maintain": "file.link 1"},
+        expect=refuses("file.link 1"),
     ),
     state("log-other-version", "a change log of a version to come", _sql("PRAGMA user_version = 9999")),
     state("log-no-tables", "a change log whose tables are gone", _sql("DROP TABLE touched")),
@@ -255,13 +255,13 @@ CASES = (
         "times-folder",
         "a folder as the record of times",
         _swap("state.json", Path.mkdir),
-        expect={"add": "file.not_regular 1", "note": "file.not_regular 1", "maintain": "file.not_regular 1"},
+        expect=refuses("file.not_regular 1"),
     ),
     state(
         "times-fifo",
         "a FIFO as the record of times",
         _swap("state.json", os.mkfifo),
-        expect={"add": "file.not_regular 1", "note": "file.not_regular 1", "maintain": "file.not_regular 1"},
+        expect=refuses("file.not_regular 1"),
     ),
     state(
         "times-to-come",
@@ -277,7 +277,7 @@ CASES = (
         "intent-forged",
         "an intent that orders to write outside",
         lambda place, record: (record / "intent-.aiter").write_bytes(intent(FORGED)),
-        expect={"add": "file.outside 1", "note": "file.outside 1", "maintain": "file.outside 1"},
+        expect=refuses("file.outside 1"),
     ),
     state(
         "intent-other-types",
@@ -288,7 +288,7 @@ CASES = (
         "intent-folder",
         "a folder in place of an intent",
         lambda place, record: (record / "intent-.aiter").mkdir(),
-        expect={"add": "file.io 1", "note": "file.io 1", "maintain": "file.io 1"},
+        expect=refuses("file.io 1"),
     ),
     state(
         "displaced-garbage",
@@ -306,50 +306,35 @@ CASES = (
         "state-writable-by-all",
         "a state folder that everybody may write to",
         _wide_open,
-        expect={
-            "add": "state.writable_by_others 1",
-            "note": "state.writable_by_others 1",
-            "maintain": "state.writable_by_others 1",
-        },
+        expect=refuses("state.writable_by_others 1"),
     ),
     _home(
-        "state-inside",
-        "a state folder inside of the workspace",
-        _inside,
-        expect={
-            "add": "state.inside_workspace 1",
-            "note": "state.inside_workspace 1",
-            "maintain": "state.inside_workspace 1",
-        },
+        "state-inside", "a state folder inside of the workspace", _inside, expect=refuses("state.inside_workspace 1")
     ),
     _home(
         "state-inside-by-link",
         "a state folder that a link puts into the workspace",
         _inside_by_link,
-        expect={
-            "add": "state.inside_workspace 1",
-            "note": "state.inside_workspace 1",
-            "maintain": "state.inside_workspace 1",
-        },
+        expect=refuses("state.inside_workspace 1"),
     ),
     _home(
         "state-is-a-file",
         "a file in place of the folder for state",
         lambda place: place.state.write_bytes(b""),
-        expect={"add": "file.not_folder 1", "note": "file.not_folder 1", "maintain": "file.not_folder 1"},
+        expect=refuses("file.not_folder 1"),
     ),
     _home(
         "state-home-dangling",
         "a link to nothing in place of the folder for state",
         lambda place: place.state.symlink_to("nosuch"),
-        expect={"add": "file.not_folder 1", "note": "file.not_folder 1", "maintain": "file.not_folder 1"},
+        expect=refuses("file.not_folder 1"),
     ),
     _home(
         "state-home-read-only",
         "a folder for state that cannot be written",
         _home_mode(0o500),
         needs="ordinary user",
-        expect={"add": "file.read_only 1", "note": "file.read_only 1", "maintain": "file.read_only 1"},
+        expect=refuses("file.read_only 1"),
     ),
     _home(
         "state-home-closed",
@@ -363,7 +348,7 @@ CASES = (
         "a state folder of another user",
         _other_owner,
         needs="root",
-        expect={"add": "state.foreign_owner 1", "note": "state.foreign_owner 1", "maintain": "state.foreign_owner 1"},
+        expect=refuses("state.foreign_owner 1"),
     ),
     state("state-removed", "a state folder that was removed", lambda place, record: shutil.rmtree(record)),
 )
