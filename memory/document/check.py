@@ -22,7 +22,7 @@ _MEANT_QUICK = re.compile(r"(?:\A|[\r\n])(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z]
 # Lines that are text, where a heading was likely meant: no blank behind the hashes, or one that is none in Markdown, or
 # an invisible mark before them, left where files were joined.
 _HEADING = re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]")
-_MARKED = re.compile("\ufeff+#{1,3}[ \\t]")
+_MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
 _HEADING_QUICK = re.compile("(?:\\A|[\\r\\n])(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
 _MOST_ENCODING = 20
 
@@ -162,7 +162,7 @@ def _fields(block: Block, line: int) -> list[Finding]:
             message = f"{text.strip()[:40]!r} is text; a heading has a space behind its hashes"
             found.append((line + number, "document.heading", message))
         elif _MARKED.match(text):
-            message = f"{text.strip()[:40]!r} is text: a byte order mark stands before its hashes"
+            message = f"{text.strip()[:40]!r} is text: a byte order mark stands before it"
             found.append((line + number, "document.mark", message))
     return found
 

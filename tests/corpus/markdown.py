@@ -112,7 +112,7 @@ CASES = (
         "a byte order mark before a section heading, left by a join of two files",
         finds=("tasks.md:11 document.mark",),
     ),
-    _case("bom-twice", "two byte order marks on top"),
+    _case("bom-twice", "two byte order marks on top", finds=("tasks.md:1 document.mark",)),
     _case("nul", "NUL bytes in a title and in a value", finds=("tasks.md:8 document.nul",)),
     _case("cr-only", "lines that end with a lone carriage return"),
     _case("line-ends-mixed", "LF, CRLF and lone CR in one file"),

@@ -30,6 +30,7 @@ from .place import Impossible, Place, become_ordinary, digest, need_root, own_mo
 
 NOW = "2024-01-15T12:00:00Z"
 LATER = "2024-03-15T12:00:00Z"
+UNDO = ["undo", "--actor", "maintain", "--now", LATER]
 TITLE = "Written by the corpus"
 HANGS = 30.0
 """Seconds by the clock after which a verb counts as hanging, whatever the machine has to do besides."""
@@ -107,9 +108,23 @@ class Player:
                 self.verb(verb, words)
             if screen:
                 self.screen()
+            if self.case.planted and not self.case.expect:
+                self._without()
         finally:
             for close in self.place.closers:
                 close()
+
+    def _without(self) -> None:
+        """Play the same verbs, and an undo, without what was planted; hold that the files are the same."""
+        self.start(UNDO, "undo")
+        planted, self.place = self.place, Place(self.place.top / "clean", whole=False, run=self.place.run)
+        self.place.build()
+        for verb, words in words_of(self.case).items():
+            self.start([*words, *([] if "--now" in words else ["--now", NOW])], f"{verb}, clean")
+        self.start(UNDO, "undo, clean")
+        clean, self.place = self._memory(), planted
+        if clean != self._memory():
+            self.wrong("what was planted had an effect on the files")
 
     def wrong(self, text: str) -> None:
         """Note a violation."""
