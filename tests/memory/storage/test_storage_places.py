@@ -101,7 +101,9 @@ def test_a_link_to_the_workspace_shares_its_state(tmp_path: Path, workspace: Pat
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{", b"[]", b"[" * 100_000, b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}']
+    "text",
+    [b"", b"{", b"[]", b"[" * 100_000, b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}'],
+    ids=lambda text: repr(text[:20]),
 )
 def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes) -> None:
     """A record that cannot be read is no reason to fail, and the next change writes a good one."""
