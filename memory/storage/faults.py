@@ -41,8 +41,8 @@ def writing(error: OSError, path: str) -> MemdeckError:
         )
     if error.errno in _LINKS:
         return RefusedError("file.link", f"{path} is or lies behind a symbolic link", "edit its target", file=path)
-    if error.errno in (errno.ENOTDIR, errno.EEXIST):
-        return RefusedError("file.not_folder", f"{path}, or a part of it, is not a folder", file=path)
+    if error.errno == errno.ENOTDIR:
+        return RefusedError("file.not_folder", f"a part of {path} is not a folder", file=path)
     if error.errno == errno.EXDEV:
         return RefusedError(
             "file.other_device",

@@ -166,6 +166,11 @@ def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder that the user named, and its parents; nothing happens where it is there already."""
     try:
         os.makedirs(path, exist_ok=True)
+    except FileExistsError as error:
+        shown = os.fspath(path)
+        raise RefusedError(
+            "file.not_folder", f"{shown} is not a folder", "take away what stands there", file=shown
+        ) from error
     except OSError as error:
         raise faults.writing(error, os.fspath(path)) from error
 
