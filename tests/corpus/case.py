@@ -29,9 +29,10 @@ class Case:
     `name` is `group/name`, `says` its line in the README, `file` the memory file that it is about. Without `build`
     the checked-in file `files/GROUP/NAME.md` takes the place of `file`. `finds` are all errors and warnings of
     `check`, as `FILE:LINE CODE`; "..." as the last one: and others. `expect` gives for a verb the code and exit code
-    with which it refuses, `file.link 1`; verbs that are not named exit with 0, `check` with 4 where it finds errors
-    (`clean` says that there are only warnings). `seconds` is the CPU time that any verb may take.
-    `screen` chooses the case for the sample that is opened in the application with every test run.
+    with which it refuses, `file.link 1`; verbs that are not named exit with 0, `check` with 4 where it finds errors.
+    `seconds` is the CPU time that any verb may take. `screen` chooses the case for the sample that is opened in the
+    application with every test run, `planted` compares with what happens without it, `changing` says that another
+    program writes meanwhile, `generated` that the full size is for the long run.
     """
 
     name: str
@@ -40,7 +41,6 @@ class Case:
     expect: Mapping[str, str] = field(default_factory=dict)
     file: str = "tasks.md"
     build: Callable[[Place], object] | None = None
-    clean: bool = False
     needs: Needs = ""
     seconds: float = 2.0
     screen: bool = False

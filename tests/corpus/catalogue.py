@@ -59,4 +59,5 @@ def readme() -> str:
 
 def _cell(case: Case) -> str:
     needs = {"": "", "root": " (needs root)", "mounts": " (needs a mount namespace)"}.get(case.needs, "")
+    needs += " (generated)" if case.generated else ""
     return case.says.replace("|", "\\|") + needs
