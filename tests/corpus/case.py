@@ -49,11 +49,6 @@ class Case:
     generated: bool = False
 
     @property
-    def group(self) -> str:
-        """The first part of the name."""
-        return self.name.partition("/")[0]
-
-    @property
     def path(self) -> Path:
         """The checked-in file of a case that has one."""
         return FILES / f"{self.name}.md"

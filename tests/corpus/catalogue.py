@@ -37,7 +37,7 @@ opened in the application as well. It must hold:
   of the case, in one line;
 - reading changes no byte in the workspace or outside, a refused change neither, and one that is made inserts its entry
   and touches nothing else; maintenance keeps every line;
-- what memdeck brought along nobody trusts: the planted cases end with the same files as without them.
+- what a repository brought along is never trusted: the planted cases end with the same files as without them.
 
 `make test` plays a sample, files that are made large in a smaller size; `make torture` plays all of it in full
 (`MEMDECK_CORPUS=all python -m pytest tests/corpus`). `python -m tests.corpus fs/fifo planted` shows what happens in

@@ -356,8 +356,11 @@ def _import_everything() -> None:
         "yaml",
         "difflib",
         "encodings.idna",
-        "textual.pilot",
+        "concurrent.futures.thread",
     ]
+    names += ["textual.pilot", "textual.drivers.linux_driver", "textual.drivers.headless_driver"]
+    widgets = importlib.import_module("textual.widgets").__path__
+    names += [found.name for found in pkgutil.iter_modules(widgets, "textual.widgets.")]
     for top in ("app", "memory", "widgets"):
         package = importlib.import_module(top)
         names += [found.name for found in pkgutil.walk_packages(package.__path__, f"{top}.")]
