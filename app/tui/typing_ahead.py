@@ -85,7 +85,8 @@ class TypeAhead:
         return found is not None and found.enabled and found.binding.action.startswith("app.do(")
 
     async def _look(self) -> None:
-        if not self._waits:
+        # Without a screen the application is about to end, while a timer still runs.
+        if not self._waits or not self._app.screen_stack:
             return
         self._looks += 1
         if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:

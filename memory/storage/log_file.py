@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
+_NO_LOG = frozenset({"file.not_regular", "file.read_only"})
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
@@ -77,6 +78,12 @@ class LogFile:
                 self.close()
                 self._warn(f"the change log cannot be used: {error.strerror or error}")
                 return default
+            except MemdeckError as error:
+                self.close()
+                if error.code not in _NO_LOG:
+                    raise
+                self._warn(f"the change log cannot be used: {error.message}; {error.hint}")
+                return default
         return default
 
     def close(self) -> None:
@@ -104,7 +111,8 @@ class LogFile:
                 return None
             folder = self.folder.open()
             try:
-                os.close(fsio.open_lock(NAME, folder, NAME))  # makes it 0600; a link in its place is refused
+                # Makes it 0600; a link in its place is refused.
+                os.close(fsio.open_lock(NAME, folder, str(self.folder.path / NAME)))
             finally:
                 os.close(folder)
             target = str(self.folder.path / NAME)

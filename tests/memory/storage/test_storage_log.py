@@ -192,6 +192,21 @@ def test_a_link_in_the_place_of_the_log_is_refused(reopened, tasks: Path, tmp_pa
     assert tasks.read_bytes() == b"one"
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "FIFO"])
+def test_what_is_no_log_does_not_stop_a_change(reopened, tasks: Path, now: datetime, make) -> None:
+    """A folder or FIFO in its place costs the record of the change, and is named with its whole path."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    path = log_path(store)
+    path.unlink()
+    make(path)
+    store = reopened()
+    write(store, now, b"two")
+    assert tasks.read_bytes() == b"two"
+    assert f"{path} is a " in store.history.warnings[0]
+
+
 @pytest.mark.parametrize("mode", [0o770, 0o707])
 def test_a_folder_that_others_write_to_is_refused(reopened, tasks: Path, now: datetime, mode: int) -> None:
     """Nothing in it can be relied on; the change is not made."""
