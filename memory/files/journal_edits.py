@@ -47,9 +47,7 @@ def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetim
     return _with_entry(started_document(snapshot, FILE, now), date, time, title, lines)[0]
 
 
-def with_notes(
-    snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime
-) -> Document:
+def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime) -> Document:
     """Return the journal with several entries, each (when it happened, title, lines), on top of their days.
 
     The last one given comes first in the file. Raises as `add_entry`.

@@ -153,9 +153,7 @@ def _flap(state: AlertState) -> tuple[AlertState, bool]:
     return state, False
 
 
-def _tell(
-    before: AlertState, state: AlertState, turned: bool, now: datetime, settings: Settings
-) -> Happening | None:
+def _tell(before: AlertState, state: AlertState, turned: bool, now: datetime, settings: Settings) -> Happening | None:
     """Return what is to be told of the state after a check."""
     if state.alerting:
         lasted = now - (state.since or now)

@@ -121,9 +121,9 @@ def _read(file: Path) -> dict[str, tuple[str, ...]]:
     for name, value in (channels if isinstance(channels, dict) else {}).items():
         value = value.get("url") if isinstance(value, dict) else value
         urls = value if isinstance(value, list) else [value]
-        if not all(isinstance(url, str) and url for url in urls):
+        known[name] = tuple(url for url in urls if isinstance(url, str) and url)
+        if len(known[name]) < max(1, len(urls)):
             raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
-        known[name] = tuple(urls)
     return known
 
 
@@ -152,15 +152,16 @@ def read_route(snapshot: Snapshot, addresses: Addresses) -> Route:
     for name in wanted:
         channel = _channel(snapshot, name, addresses, problems)
         channels.append(channel)
-    return Route(
-        tuple(channels), priority if priority in ("low", "normal", "high") else "normal", quiet, tuple(dict.fromkeys(problems))
-    )
+    if priority not in ("low", "normal", "high"):
+        priority = "normal"
+    return Route(tuple(channels), priority, quiet, tuple(dict.fromkeys(problems)))
 
 
 def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> Channel:
     """Look a channel up by its id, or by its name."""
     rows = snapshot.contacts.channels
-    row = next((one for one in rows if one.id == wanted), None) or next((one for one in rows if one.name == wanted), None)
+    row = next((one for one in rows if one.id == wanted), None)
+    row = row or next((one for one in rows if one.name == wanted), None)
     if row is None:
         problems.append(f"config.md names the channel {wanted[:60]!r}, which is not in contacts.md")
         return Channel(wanted, wanted, (), "it is not in contacts.md")

@@ -55,8 +55,10 @@ class Messenger:
         self._now = now
         self._zone = zone
         if send is None:
-            from .notify import send
-        self._send = send
+            from . import notify
+
+            send = notify.send
+        self._send: Send = send
 
     def deliver(self, messages: Sequence[Message]) -> list[Delivery]:
         """Send, hold or drop messages; one delivery each, in their order."""
@@ -103,11 +105,7 @@ class Messenger:
 
     def _hold(self, message: Message, until: datetime, why: str) -> Delivery:
         self._ledger.hold(
-            [
-                Held(
-                    0, message.monitor, message.kind, self._now, until, message.priority, message.title, message.body
-                )
-            ]
+            [Held(0, message.monitor, message.kind, self._now, until, message.priority, message.title, message.body)]
         )
         return Delivery(message, "held", f"{why} until {format_local(until, self._zone)[11:]}")
 
@@ -165,11 +163,12 @@ class Messenger:
 
     def _said_last(self, message: Message) -> bool:
         """Tell whether the very same was the last thing said of a monitor, a short while ago: after a crash, say."""
-        monitor = _mark(message.monitor, "", "")
+        mark = _mark(message.monitor, message.kind, message.title)
+        about = mark.partition(":")[0]
         for channel in self._route.usable:
             said = self._ledger.sent_since(channel.id, self._now - WITHIN)
-            marks = [mark for _, mark in said if mark.startswith(monitor.rpartition(":")[0].rpartition(":")[0] + ":")]
-            if marks and marks[-1] == _mark(message.monitor, message.kind, message.title):
+            marks = [one for _, one in said if one.partition(":")[0] == about]
+            if marks and marks[-1] == mark:
                 return True
         return False
 
@@ -178,4 +177,5 @@ def _mark(monitor: str, kind: str, title: str) -> str:
     """Return what is remembered of a message: enough to know it again."""
     from hashlib import sha256
 
-    return ":".join((sha256(monitor.encode()).hexdigest()[:16], kind, sha256(title.encode(errors="replace")).hexdigest()[:16]))
+    who, what = (sha256(text.encode(errors="replace")).hexdigest()[:16] for text in (monitor, title))
+    return f"{who}:{kind}:{what}"

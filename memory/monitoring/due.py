@@ -54,7 +54,9 @@ def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzi
     return at, before is not None and before > last
 
 
-def due_monitors(monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo) -> DueMonitors:
+def due_monitors(
+    monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
+) -> DueMonitors:
     """Return which monitors are due; `claimed` is `Ledger.last_claims`.
 
     A monitor without an interval is never due: it runs when a person asks for it. Of monitors with one name the first

@@ -112,7 +112,7 @@ def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Itera
 
 def _limit(snapshot: Snapshot) -> int:
     value = snapshot.config.get("driftAfterBeats") or ""
-    return int(value) if value.isascii() and value.isdigit() and 0 < int(value[:6]) else BEATS
+    return int(value) if value.isascii() and value.isdigit() and int(value[:6]) > 0 else BEATS
 
 
 def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str, list[Any]], list[str]]:

@@ -157,7 +157,7 @@ class Ledger:
             self._quick.close()
 
     def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True) -> T:
-        """Return `work(connection)`, one transaction that is on the disk when this returns; `default` where it fails."""
+        """Return `work(connection)`, one transaction, on the disk when this returns; `default` where it fails."""
         with self._lock:
             return self._file.run(work, default, make=make)
 
@@ -246,7 +246,8 @@ class Ledger:
     def put_alerts(self, db: sqlite3.Connection, states: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep alert states, inside a transaction of `run`."""
         db.executemany(
-            "INSERT INTO alert (monitor, state) VALUES (?, ?) ON CONFLICT (monitor) DO UPDATE SET state = excluded.state",
+            "INSERT INTO alert (monitor, state) VALUES (?, ?) "
+            "ON CONFLICT (monitor) DO UPDATE SET state = excluded.state",
             [(monitor, json.dumps(state)) for monitor, state in states.items()],
         )
 
@@ -329,7 +330,9 @@ class Ledger:
             None,
             make=False,
         )
-        return tuple(Unwritten(seq, read_stamp(at), title, tuple(json.loads(lines))) for seq, at, title, lines in rows or ())
+        return tuple(
+            Unwritten(seq, read_stamp(at), title, tuple(json.loads(lines))) for seq, at, title, lines in rows or ()
+        )
 
     def put_unwritten(self, db: sqlite3.Connection, at: datetime, title: str, lines: Iterable[str]) -> None:
         """Keep a journal entry until it is written, inside a transaction of `run`."""

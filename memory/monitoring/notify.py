@@ -33,7 +33,7 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
     # One after the other, in this thread, and nothing of it kept on the disk.
     asset = apprise.AppriseAsset(app_id="memdeck", app_desc="memdeck", async_mode=False, storage_mode="memory")
     service = apprise.Apprise(asset=asset)
-    with apprise.LogCapture(level="WARNING") as log:
+    with apprise.LogCapture(level="WARNING") as log:  # type: ignore[no-untyped-call]
         for number, url in enumerate(urls, 1):
             if not service.add(url):
                 return Sent(False, f"address {number} of the channel is none that apprise knows")

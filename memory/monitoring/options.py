@@ -28,7 +28,7 @@ PRIORITIES = ("low", "normal", "high")
 class Options:
     """What the fields say; `problems` are sentences with file and line."""
 
-    settings: Settings = Settings()
+    settings: Settings
     depends_on: tuple[str, ...] = ()
     maintenance: tuple[Window, ...] = ()
     priority: str | None = None

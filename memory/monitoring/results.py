@@ -111,7 +111,8 @@ def last_results(ledger: Ledger, limit: int = 5) -> Mapping[str, tuple[Past, ...
     rows = ledger.run(
         lambda db: db.execute(
             "SELECT monitor, at, state, summary, seconds FROM (SELECT *, row_number() OVER "
-            "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result) WHERE place <= ? ORDER BY monitor, seq DESC",
+            "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result) WHERE place <= ? "
+            "ORDER BY monitor, seq DESC",
             (limit,),
         ).fetchall(),
         None,

@@ -78,7 +78,7 @@ def _status(outcome: Outcome) -> object:
 
 
 def alert_line(monitor: Monitor, outcome: Outcome, occurrences: int) -> str:
-    """Say what is wrong: `Shop endpoint /products returned 503 (2 occurrences)`, `Disk Space: 93% used (1 occurrence)`."""
+    """Say what is wrong: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
     counted = plural(occurrences, "occurrence")
     name = plain(monitor.name, 80)
     if monitor.url and _status(outcome) is not None and outcome.summary.startswith("status "):

@@ -122,7 +122,9 @@ class LogFile:
                 return None
             folder = self.folder.open()
             try:
-                os.close(fsio.open_lock(self.kind.name, folder, self.kind.name))  # makes it 0600; a link in its place is refused
+                os.close(
+                    fsio.open_lock(self.kind.name, folder, self.kind.name)
+                )  # makes it 0600; a link in its place is refused
             finally:
                 os.close(folder)
             target = str(self.folder.path / self.kind.name)
@@ -143,7 +145,9 @@ class LogFile:
         if version == self.kind.version:
             return
         if version != 0:
-            raise _Foreign(f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is")
+            raise _Foreign(
+                f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is"
+            )
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have made the tables while we waited.
