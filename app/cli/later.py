@@ -45,4 +45,3 @@ trust = _group(
     absent("trust deny", "Refuse one command", _CONSENT, "ID", "4f2a91c"),
     absent("trust revoke", "Withdraw an approval", _CONSENT, "ID", "4f2a91c"),
 )
-check_monitors = absent("monitors check", "Run the monitors that are due, or those named", _CONSENT, "[REF]...")

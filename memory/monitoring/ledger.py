@@ -80,9 +80,13 @@ PRAGMA journal_size_limit = 4000000;
 """
 
 
+RECORD = "monitors.sqlite"
+"""The name of the file."""
+
+
 def _kind(synchronous: str) -> Kind:
     return Kind(
-        "monitors.sqlite",
+        RECORD,
         "monitors.damaged.sqlite",
         "the record of monitors",
         _TABLES,

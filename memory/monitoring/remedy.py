@@ -33,11 +33,16 @@ def may_remediate(
     """
     if failures < FAILURES:
         return Verdict(False, f"waits for {FAILURES} failures in a row")
-    outage = [helped for at, helped in attempts if outage_since is None or at >= outage_since or at > now]
-    if len(outage) >= USELESS and not any(outage[:USELESS]):
+    if is_useless(attempts, outage_since, now):
         return Verdict(False, f"stopped: the last {USELESS} did not help")
     if any(abs(now - at) < APART for at, _ in attempts):
         return Verdict(False, f"ran less than {int(APART.total_seconds() // 60)} minutes ago")
     if sum(abs(now - at) < _DAY for at, _ in attempts) >= PER_DAY:
         return Verdict(False, f"ran {PER_DAY} times within a day")
     return Verdict(True)
+
+
+def is_useless(attempts: Sequence[tuple[datetime, bool | None]], outage_since: datetime | None, now: datetime) -> bool:
+    """Tell whether the newest attempts since an outage began did not help, so that it stops itself."""
+    outage = [helped for at, helped in attempts if outage_since is None or at >= outage_since or at > now]
+    return len(outage) >= USELESS and not any(outage[:USELESS])

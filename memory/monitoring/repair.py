@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .alerts import AlertState
 from .ledger import Ledger, key_of
 from .process import clean_environment, run_command
-from .remedy import may_remediate
+from .remedy import is_useless, may_remediate
 from .settings import USUAL
 from .units import read_duration
 
@@ -29,7 +29,8 @@ PAUSES = (0.0, 2.0, 5.0)
 class Repair:
     """What became of a remediation: whether it ran, the command, how it failed, and the second check.
 
-    `why` says why it did not run; `blocked`: it waits for a person.
+    `why` says why it did not run; `blocked`: it waits for a person; `stopped`: it did not help again, and will not run
+    until the monitor has been well.
     """
 
     ran: bool
@@ -37,6 +38,7 @@ class Repair:
     failure: str = ""
     verified: Result | None = None
     why: str = ""
+    stopped: bool = False
     blocked: bool = False
 
     @property
@@ -99,4 +101,5 @@ def repair(
             break
     done = Repair(True, decision.text, failure, verified)
     ledger.end_remedy(count, done.helped)
-    return done
+    outage = state.since if state.alerting else None
+    return replace(done, stopped=not done.helped and is_useless(ledger.remedies(key), outage, now))

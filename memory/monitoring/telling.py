@@ -257,10 +257,12 @@ class Telling:
             lines.append(words.remediation_line(fix.command, fix.failure))
             if fix.verified is not None:
                 lines.append(words.verified_line(monitor, fix.verified))
+            if fix.stopped:
+                lines.append(words.no_remediation_line("stopped, for the last two did not help"))
         elif "recovered" in kinds:
             lines.append(words.recovered_line(monitor, story.result, kinds["recovered"].lasted))
         if fix is not None and fix.blocked:
-            lines.append(words.no_remediation_line("it needs approval"))
+            lines.append(words.no_remediation_line("not run, it needs approval"))
         return lines
 
     def _occurrences(self, story: _Story) -> int:

@@ -94,7 +94,7 @@ def remediation_line(command: str, failure: str) -> str:
 
 def no_remediation_line(why: str) -> str:
     """Say why nothing was run."""
-    return f"Auto-remediation: Not run, {plain(why)}"
+    return f"Auto-remediation: {plain(why)[:1].upper()}{plain(why)[1:]}"
 
 
 def verified_line(monitor: Monitor, outcome: Outcome) -> str:

@@ -1,0 +1,135 @@
+"""How the monitors of a workspace stand, from the record: for lists, status, the panes, and other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.clock import format_utc
+
+from .alerts import AlertState
+from .due import next_due
+from .ledger import RECORD, Ledger, key_of
+from .results import SPANS, Past, last_results, uptimes
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.workspace import Workspace
+
+LAST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute."""
+
+    monitor: Monitor
+    alert: AlertState
+    uptime: dict[str, float | None]
+    results: tuple[Past, ...]
+    next_run: datetime | None
+    muted: datetime | None
+
+    @property
+    def state(self) -> str:
+        """healthy, failing, error, blocked, skipped; `unknown` where nothing here has looked at it yet."""
+        return self.alert.state or "unknown"
+
+    def json(self) -> dict[str, Any]:
+        """Return what a list adds to the monitor's own keys; absent values are None."""
+        alert = self.alert
+        return {
+            "state": self.state,
+            "summary": alert.summary or None,
+            "since": None if alert.since is None else format_utc(alert.since),
+            "alerting": alert.alerting,
+            "triggered": alert.triggered,
+            "flapping": alert.flapping,
+            "failures": alert.failures,
+            "uptime": dict(self.uptime),
+            "results": [past.json() for past in self.results],
+            "nextRun": None if self.next_run is None else format_utc(self.next_run),
+            "mutedUntil": None if self.muted is None else format_utc(self.muted),
+        }
+
+
+def standings(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[Standing, ...]:
+    """Return how the monitors of a snapshot stand, in file order; reads the record and makes none."""
+    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    try:
+        return tuple(_standings(ledger, snapshot, now))
+    finally:
+        ledger.close()
+
+
+def has_record(workspace: Workspace) -> bool:
+    """Tell whether anything was ever recorded, without opening it."""
+    import os
+
+    return workspace.state is not None and os.path.exists(workspace.state.folder.path / RECORD)
+
+
+def _standings(ledger: Ledger, snapshot: Snapshot, now: datetime) -> Iterator[Standing]:
+    alerts, mutes = ledger.alerts(), ledger.mutes()
+    uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
+    zone = snapshot.zone
+    for monitor in snapshot.monitors.monitors:
+        key = key_of(monitor.name)
+        muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
+        yield Standing(
+            monitor,
+            AlertState.read(alerts.get(key)),
+            uptime.get(key) or dict.fromkeys(SPANS),
+            past.get(key, ()),
+            next_due(monitor.interval, now, zone),
+            muted if muted is not None and muted > now else None,
+        )
+
+
+_METRICS = (
+    ("up", "Whether the last check was healthy."),
+    ("alerting", "Whether the monitor alerts."),
+    ("muted", "Whether messages about the monitor are muted."),
+    ("failures_in_a_row", "Failed checks since the last healthy one."),
+    ("last_check_timestamp_seconds", "When it was checked last."),
+    ("check_duration_seconds", "How long the last check took."),
+    ("uptime_ratio", "Share of healthy checks over a span of time."),
+)
+
+
+def prometheus(found: Iterable[Standing]) -> str:
+    """Return monitors in the text format of Prometheus; what was never measured is left out."""
+    rows: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
+    for one in found:
+        alert = one.alert
+        label = _label(key_of(one.monitor.name))
+
+        def add(metric: str, value: float, more: str = "", label: str = label) -> None:
+            rows[metric].append(f'memdeck_monitor_{metric}{{name="{label}"{more}}} {value:.10g}')
+
+        add("muted", one.muted is not None)
+        if not alert.known:
+            continue
+        add("up", alert.failures == 0)
+        add("alerting", alert.alerting)
+        add("failures_in_a_row", alert.failures)
+        if alert.checked is not None:
+            add("last_check_timestamp_seconds", alert.checked.timestamp())
+        seconds = next((past.seconds for past in one.results if past.seconds is not None), None)
+        if seconds is not None:
+            add("check_duration_seconds", seconds)
+        for span, percent in one.uptime.items():
+            if percent is not None:
+                add("uptime_ratio", percent / 100, f',span="{span}"')
+    lines = []
+    for name, text in _METRICS:
+        if rows[name]:
+            lines += [f"# HELP memdeck_monitor_{name} {text}", f"# TYPE memdeck_monitor_{name} gauge", *rows[name]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _label(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
