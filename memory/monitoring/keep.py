@@ -69,6 +69,11 @@ class _Chosen:
     decision: Decision
     due: datetime | None
 
+    @property
+    def runs(self) -> bool:
+        """Whether it may run: a person approved it, or it reaches nothing by itself."""
+        return self.decision.allowed or (self.ask is None and self.decision.state == "pending")
+
 
 def keep_watch(
     workspace: Workspace,
@@ -170,13 +175,13 @@ class _Run:
             for one in found.due:
                 monitors[one.monitor.ref], instants[one.monitor.ref] = one.monitor, one.at
         chosen = [self._decided(snapshot, monitor, instants[ref]) for ref, monitor in monitors.items()]
-        wanted = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and _runs(one)]
+        wanted = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
         if not wanted:
             return chosen
         taken = self.ledger.claim(wanted, self.now)
         self.ledger.start(taken)
         return [
-            one for one in chosen if one.due is None or not _runs(one) or (key_of(one.monitor.name), one.due) in taken
+            one for one in chosen if one.due is None or not one.runs or (key_of(one.monitor.name), one.due) in taken
         ]
 
     def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
@@ -186,6 +191,8 @@ class _Run:
         decision = self.decide(ask)
         if ask is not None:
             self.block(ask, decision)
+        elif sum(other.name == monitor.name for other in snapshot.monitors.monitors) > 1:
+            decision = replace(decision, state="refused", why="another monitor has the same name")
         return _Chosen(monitor, ask, decision, due)
 
     def asks(self, snapshot: Snapshot) -> tuple[Ask, ...]:
@@ -224,7 +231,7 @@ class _Run:
         results: dict[str, Result] = {}
         planned = []
         for one in chosen:
-            if _runs(one):
+            if one.runs:
                 planned.append(Planned(one.monitor, one.decision))
             else:
                 state = "skipped" if one.decision.state == "denied" else "blocked"
@@ -279,7 +286,7 @@ class _Run:
         beaten: Beat | None,
     ) -> None:
         """Keep results, states and what is to be written, in one step."""
-        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and _runs(one)]
+        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
         if pulse is not None:
             done.append((BEAT, pulse))
 
@@ -317,8 +324,3 @@ class _Run:
         if waiting:
             self.ledger.written(one.seq for one in waiting)
         return outcome.change.id if outcome.change.files else None
-
-
-def _runs(one: _Chosen) -> bool:
-    """Tell whether it may run: a person approved it, or it reaches nothing by itself."""
-    return one.ask is None or one.decision.allowed

@@ -202,7 +202,6 @@ class Telling:
         """Send what is to be told; a state counts as told only where a message went out."""
         run = self._run
         route = self._route()
-        run.warnings += route.problems
         messenger = Messenger(run.ledger, route, run.now, self._snapshot.zone, run.ways.send)
         told_of, sent = messenger.digest()
         if sent is not None and not sent.ok:
@@ -219,6 +218,8 @@ class Telling:
                 # The last one is how it stands: a recovery by remediation says it all.
                 happening = speaking[-1]
                 messages[name] = (self._message(story, happening, route), happening)
+        if messages:
+            run.warnings += route.problems
         deliveries = messenger.deliver([message for message, _ in messages.values()])
         found: dict[str, Delivery] = {}
         for (name, (_, happening)), delivery in zip(messages.items(), deliveries, strict=True):
