@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.places import StateFolder
 from memory.storage.private_record import PrivateRecord
 from memory.trusting.addresses import closed_reason, is_open_address
 from memory.trusting.asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
+from memory.trusting.decision import Decision
 from memory.trusting.records import (
     Book,
     Damaged,
@@ -57,37 +57,9 @@ __all__ = [
 ]
 
 FOLDER, NAME = "trust", "approvals.json"
-SHORT = 10
-"""How many hex digits of an id are shown."""
 T = TypeVar("T")
-State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
 _PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires")
 _WORDS = {"kind": "type", "text": "command", "environment_text": "environment", "fires": "check that fires it"}
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
-
-    `id` names exactly this ask with its files ("" where it can never be approved), `why` is a sentence for people,
-    `before` what was approved in its place before. `scripts` are the files that it names. `single`: it was approved
-    by itself, not with the workspace; only then may an address lead to private places.
-    """
-
-    allowed: bool
-    state: State
-    id: str
-    text: str | None
-    why: str
-    before: Ask | None = None
-    scripts: tuple[Script, ...] = ()
-    scripts_before: tuple[Script, ...] = ()
-    single: bool = False
-
-    @property
-    def short_id(self) -> str:
-        """The id as people see it."""
-        return self.id[:SHORT]
 
 
 class Trust:

@@ -26,13 +26,13 @@ def is_private(address: str) -> bool:
         return True
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour
-        if found in _NAT64:
+        if found in _NAT64 or int(found) >> 32 == 0:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         if found.teredo is not None:
             inner = found.teredo[1]
         if inner is not None:
             return is_private(str(inner))
-    return found.is_multicast or not found.is_global
+    return not found.is_global or found.is_multicast or found.is_reserved or getattr(found, "is_site_local", False)
 
 
 def resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:

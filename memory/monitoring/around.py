@@ -25,7 +25,11 @@ class Decision(Protocol):
 
     @property
     def text(self) -> str | None:
-        """The approved text, which is what runs; None where nobody approved this very text."""
+        """The approved text, which is what runs; None where nothing may."""
+
+    @property
+    def single(self) -> bool:
+        """Whether a person approved this very text, and not the workspace as a whole."""
 
     @property
     def why(self) -> str:

@@ -23,21 +23,19 @@ _DISK = re.compile(r"(?:^|[\s;&|(])df\b.*%", re.DOTALL)
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 
 
-def check(monitor: Monitor, decision: Decision, around: Around) -> Result:
+def check(monitor: Monitor, decision: Decision | None, around: Around) -> Result:
     """Measure one monitor and judge it; takes at most its timeout and a few seconds.
 
-    `decision` is what a person decided about its command, url or target. Types that reach nothing by themselves (a
-    file inside of the workspace, a heartbeat) need none. Never raises for what stands in a file, runs, or answers.
+    `decision` is what a person decided about its command, url or target; None for types that reach nothing by
+    themselves: a file inside of the workspace, a heartbeat. Never raises for what stands in a file, runs, or answers.
     """
     begun = time.monotonic()
     try:
         settings = read_settings(monitor)
-        if settings.kind in ("command", "http", "tcp") and not decision.allowed:
-            return Result(monitor.name, "blocked", one_line(decision.why or "not approved"))
         found = _measure(settings, monitor, decision, around)
         state, summary, detail = _judge(settings, found, monitor)
     except NotApproved as error:
-        return Result(monitor.name, "blocked", one_line(f"not approved: {error}"), seconds=time.monotonic() - begun)
+        return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
         cancelled = around.cancel is not None and around.cancel.cancelled
         failed: State = "skipped" if cancelled else "failing"
@@ -62,18 +60,20 @@ def check(monitor: Monitor, decision: Decision, around: Around) -> Result:
     )
 
 
-def _measure(settings: Settings, monitor: Monitor, decision: Decision, around: Around) -> Found:
+def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, around: Around) -> Found:
+    if settings.kind == "file":
+        return measure_file(settings, decision, around)
+    if settings.kind == "heartbeat":
+        return measure_heartbeat(settings, monitor.name, around)
+    if decision is None or not decision.allowed or decision.text is None:
+        raise NotApproved((decision.why if decision is not None else "") or "nobody approved it yet")
     match settings.kind:
         case "http":
-            return measure_http(settings, decision, around)
-        case "command":
-            return measure_command(settings, decision, around)
+            return measure_http(settings, decision.text, decision.single, around)
         case "tcp":
-            return measure_tcp(settings, decision, around)
-        case "file":
-            return measure_file(settings, decision, around)
+            return measure_tcp(settings, decision.single, around)
         case _:
-            return measure_heartbeat(settings, monitor.name, around)
+            return measure_command(settings, decision.text, around)
 
 
 def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, str, str]:

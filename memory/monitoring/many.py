@@ -27,7 +27,7 @@ class Planned:
     """A monitor that is due, and what a person decided about it."""
 
     monitor: Monitor
-    decision: Decision
+    decision: Decision | None
 
 
 def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT) -> Iterator[tuple[Planned, Result]]:

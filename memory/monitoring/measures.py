@@ -32,14 +32,14 @@ class Found:
     """The words for it when all is well."""
 
 
-def measure_http(settings: Settings, decision: Decision, around: Around) -> Found:
-    """Fetch the address; raises Down where nothing answers and NotApproved where it leads to a private place."""
+def measure_http(settings: Settings, url: str, single: bool, around: Around) -> Found:
+    """Fetch the approved address; raises Down where nothing answers, NotApproved where it leads to a private place
+    that nobody approved by itself (`single`).
+    """
     from .web import NoAnswer, ask
 
-    exact = decision.allowed and decision.text is not None
-    url = decision.text if decision.text is not None else settings.url
     try:
-        answer = ask(url, settings.method, settings.timeout, settings.follow, exact, around)
+        answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
     except NoAnswer as error:
         raise Down(str(error)) from None
     body = _decoded(answer.body, answer.encoding)
@@ -55,15 +55,13 @@ def measure_http(settings: Settings, decision: Decision, around: Around) -> Foun
     return Found(reading, answer.url)
 
 
-def measure_command(settings: Settings, decision: Decision, around: Around) -> Found:
+def measure_command(settings: Settings, command: str, around: Around) -> Found:
     """Run the approved command; raises Down when it takes too long or cannot be started."""
     from .process import clean_environment, run_command
     from .units import say_time
 
-    if decision.text is None:
-        raise NotApproved(decision.why or "the command is not approved")
     done = run_command(
-        decision.text,
+        command,
         folder=around.root,
         environment=clean_environment(around.environ, settings.environment),
         timeout=settings.timeout,
@@ -91,17 +89,16 @@ def measure_command(settings: Settings, decision: Decision, around: Around) -> F
     return Found(reading, "\n".join(printed))
 
 
-def measure_tcp(settings: Settings, decision: Decision, around: Around) -> Found:
+def measure_tcp(settings: Settings, single: bool, around: Around) -> Found:
     """Open a connection and close it again; raises NotApproved where that leads to a private place."""
     where = f"{settings.host}:{settings.port}"
-    exact = decision.allowed and decision.text is not None
     begun = time.monotonic()
     until = begun + settings.timeout
     try:
         found = resolve(settings.host, settings.port, settings.timeout)
     except Unresolved as error:
         return Found({"open": 0}, str(error))
-    allowed = [one for one in found if exact or not is_private(one) or around.reach(where, one)]
+    allowed = [one for one in found if single or not is_private(one) or around.reach(where, one)]
     if not allowed:
         raise NotApproved(f"{found[0]} is not a public address")
     trouble = "timed out"
@@ -119,15 +116,15 @@ def measure_tcp(settings: Settings, decision: Decision, around: Around) -> Found
     return Found({"open": 0}, trouble)
 
 
-def measure_file(settings: Settings, decision: Decision, around: Around) -> Found:
+def measure_file(settings: Settings, decision: Decision | None, around: Around) -> Found:
     """Look at a file or folder, never into it; raises NotApproved for one outside of the workspace."""
     top = os.path.realpath(around.root)
-    approved = decision.allowed and decision.text is not None
-    wanted = decision.text if approved and decision.text is not None else settings.path
+    approved = decision.text if decision is not None and decision.allowed else None
+    wanted = settings.path if approved is None else approved
     if "\0" in wanted:
         raise Down("not a path")
     real = os.path.realpath(os.path.join(top, wanted))
-    if not approved and real != top and not real.startswith(top.rstrip("/") + "/"):
+    if approved is None and real != top and not real.startswith(top.rstrip("/") + "/"):
         raise NotApproved("the path leads out of the workspace")
     try:
         # Every link is resolved by now; one that took its place since is not followed.
@@ -136,6 +133,8 @@ def measure_file(settings: Settings, decision: Decision, around: Around) -> Foun
         return Found({"exists": 0, "missing": 1})
     except OSError as error:
         raise Down((error.strerror or "it cannot be looked at").lower()) from None
+    if stat.S_ISLNK(found.st_mode):
+        raise Down("a link that leads in a circle")
     age = max(0.0, around.now.timestamp() - found.st_mtime)
     reading: dict[str, Value] = {"exists": 1, "missing": 0, "age": age}
     if stat.S_ISREG(found.st_mode):

@@ -123,7 +123,8 @@ def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
                     break
                 data += more
         except TimeoutError:
-            raise TimeoutError(0, "a process cannot be killed") from None
+            SUPERVISORS.abandon()
+            raise TimeoutError(0, "it did not end in time") from None
         except (BrokenPipeError, ConnectionResetError):
             pass
         finally:
@@ -186,7 +187,9 @@ class Supervisors:
     def hand_over(self, connection: socket.socket) -> None:
         """Give one end of a connection away; the supervisor of the next command holds it."""
         with self._lock:
-            if self._control is None or self._owner != os.getpid():
+            if self._owner != os.getpid():
+                self._drop()
+            if self._control is None:
                 self._start()
             assert self._control is not None
             try:
@@ -201,6 +204,13 @@ class Supervisors:
         with self._lock:
             if self._process is not None and self._process.poll() is not None:
                 self._drop()
+
+    def abandon(self) -> None:
+        """Kill the process, which does not do its work; what it runs dies with it."""
+        with self._lock:
+            if self._process is not None and self._owner == os.getpid():
+                self._process.kill()
+            self._drop()
 
     def close(self) -> None:
         """End the process, once the commands that run have ended."""

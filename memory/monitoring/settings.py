@@ -66,7 +66,7 @@ class Settings:
 
 def read_settings(monitor: Monitor) -> Settings:
     """Understand a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
-    kind = (monitor.type or "").strip().casefold()
+    kind = kind_of(monitor)
     if kind not in KINDS:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
         raise BadSetting("type", said, "write http, command, tcp, file or heartbeat")
@@ -91,12 +91,10 @@ def read_settings(monitor: Monitor) -> Settings:
             )
         case "command":
             command = fields.needed("command")
-            names = tuple(re.split(r"[\s,]+", fields.text("environment"))) if fields.text("environment") else ()
+            names = tuple(name.strip() for name in fields.text("environment").split(",") if name.strip())
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
-            return Settings(
-                kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=tuple(names)
-            )
+            return Settings(kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names)
         case "tcp":
             host, port = fields.target()
             return Settings(kind, threshold, timeout, host=host, port=port)
@@ -115,6 +113,16 @@ def read_settings(monitor: Monitor) -> Settings:
                 entry=fields.text("entry") or monitor.name,
                 older_than=older_than,
             )
+
+
+def kind_of(monitor: Monitor) -> str:
+    """Return the type of a monitor, in small letters; without one, what its command or url makes of it."""
+    if monitor.type is not None:
+        kind = monitor.type.strip().casefold()
+        return "http" if kind == "https" else kind
+    if monitor.command is not None:
+        return "command" if monitor.url is None else ""
+    return "http" if monitor.url is not None else ""
 
 
 class _Fields:

@@ -13,6 +13,7 @@ commands may expect.
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 import select
@@ -52,6 +53,9 @@ def serve(control: socket.socket) -> None:
     poll.register(control, select.POLLIN)
     poll.register(wake, select.POLLIN)
     here = os.getpid()
+    # Forks share memory until one writes to it, and collecting garbage writes to all of it.
+    gc.disable()
+    gc.freeze()
     while True:
         for fd, _ in poll.poll():
             if fd == wake:
@@ -88,13 +92,16 @@ def _bury(supervisors: set[int], wait: bool = False) -> None:
     killed = False
     while True:
         try:
-            pid, status = os.waitpid(-1, 0 if wait else os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WUNTRACED | (0 if wait else os.WNOHANG))
         except ChildProcessError:
             supervisors.clear()
             return
         if pid == 0:
             break
-        if pid in supervisors:
+        if os.WIFSTOPPED(status):
+            # A command may stop its supervisor, but not for long.
+            _send(pid, signal.SIGCONT)
+        elif pid in supervisors:
             supervisors.discard(pid)
             killed = killed or status != 0
             if wait:
@@ -117,16 +124,14 @@ def supervise(connection: socket.socket, parent: int) -> None:
     connection.sendall(b"+")
     timeout, grace, limit = (float(word) for word in request[:3])
     run = _Run(connection, stop, timeout, grace, int(limit))
-    run.start(request[3], request[4], request[5:])
-    run.watch()
-    connection.settimeout(PATIENCE)
     try:
+        run.start(request[3], request[4], request[5:])
+        run.watch()
+        connection.settimeout(PATIENCE)
         connection.sendall(run.answer())
         connection.close()
     finally:
-        while not run.childless:
-            kill_tree(run.main, run.take_end)
-            run.reap()
+        run.end()
 
 
 def _go_first() -> None:
@@ -202,35 +207,23 @@ class _Run:
         self.poll.register(self.wake, select.POLLIN)
         self.poll.register(self.connection, select.POLLIN)
         ends = [os.pipe(), os.pipe()]
-        trouble, told = os.pipe()
         for captured, (reading, _) in zip(self.captured, ends, strict=True):
             self.pipes[reading] = captured
             self.poll.register(reading, select.POLLIN)
         self.begun = time.monotonic()
-        self.main = os.fork()
-        if self.main == 0:
-            try:
-                self._become(folder, command, environment, ends[0][1], ends[1][1])
-            except BaseException as error:
-                os.write(told, str(error).encode("utf-8", "replace")[:500])
-            os._exit(126)
-        for writing in (ends[0][1], ends[1][1], told):
+        try:
+            self._spawn(folder, command, environment, ends[0][1], ends[1][1])
+        except (OSError, ValueError) as error:
+            self.failure = str(error).encode("utf-8", "replace")[:500]
+            self.status, self.childless = 126 << 8, True
+        for _, writing in ends:
             os.close(writing)
-        self.failure = _read_all(trouble)
 
-    def _become(self, folder: bytes, command: bytes, environment: list[bytes], out: int, err: int) -> None:
-        """Turn the fork into the shell: own session, nothing to read, limits, and only what was approved around it."""
-        os.setsid()
-        control_process(_DEATH_SIGNAL, signal.SIGKILL)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
+    def _spawn(self, folder: bytes, command: bytes, environment: list[bytes], out: int, err: int) -> None:
+        """Start the shell: own session, nothing to read, limits, and only what was approved around it."""
         os.chdir(folder)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for source, target in ((nothing, 0), (out, 1), (err, 2)):
-            os.dup2(source, target)
-        seconds = int(self.timeout + self.grace) + 1
-        _limit(resource.RLIMIT_CPU, seconds)
+        # The limits are set here and inherited: what this process does itself stays far below them.
+        _limit(resource.RLIMIT_CPU, int(self.timeout + self.grace) + 1)
         _limit(resource.RLIMIT_CORE, 0)
         _limit(resource.RLIMIT_FSIZE, FILE_SIZE)
         _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
@@ -239,7 +232,20 @@ class _Run:
             # The kernel counts all processes of the user, so those that are there already come on top.
             _limit(resource.RLIMIT_NPROC, self.tasks + 2 * MOST_PROCESSES)
         around = dict(word.split(b"=", 1) for word in environment if b"=" in word)
-        os.execve(b"/bin/sh", [b"/bin/sh", b"-c", command], around)
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, out, 1),
+            (os.POSIX_SPAWN_DUP2, err, 2),
+        ]
+        self.main = os.posix_spawn(
+            b"/bin/sh",
+            [b"/bin/sh", b"-c", command],
+            around,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+        )
 
     def watch(self) -> None:
         """Wait for the end, ask the tree to end where it must, and make sure that it did."""
@@ -257,8 +263,21 @@ class _Run:
         self.ended = time.monotonic()
         self.reap()
         if not self.childless:
-            self.left = kill_tree(self.main, self.take_end)
+            self.left = kill_tree(self._group, self.take_end)
+            self.reap()
         self._drain()
+
+    def end(self) -> None:
+        """Kill what is left for as long as it takes: the kernel lets go of a process only between its own steps."""
+        self.reap()
+        while not self.childless:
+            kill_tree(self._group, self.take_end)
+            self.reap()
+
+    @property
+    def _group(self) -> int:
+        """The shell's group while its number is surely nobody else's, 0 afterwards."""
+        return self.main if self.status is None else 0
 
     def _ask_to_end(self) -> None:
         for pid in tree_of(os.getpid(), set()) or {self.main}:
@@ -290,11 +309,12 @@ class _Run:
 
     def _count(self) -> None:
         """Count the tree while it holds still, and end it if it has too many."""
-        _send(-self.main, signal.SIGSTOP)
+        if self._group:
+            _send(-self._group, signal.SIGSTOP)
         if len(tree_of(os.getpid(), set())) > MOST_PROCESSES:
             self.reason = "processes"
-        else:
-            _send(-self.main, signal.SIGCONT)
+        elif self._group:
+            _send(-self._group, signal.SIGCONT)
 
     def _take(self, fd: int) -> None:
         data = _read_some(fd, 1 << 18)
@@ -473,14 +493,6 @@ def _read_some(fd: int, most: int) -> bytes:
         return os.read(fd, most)
     except BlockingIOError:
         return b""
-
-
-def _read_all(fd: int) -> bytes:
-    data = b""
-    while more := os.read(fd, 4096):
-        data += more
-    os.close(fd)
-    return data
 
 
 if __name__ == "__main__":

@@ -52,6 +52,8 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
     """
     import httpx
 
+    if around.tls is None:
+        _system_authorities()  # Read once, and not on the clock of the first check.
     begun = time.monotonic()
     try:
         target = httpx.URL(url)
@@ -75,6 +77,8 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
             )
         try:
             target = target.join(follow)
+            if target.userinfo:
+                raise NotApproved("a redirect to an address with a user name")
         except (httpx.InvalidURL, ValueError, TypeError):
             raise NoAnswer("a redirect to something that is no address") from None
     raise AssertionError("the last hop returns")
@@ -86,9 +90,11 @@ def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Arou
 
     if url.scheme not in ("http", "https") or not url.host:
         raise NotApproved(f"{url.scheme or 'no scheme'} is not http or https")
+    if url.port is not None and not 0 < url.port < 65536:
+        raise NoAnswer("not an address")
     port = url.port or (443 if url.scheme == "https" else 80)
     try:
-        found = resolve(url.host, port, until - time.monotonic())
+        found = resolve(url.raw_host.decode("ascii"), port, until - time.monotonic())
     except Unresolved as error:
         raise NoAnswer(str(error)) from None
     allowed = [one for one in found if approved or not is_private(one) or around.reach(str(url), one)]
@@ -133,7 +139,7 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
     }
     extensions: dict[str, Any] = {"trace": lines.trace}
     if url.scheme == "https":
-        extensions["sni_hostname"] = url.host
+        extensions["sni_hostname"] = url.raw_host.decode("ascii")
     context = around.tls if around.tls is not None else _system_authorities()
     try:
         with (

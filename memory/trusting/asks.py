@@ -19,6 +19,8 @@ TASKS = "tasks.md"
 HTTP = frozenset({"http", "https"})
 CONNECTS = HTTP | {"tcp"}
 """The types of monitors that connect to somewhere instead of running something."""
+LONGEST = 8192
+"""The most characters of a command or address: nobody reads more; a script of its own is held on to as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,5 +196,7 @@ def _same_keys(entry: Entry) -> str:
 
 def _hidden(text: str, others: Iterable[str]) -> str:
     """Say what hides in an ask: in the command itself nothing may, elsewhere nothing that steers a terminal."""
+    if len(text) > LONGEST:
+        return f"it is longer than {LONGEST:,} characters: put it into a script"
     found = hidden_in(text) or next((hidden for other in others if (hidden := hidden_in_name(other))), "")
     return f"it holds the hidden character {found}" if found else ""

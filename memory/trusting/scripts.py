@@ -24,6 +24,7 @@ from .words import Word, words_of
 _MOST_LOOKS = 20_000
 _MOST_FOLDERS = 64
 _MOST_FILES = 200
+_MOST_ENDS = 64
 _LARGEST = 256 << 20
 _CHUNK = 1 << 20
 _RUNNERS = {
@@ -249,7 +250,9 @@ def _ends(text: str) -> Iterator[str]:
     if "\0" in text:
         return
     parts = [part for part in text.split("/") if part not in ("", ".")]
-    for index in range(len(parts)):
+    for index in (0, *range(max(1, len(parts) - _MOST_ENDS), len(parts))):
+        if index >= len(parts):
+            return
         if parts[index] != "..":
             yield "/".join(parts[index:])
         elif index == 0:

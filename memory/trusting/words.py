@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 _SPACE = frozenset(" \t\n")
 _OPERATORS = frozenset(";&|()<>{}`")
@@ -16,6 +17,7 @@ _ESCAPED = '$`"\\\n'
 _COARSE = re.compile(r"""[^\s;&|()<>{}`'"$=:,@\[\]\\]+""")
 _INSIDE = re.compile(r"[=:,@]")
 _DEPTH = 5
+_MOST_TAILS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def _parts(text: str) -> list[str]:
     if len(pieces) > 1:
         parts += pieces
         # A path may hold such a character itself.
-        parts += [text[match.end() :] for match in _INSIDE.finditer(text)]
+        parts += [text[match.end() :] for match in islice(_INSIDE.finditer(text), _MOST_TAILS)]
     return [part for part in parts if part]
 
 
