@@ -26,22 +26,27 @@ def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: boo
 
     `priority` is low, normal or high; `good` news look like it where a service has a way to show that.
     """
+    import logging
+    import warnings
+
     try:
         import apprise
     except ImportError:
         return Sent(False, "apprise is not installed: pip install 'memdeck[notify]'")
-    # One after the other, in this thread, and nothing of it kept on the disk.
-    asset = apprise.AppriseAsset(app_id="memdeck", app_desc="memdeck", async_mode=False, storage_mode="memory")
-    service = apprise.Apprise(asset=asset)
-    with apprise.LogCapture(level="WARNING") as log:  # type: ignore[no-untyped-call]
-        for number, url in enumerate(urls, 1):
-            if not service.add(url):
-                return Sent(False, f"address {number} of the channel is none that apprise knows")
-        kind = "success" if good else _TYPES.get(priority, "warning")
+    # What a service logs may name its address: it is caught here, and only the status of an answer is taken from it.
+    capture = apprise.LogCapture(level=logging.WARNING)  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings(), capture as log:
         try:
-            ok = service.notify(
-                body=body, title=title, notify_type=apprise.NotifyType(kind), body_format=apprise.NotifyFormat.TEXT
-            )
+            # What its services import may be old: that is no matter of this message.
+            warnings.simplefilter("ignore")
+            # One after the other, in this thread, and nothing of it kept on the disk.
+            asset = apprise.AppriseAsset(app_id="memdeck", app_desc="memdeck", async_mode=False, storage_mode="memory")
+            service = apprise.Apprise(asset=asset)
+            for number, url in enumerate(urls, 1):
+                if not service.add(url):
+                    return Sent(False, f"address {number} of the channel is none that apprise knows")
+            kind = apprise.NotifyType("success" if good else _TYPES.get(priority, "warning"))
+            ok = service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
         except Exception as error:  # a service's own code: whatever it raises is a message that did not go out
             return Sent(False, f"the service failed ({type(error).__name__})")
         if ok:
