@@ -54,9 +54,7 @@ def _last_maintenance(session: Session) -> datetime | None:
         return None  # doctor says what is wrong with the folder
 
 
-def _document(
-    session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _document(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> dict[str, Any]:
     from memory.clock import format_utc
 
     return {
