@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
 _DISK = re.compile(r"(?:^|[\s;&|(])df\b.*%", re.DOTALL)
+_MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 
 
@@ -71,7 +72,7 @@ def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, ar
         case "http":
             return measure_http(settings, decision.text, decision.single, around)
         case "tcp":
-            return measure_tcp(settings, decision.single, around)
+            return measure_tcp(settings, decision.text, decision.single, around)
         case _:
             return measure_command(settings, decision.text, around)
 
@@ -81,7 +82,9 @@ def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, s
     reading = found.reading
     reasons: list[str] = []
     breached = settings.threshold.judge(reading)
-    if breached:
+    # Of what is not there at all nothing else can be measured, and that is no less bad.
+    absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
+    if breached or absent:
         reasons.append(_bad_words(settings, found, monitor))
     if settings.expect:
         held = settings.expected.judge(reading) if settings.expected else settings.expect in str(reading.get("body"))
@@ -109,6 +112,8 @@ def _bad_words(settings: Settings, found: Found, monitor: Monitor) -> str:
         return _value_words(settings, found.reading["value"], monitor)
     if settings.kind == "tcp" and not found.reading.get("open"):
         return f"not open: {found.detail}"
+    if settings.kind == "file" and found.reading.get("missing") == 1:
+        return "missing"
     if settings.kind == "heartbeat":
         age = found.reading.get("age")
         return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
@@ -160,7 +165,7 @@ def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:
     """Return the values that are kept with a result: numbers, and short texts that a threshold asked for."""
     kept: dict[str, int | float | str] = {}
     for name, value in reading.items():
-        if name in _HIDDEN or (name.startswith("value[") and name != "value[0]" and len(kept) > 20):
+        if name in _HIDDEN or name == "value[0]" or (name.startswith("value[") and len(kept) >= _MOST_VALUES):
             continue
         if isinstance(value, Quantity):
             kept[name] = value.number

@@ -16,7 +16,7 @@ from .result import Result
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
 
-LIMIT = 64
+LIMIT = 100
 """Checks that run beside each other; most of their time is waiting."""
 _running: set[tuple[str, str]] = set()
 _lock = threading.Lock()

@@ -14,7 +14,7 @@ from .around import Around, Decision, NotApproved
 from .json_path import read_json, value_at
 from .names import JSON
 from .rules import Value
-from .settings import Settings
+from .settings import Settings, read_target
 from .units import numbers_in
 
 
@@ -89,16 +89,16 @@ def measure_command(settings: Settings, command: str, around: Around) -> Found:
     return Found(reading, "\n".join(printed))
 
 
-def measure_tcp(settings: Settings, single: bool, around: Around) -> Found:
-    """Open a connection and close it again; raises NotApproved where that leads to a private place."""
-    where = f"{settings.host}:{settings.port}"
+def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -> Found:
+    """Open a connection to the approved host and port and close it again; raises as `measure_http`."""
+    host, port = read_target(target)
     begun = time.monotonic()
     until = begun + settings.timeout
     try:
-        found = resolve(settings.host, settings.port, settings.timeout)
+        found = resolve(host, port, settings.timeout)
     except Unresolved as error:
         return Found({"open": 0}, str(error))
-    allowed = [one for one in found if single or not is_private(one) or around.reach(where, one)]
+    allowed = [one for one in found if single or not is_private(one) or around.reach(target, one)]
     if not allowed:
         raise NotApproved(f"{found[0]} is not a public address")
     trouble = "timed out"
@@ -107,8 +107,8 @@ def measure_tcp(settings: Settings, single: bool, around: Around) -> Found:
         if left <= 0 or (around.cancel is not None and around.cancel.cancelled):
             break
         try:
-            with socket.create_connection((address, settings.port), left):
-                return Found({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {settings.port}")
+            with socket.create_connection((address, port), left):
+                return Found({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {port}")
         except TimeoutError:
             trouble = "timed out"
         except OSError as error:

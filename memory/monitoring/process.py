@@ -28,6 +28,9 @@ LIMIT = 64 * 1024
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
 _MARGIN = 8.0
+_HOUSE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The house comes last on the path, so that nothing in it can stand before the standard library.
+_START = "import sys; sys.path.append(sys.argv[1]); from memory.monitoring.supervisor import main; main()"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -123,7 +126,7 @@ def _ask(request: bytes, seconds: float, cancel: Cancel | None) -> bytes | None:
                     break
                 data += more
         except TimeoutError:
-            SUPERVISORS.abandon()
+            SUPERVISORS.close()
             raise TimeoutError(0, "it did not end in time") from None
         except (BrokenPipeError, ConnectionResetError):
             pass
@@ -205,15 +208,8 @@ class Supervisors:
             if self._process is not None and self._process.poll() is not None:
                 self._drop()
 
-    def abandon(self) -> None:
-        """Kill the process, which does not do its work; what it runs dies with it."""
-        with self._lock:
-            if self._process is not None and self._owner == os.getpid():
-                self._process.kill()
-            self._drop()
-
     def close(self) -> None:
-        """End the process, once the commands that run have ended."""
+        """End the process; whatever runs is ended by the supervisors, without anybody waiting for it."""
         with self._lock:
             self._drop()
 
@@ -225,7 +221,7 @@ class Supervisors:
         with theirs:
             # Not a child of a thread's life: it ends when the connection does, however memdeck ends.
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-B", os.path.join(os.path.dirname(__file__), "supervisor.py")],
+                [sys.executable, "-I", "-S", "-B", "-c", _START, _HOUSE],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -244,13 +240,8 @@ class Supervisors:
         if control is not None:
             control.close()
         if process is not None and self._owner == os.getpid():
-            import subprocess
-
-            try:
-                process.wait(_MARGIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 SUPERVISORS = Supervisors()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from memory.document.remarks import is_absent
 from memory.errors import UsageError
 
-from .names import KINDS
-from .thresholds import Threshold, parse_threshold
+from .names import JSON, KINDS
+from .thresholds import BadThreshold, Threshold, parse_threshold
 from .units import read_duration, read_quantity
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEYS: Mapping[str, tuple[str, ...]] = {
     "http": ("url", "method", "expect", "certificate", "follow", "timeout"),
     "command": ("command", "unit", "environment", "timeout"),
-    "tcp": ("host", "port", "timeout"),
+    "tcp": ("host", "port", "url", "timeout"),
     "file": ("path",),
     "heartbeat": ("entry", "olderThan"),
 }
@@ -57,8 +57,6 @@ class Settings:
     command: str = ""
     unit: str = ""
     environment: tuple[str, ...] = ()
-    host: str = ""
-    port: int = 0
     path: str = ""
     entry: str = ""
     older_than: float = 0.0
@@ -86,7 +84,7 @@ def read_settings(monitor: Monitor) -> Settings:
                 method=fields.one_of("method", _METHODS),
                 follow=fields.hops("follow"),
                 expect=expect,
-                expected=parse_threshold(expect, kind) if expect.startswith("json.") else None,
+                expected=_expected(expect),
                 certificate=fields.seconds("certificate", 0.0, "d"),
             )
         case "command":
@@ -96,8 +94,8 @@ def read_settings(monitor: Monitor) -> Settings:
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
             return Settings(kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names)
         case "tcp":
-            host, port = fields.target()
-            return Settings(kind, threshold, timeout, host=host, port=port)
+            fields.target()
+            return Settings(kind, threshold, timeout)
         case "file":
             return Settings(kind, threshold, timeout, path=fields.needed("path"))
         case _:
@@ -123,6 +121,16 @@ def kind_of(monitor: Monitor) -> str:
     if monitor.command is not None:
         return "command" if monitor.url is None else ""
     return "http" if monitor.url is not None else ""
+
+
+def _expected(text: str) -> Threshold | None:
+    """Return the condition that an answer must fulfil; None where `expect` is a plain text."""
+    if not text.startswith(JSON):
+        return None
+    try:
+        return parse_threshold(text, "http")
+    except BadThreshold as error:
+        raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
 
 
 class _Fields:
@@ -170,14 +178,30 @@ class _Fields:
         return int(found.number)
 
     def target(self) -> tuple[str, int]:
-        """Read `host` and `port`, or a host with its port: `db.example.com:5432`, `[::1]:5432`."""
-        host, port = self.needed("host"), self.text("port")
-        if not port:
-            host, _, port = host.rpartition(":")
-        if host.startswith("[") and host.endswith("]"):
-            host = host[1:-1]
-        if not host or not _HOST.fullmatch(host):
-            raise BadSetting("host", f"host is {self.text('host')[:40]!r}", "write a name or an address")
-        if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
-            raise BadSetting("port", f"port is {port[:20]!r}", "write a number from 1 to 65535")
-        return host, int(port)
+        """Read `host` and `port`, a host with its port, or a `url` that holds both."""
+        return read_target(self.text("url") or f"{self.needed('host')}:{self.text('port')}")
+
+
+def read_target(text: str) -> tuple[str, int]:
+    """Read what a tcp monitor connects to, as it was approved: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`.
+
+    Raises BadSetting.
+    """
+    host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
+        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
+        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+    return host, int(port)
+
+
+def _is_address(host: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -47,7 +47,7 @@ def monitors_of(*entries: str, journal: str = "") -> tuple[tuple[Monitor, ...], 
 def approved(monitor: Monitor) -> Decision:
     """Return the approval of exactly what a monitor asks for."""
     fields = monitor.entry.fields
-    text = monitor.command or monitor.url or fields.get("path") or f"{fields.get('host')}:{fields.get('port')}"
+    text = monitor.command or monitor.url or fields.get("path") or f"{fields.get('host')}:{fields.get('port') or ''}"
     return Decided(True, text)
 
 

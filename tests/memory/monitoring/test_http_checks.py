@@ -87,6 +87,14 @@ def test_nothing_of_the_user_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_addresses_of_both_families(tmp_path: Path) -> None:
+    """An address of IPv6 is asked under its own name."""
+    with http_server(reply(200), host="::1") as (port, asked):
+        assert checked(tmp_path, source(port, host="[::1]")).state == "healthy"
+    assert f"Host: [::1]:{port}\n" in asked[0]
+
+
 def test_only_the_head_is_asked_for(tmp_path: Path) -> None:
     """`method: HEAD` asks for no body."""
     with http_server(reply(200)) as (port, asked):

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 import uuid
@@ -76,6 +75,10 @@ def marked(tmp_path: Path) -> Iterator[Marked]:
 STORM = "storm() { [ $1 -gt 0 ] && { storm $(($1-1)) & storm $(($1-1)) & }; sleep 30; }; storm 10"
 SESSIONS = "i=0; while [ $i -lt 40 ]; do setsid sh -c 'sleep 30 & trap \"\" TERM; sleep 30' & i=$((i+1)); done; exit 3"
 DAEMON = "(setsid sh -c 'trap \"\" TERM HUP; sleep 30' >/dev/null 2>&1 &) ; echo started"
+THREAD = (
+    "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(30,)).start(); "
+    "ctypes.CDLL(None).pthread_exit(None)"
+)
 FLOOD = "head -c 1000000000 /dev/zero"
 NASTY = {
     "endless output": ("yes", {"timed_out": True, "signal": 15}),
@@ -88,6 +91,7 @@ NASTY = {
     "closes its output": ("exec >&- 2>&-; sleep 0.1; exit 4", {"exit_code": 4, "output": ""}),
     "invalid UTF-8": ("printf 'a\\377\\0b'", {"exit_code": 0, "output": "a\ufffd\0b"}),
     "dies by a signal": ("kill -SEGV $$", {"exit_code": None, "signal": 11}),
+    "leaves only a thread": (f"{sys.executable} -c '{THREAD}' & sleep 0.2; echo left", {"output": "left\n", "left": 1}),
     "is not there": ("no-such-command", {"exit_code": 127}),
     "stops itself": ("kill -STOP $$", {"timed_out": True}),
     "stops its parent": ("kill -STOP $PPID; sleep 30", {"timed_out": True}),
@@ -197,22 +201,31 @@ def test_a_run_can_be_called_off(marked: Marked) -> None:
 
 
 PARENT = """
-import os, sys
+import os, sys, threading
 from memory.monitoring.process import run_command
-run_command("echo $$ > pid; (setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+def run():
+    run_command("(setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+threading.Thread(target=run, daemon=True).start()
+sys.stdin.readline()
 """
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals) -> None:
-    """When memdeck is killed, what it runs is ended too, and the processes in between are gone."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, None])
+def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | None) -> None:
+    """When memdeck is killed or ends, at once, what it runs is ended too, and the processes in between are gone."""
     environment = {"PATH": os.environ["PATH"], "MARK": marked.mark, "PYTHONPATH": str(HOUSE)}
-    with subprocess.Popen([sys.executable, "-c", PARENT], cwd=marked.folder, env=environment) as parent:
+    words = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(words, cwd=marked.folder, env=environment, stdin=subprocess.PIPE) as parent:
         assert within(10, lambda: len(marked.alive()) > 2)
         supervisors = _children_of(parent.pid)
         assert supervisors
-        parent.send_signal(number)
+        if number is None:
+            assert parent.stdin is not None
+            parent.stdin.close()
+        else:
+            parent.send_signal(number)
+        assert parent.wait(1) in (0, -(number or 0))
     assert within(5, lambda: marked.alive() == [])
     assert within(5, lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
 
@@ -263,15 +276,23 @@ def test_many_threads_share_one(marked: Marked) -> None:
     assert done == {number: f"{number}\n{number}\n" for number in range(40)}
 
 
-def test_it_imports_nothing_of_memdeck() -> None:
-    """The supervisor starts fast: it loads the standard library's small modules only."""
-    source = textwrap.dedent(
-        """
-        import sys
-        exec(compile(open(PATH, "rb").read(), PATH, "exec"), {"__name__": "other"})
-        heavy = {"asyncio", "json", "logging", "subprocess", "memory", "re", "typing"} & set(sys.modules)
-        print(sorted(heavy))
-        """
-    ).replace("PATH", repr(str(HOUSE / "memory/monitoring/supervisor.py")))
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", source], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+@linux
+def test_no_handle_stays_open(marked: Marked) -> None:
+    """Hundreds of commands leave no open file behind, here or in the process that serves them."""
+    marked.run("true")
+    places = [Path("/proc/self/fd"), Path(f"/proc/{SUPERVISORS.pid}/fd")]
+    before = [len(list(place.iterdir())) for place in places]
+    for _ in range(50):
+        marked.run("true")
+        marked.run("exit 1", cancel=Cancel())
+    assert within(2, lambda: [len(list(place.iterdir())) for place in places] == before)
+
+
+def test_the_supervisor_starts_light() -> None:
+    """It loads the small modules of the standard library and three of memdeck."""
+    source = "import sys; sys.path.append(sys.argv[1]); import memory.monitoring.supervisor; print(*sys.modules)"
+    words = [sys.executable, "-I", "-S", "-c", source, str(HOUSE)]
+    loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name.removeprefix("memory").removeprefix(".monitoring") for name in loaded if name.startswith("memory")}
+    assert ours == {"", ".supervisor", ".shell", ".tree"}
+    assert not {"asyncio", "json", "logging", "subprocess", "re", "typing"} & set(loaded)
