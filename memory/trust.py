@@ -8,12 +8,12 @@ everything `Ask` holds but its line, the workspace's real path and folder, and t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.places import StateFolder
 from memory.storage.private_record import PrivateRecord
 from memory.trusting.addresses import closed_reason, is_open_address
@@ -46,6 +46,7 @@ __all__ = [
     "Trust",
     "action_of",
     "asks_of",
+    "blocked_error",
     "blocked_json",
     "check_of",
     "is_open_address",
@@ -245,6 +246,7 @@ class Trust:
     def _settle(
         self, verdict: Verdict, what: str | Ask, who: str, now: datetime, asks: Iterable[Ask], shown: str | None
     ) -> Record:
+        self._file.read()  # says it where nothing can be kept
         ask, decision = (what, self.decide(what)) if isinstance(what, Ask) else self.find(asks, what)
         if not decision.id:
             raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "mend it in the file first")
@@ -319,6 +321,17 @@ def blocked_json(ask: Ask, decision: Decision) -> dict[str, Any]:
         "why": decision.why,
         "files": [script.path for script in decision.scripts],
     }
+
+
+def blocked_error(blocked: Sequence[tuple[Ask, Decision]]) -> BlockedError:
+    """Return the error (exit code 3) for what did not run; `details["blocked"]` lists it as `blocked_json`."""
+    few = ", ".join(_about(ask) for ask, _ in blocked[:3]) + (" …" if len(blocked) > 3 else "")
+    return BlockedError(
+        "trust.blocked",
+        f"{len(blocked)} {'needs' if len(blocked) == 1 else 'need'} approval: {few}",
+        "`memdeck trust list` shows them, a person approves them in a terminal",
+        blocked=[blocked_json(ask, decision) for ask, decision in blocked],
+    )
 
 
 def _is_damaged(data: bytes) -> bool:

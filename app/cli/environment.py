@@ -108,6 +108,7 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _files(workspace)
     yield _lock(workspace)
     yield from _state(workspace, now)
+    yield from _trust(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
@@ -204,6 +205,29 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
         yield Finding(
             "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
         )
+
+
+def _trust(workspace: Workspace) -> Iterator[Finding]:
+    """Look at what was approved: a record that does not count needs a person."""
+    from app.places import config_home
+    from memory.trust import asks_of, trust_of
+
+    kept = trust_of(workspace, config_home(os.environ))
+    if kept is None:
+        return
+    problems = kept.problems()
+    for problem in problems:
+        yield Finding("trust", "person", problem, "`memdeck trust list` shows what counts now")
+    if problems:
+        return
+    try:
+        asks = asks_of(workspace.snapshot())
+    except MemdeckError as error:
+        yield Finding("trust", "person", error.message, error.hint)
+        return
+    waiting = sum(not kept.decide(ask).allowed for ask in asks)
+    text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
+    yield Finding("trust", "ok", text)
 
 
 def _settings(workspace: Workspace) -> Finding:

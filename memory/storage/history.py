@@ -238,7 +238,7 @@ class History:
     def _undone(self, actor: str) -> Record | None:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""
         for limit in (20, 400, 0):
-            own = self._own(actor, limit)
+            own = self._own(actor, limit, "operation != 'trust'")
             found, sure = _last_undone(own)
             if sure or not limit or len(own) < limit:
                 return found
@@ -251,6 +251,13 @@ class History:
 
     def _turn(self, store: Store, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
         if not record.kept:
             raise ConflictError(
                 "change.thinned",

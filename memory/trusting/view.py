@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -79,6 +80,26 @@ def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
         bool(decision.id) and not decision.allowed,
         decision.state,
         visible(decision.why),
+    )
+
+
+def workspace_view(covered: Sequence[Ask], workspace: Path) -> ConsentView:
+    """Return what is shown before a workspace is approved for outgoing checks; `covered` are those that it has now."""
+    lines = tuple(f"{visible(ask.name)}: {revealed(ask.text)}" for ask in covered)
+    return ConsentView(
+        "",
+        "Let monitors of this workspace connect to public addresses?",
+        lines or ("none of its monitors does now",),
+        (("folder", visible(str(workspace))), ("covers", "http and https to public addresses, and no others")),
+        (
+            "covers every such address that the files name later, too: whoever can write them chooses where to",
+            "addresses of this machine and its network still need an approval of their own",
+        ),
+        (),
+        (),
+        True,
+        "pending",
+        "",
     )
 
 

@@ -172,20 +172,3 @@ def test_doctor(memdeck: Memdeck, memory: Path) -> None:
     outside = memdeck("doctor", "-w", "/", "-o", "jsonl")
     assert outside.code == 0
     assert "workspace" in {check["name"] for check in outside.objects}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["trust", "list"],
-        ["trust", "approve", "X"],
-        ["trust", "deny", "X"],
-        ["trust", "revoke", "X"],
-    ],
-    ids=" ".join,
-)
-def test_verbs_that_are_not_there_yet(memdeck: Memdeck, words: list[str]) -> None:
-    """They have their help, and say so with exit code 2."""
-    answer = memdeck(*words, "-o", "json")
-    assert (answer.code, answer.data["error"]["code"]) == (2, "verb.not_there_yet")
-    assert memdeck(*words, "--help").code == 0
