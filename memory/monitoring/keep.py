@@ -20,7 +20,7 @@ from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
 from .heartbeat import TITLE as BEAT_TITLE
 from .leader import Leader, busy
-from .ledger import Ledger, key_of
+from .ledger import Ledger, has_record, key_of
 from .result import Result, last_status
 from .results import record_results
 from .watching import Watch, Watched
@@ -98,6 +98,8 @@ def keep_watch(
     if asked:
         for name in names or ():
             find_monitor(workspace.snapshot(), name)
+    elif not _anything(workspace, heartbeat):
+        return Watch()
     folder = None if workspace.state is None else workspace.state.folder
     leader = Leader(folder)
     if not leader.take(wait):
@@ -112,6 +114,14 @@ def keep_watch(
     finally:
         ledger.close()
         leader.release()
+
+
+def _anything(workspace: Workspace, heartbeat: bool) -> bool:
+    """Tell whether there is anything to watch over; where there is not, nothing is made outside of the workspace."""
+    snapshot = workspace.snapshot()
+    if snapshot.monitors.monitors or (heartbeat and snapshot.config.get("expression") is not None):
+        return True
+    return has_record(workspace)
 
 
 class _Run:
@@ -130,8 +140,6 @@ class _Run:
         self.blocked: list[dict[str, object]] = []
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
-        from .telling import Telling
-
         for name in self.ledger.take_over():
             if name != BEAT:
                 self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
@@ -139,13 +147,20 @@ class _Run:
         chosen = self._choose(snapshot, names, everything)
         pulse = self._pulse(snapshot) if heartbeat else None
         results = self._check(snapshot, chosen)
-        telling = Telling(self, snapshot, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
-        watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
+        watched: list[Watched] = []
+        states: Mapping[str, AlertState] = {}
+        notes: Sequence[Note] = ()
+        if chosen or self.ledger.held(self.now):
+            from .telling import Telling
+
+            telling = Telling(self, snapshot, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
+            watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
+            states, notes = telling.states, telling.notes
         beaten = None
         if pulse is not None:
             checked = {one.monitor.name for one in watched if one.result.ran}
             beaten = beat(snapshot, self.ledger.note(NOTE), self.now, snapshot.zone, checked)
-        self._record(watched, chosen, telling.states, telling.notes, pulse, beaten)
+        self._record(watched, chosen, states, notes, pulse, beaten)
         change = self._write(watched)
         return Watch(
             tuple(watched),
@@ -225,21 +240,22 @@ class _Run:
 
     def _check(self, snapshot: Snapshot, chosen: Sequence[_Chosen]) -> list[Result]:
         """Return a result for each; what a person has not approved is blocked and is not even tried."""
-        from .many import Planned, run_checks
-
-        around = self.around(snapshot)
         results: dict[str, Result] = {}
-        planned = []
+        allowed: list[_Chosen] = []
         for one in chosen:
             if one.runs:
-                planned.append(Planned(one.monitor, one.decision))
+                allowed.append(one)
             else:
                 state = "skipped" if one.decision.state == "denied" else "blocked"
                 results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
-        for plan, result in run_checks(planned, around):
-            results[plan.monitor.ref] = result
-            if self.ways.found is not None:
-                self.ways.found(result)
+        if allowed:
+            from .many import Planned, run_checks
+
+            planned = [Planned(one.monitor, one.decision) for one in allowed]
+            for plan, result in run_checks(planned, self.around(snapshot)):
+                results[plan.monitor.ref] = result
+                if self.ways.found is not None:
+                    self.ways.found(result)
         return [results[one.monitor.ref] for one in chosen]
 
     def around(self, snapshot: Snapshot) -> Around:
@@ -301,7 +317,7 @@ class _Run:
                     self.ledger.put_unwritten(db, self.now, BEAT_TITLE, beaten.lines)
             self.ledger.end(db, done)
 
-        if watched or notes or done:
+        if watched or states or notes or done:
             self.ledger.run(work, None)
 
     def _write(self, watched: Sequence[Watched]) -> str | None:

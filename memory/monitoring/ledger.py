@@ -7,6 +7,7 @@ workspace without a state folder remembers as long as the process lives.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.places import StateFolder
+    from memory.workspace import Workspace
 
 T = TypeVar("T")
 KEPT_CLAIMS = 200
@@ -112,6 +114,11 @@ def stamp(time: datetime) -> str:
 def read_stamp(text: str) -> datetime:
     """Read an instant of the record back, in UTC."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def has_record(workspace: Workspace) -> bool:
+    """Tell whether anything was ever recorded of a workspace, without opening it."""
+    return workspace.state is not None and os.path.exists(workspace.state.folder.path / RECORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +234,7 @@ class Ledger:
             db.execute("UPDATE claim SET phase = ? WHERE phase = ?", (ENDED, STARTED))
             return tuple(monitor for monitor, phase in open_ if phase == STARTED)
 
-        return self.run(work, ())
+        return self.run(work, (), make=False)
 
     # -- what is kept by name ---------------------------------------------------------------------------------
 

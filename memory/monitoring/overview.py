@@ -11,7 +11,7 @@ from memory.clock import format_utc
 
 from .alerts import AlertState
 from .due import next_due
-from .ledger import RECORD, Ledger, key_of
+from .ledger import Ledger, has_record, key_of
 from .results import SPANS, Past, last_results, uptimes
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.workspace import Workspace
 
+__all__ = ["LAST", "Standing", "has_record", "prometheus", "standings"]
 LAST = 5
 
 
@@ -63,13 +64,6 @@ def standings(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[
         return tuple(_standings(ledger, snapshot, now))
     finally:
         ledger.close()
-
-
-def has_record(workspace: Workspace) -> bool:
-    """Tell whether anything was ever recorded, without opening it."""
-    import os
-
-    return workspace.state is not None and os.path.exists(workspace.state.folder.path / RECORD)
 
 
 def _standings(ledger: Ledger, snapshot: Snapshot, now: datetime) -> Iterator[Standing]:

@@ -340,3 +340,12 @@ def test_the_record_can_be_lost(tmp_path: Path) -> None:
     assert [one.result.state for one in watch.monitors] == ["healthy"]
     assert "was damaged" in watch.warnings[0]
     assert isinstance(place.ledger(), Ledger)
+
+
+def test_a_workspace_without_monitors_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Where there is nothing to watch over nothing is made, inside or outside of the workspace."""
+    place = Place(tmp_path, "")
+    before = sorted(place.state_home.rglob("*"))
+    watch = place.watch()
+    assert (watch.monitors, watch.beaten, watch.lines()) == ((), False, ["monitors: none due"])
+    assert sorted(place.state_home.rglob("*")) == before
