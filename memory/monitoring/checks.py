@@ -6,7 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import MemdeckError
 
 from .around import Around, Decision, NotApproved
 from .measures import Down, Found, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.files.monitors import Monitor
 
 _WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
-_DISK = re.compile(r"(?:^|[\s;&|(])df\b.*%", re.DOTALL)
+_DISK = re.compile(r"(?:^|[\s;&|(])df\b")
 _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
 
@@ -39,16 +39,9 @@ def check(monitor: Monitor, decision: Decision | None, around: Around) -> Result
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
         cancelled = around.cancel is not None and around.cancel.cancelled
-        failed: State = "skipped" if cancelled else "failing"
-        return Result(
-            monitor.name,
-            failed,
-            one_line("cancelled" if cancelled else str(error)),
-            _kept({"open": 0}) if settings.kind == "tcp" else {},
-            time.monotonic() - begun,
-        )
-    except UsageError as error:
-        return Result(monitor.name, "error", one_line(error.message), detail=safe_detail(str(error)))
+        outcome: State = "skipped" if cancelled else "failing"
+        said = "cancelled" if cancelled else one_line(str(error))
+        return Result(monitor.name, outcome, said, seconds=time.monotonic() - begun)
     except MemdeckError as error:
         return Result(monitor.name, "error", one_line(error.message), detail=safe_detail(str(error)))
     return Result(
@@ -153,7 +146,8 @@ def _value_words(settings: Settings, value: Value, monitor: Monitor) -> str:
     if settings.unit:
         gap = "" if settings.unit.startswith("%") else " "
         return f"{number}{gap}{settings.unit}"
-    if _DISK.search(settings.command):
+    disk = _DISK.search(settings.command)
+    if disk is not None and "%" in settings.command[disk.end() :]:
         return f"{number}% used"
     said = _WORDS.fullmatch(monitor.last_status_remark or "")
     if said:

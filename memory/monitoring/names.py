@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -87,6 +86,8 @@ def names_of(kind: str) -> tuple[str, ...]:
 
 def nearest(name: str, kind: str = "") -> str:
     """Return advice: the name that was probably meant, or all there are."""
+    import difflib
+
     names = names_of(kind)
     close = difflib.get_close_matches(name.casefold()[:40], names, 1)
     return f"did you mean {close[0]}?" if close else "write one of " + ", ".join(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import select
@@ -19,6 +20,10 @@ MEMORY = 4 << 30
 FILE_SIZE = 1 << 30
 """The largest file that a command may write, in bytes."""
 OPEN_FILES = 1024
+PIECE = 1 << 20
+"""Bytes from which output is a flood, and in which it is read then."""
+NAP = 0.001
+"""Seconds in which a flood may fill its pipe again."""
 TICK = 0.05
 """Seconds between two looks at the number of processes."""
 SCAN = 1.0
@@ -177,21 +182,37 @@ class Run:
         if now >= self.next_look:
             self.reap()
             self.next_look = now + TICK
-            if _tasks() > self.others + MOST_PROCESSES or now >= self.next_count:
-                self._count(now)
+            spike = _tasks() > self.others + MOST_PROCESSES
+            if spike or now >= self.next_count:
+                self._count(now, spike)
 
-    def _count(self, now: float) -> None:
-        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot."""
+    def _count(self, now: float, still: bool) -> None:
+        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot.
+
+        Counting takes time that thousands of new processes would not leave, so they hold `still` meanwhile.
+        """
         self.next_count = now + SCAN
+        group = self._group if still else 0
+        if group:
+            send(-group, signal.SIGSTOP)
         count = len(tree_of(os.getpid()))
         if count > MOST_PROCESSES and not self.reason:
             self.reason = "processes"
+        elif group:
+            send(-group, signal.SIGCONT)
         self.others = _tasks() - count
 
     def _take(self, fd: int) -> None:
-        data = read_some(fd, 1 << 18)
+        data = read_some(fd, PIECE)
         if data:
-            self.pipes[fd].add(data)
+            captured = self.pipes[fd]
+            few = captured.size < PIECE
+            captured.add(data)
+            if captured.size >= PIECE:
+                # A flood is read in few large pieces, not page by page as it comes.
+                if few:
+                    _widen(fd)
+                time.sleep(NAP)
         else:
             self.poll.unregister(fd)
             del self.pipes[fd]
@@ -243,6 +264,14 @@ def _tasks() -> int:
             return int(file.read(128).split()[3].split(b"/")[1])
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more where the system allows it."""
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
+    except (AttributeError, OSError):
+        pass
 
 
 def _limit(which: int, value: int) -> None:

@@ -253,5 +253,5 @@ def _why(error: Exception) -> str:
 
 
 def _shown(url: httpx.URL) -> str:
-    """Return an address without the credentials in it."""
-    return str(url.copy_with(username=None, password=None))
+    """Return an address without what may be secret in it: credentials and the query."""
+    return str(url.copy_with(username=None, password=None, query=None, fragment=None))

@@ -87,6 +87,17 @@ def test_nothing_of_the_user_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
+def test_no_secret_of_an_address_is_shown(tmp_path: Path) -> None:
+    """Credentials go to the server and nowhere else, and neither they nor the query stand in the result."""
+    with http_server(reply(200)) as (port, asked):
+        url = f"http://ann:hunter2@127.0.0.1:{port}/health?token=abc123"
+        result = checked(tmp_path, f"Shop\n- type: http\n- url: {url}\n")
+    assert result.state == "healthy"
+    assert "Authorization: Basic YW5uOmh1bnRlcjI=" in asked[0]
+    assert "hunter2" not in repr(result)
+    assert "abc123" not in repr(result)
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_addresses_of_both_families(tmp_path: Path) -> None:
     """An address of IPv6 is asked under its own name."""
