@@ -14,6 +14,7 @@ from memory.document import Document, Entry, parse
 from memory.document.compare import differing
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
+from memory.files.secret_notes import secrets_in
 from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
 
@@ -31,13 +32,15 @@ class Outcome:
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
 
-    `kept` are sentences about entries that stay although one side removed them, for the other changed them.
+    `kept` are sentences about entries that stay although one side removed them, for the other changed them; `secrets`
+    about what was written and looks like a password or a key, without showing it.
     """
 
     change: Change
     summary: str
     ref: str | None = None
     kept: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
 
 class Workspace:
@@ -186,10 +189,12 @@ class Workspace:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
             edit = build(snapshot)
             written: dict[str, Document] = {}
+            edited: list[tuple[str, Document, Document]] = []
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
+                before = snapshot.document(name)
+                edited.append((name, before, document))
                 if stored.exists:
-                    before = snapshot.document(name)
                     if next(differing(before, document), None) is None:
                         continue
                     _refuse_conflicted(name, before)
@@ -206,7 +211,7 @@ class Workspace:
             if written_now is None or written_now.data is not document.dump():
                 written_now = self.store.read(path)
             self._documents[name] = (written_now, document)
-        return Outcome(change, edit.summary, edit.ref)
+        return Outcome(change, edit.summary, edit.ref, secrets=secrets_in(edited))
 
     def save(
         self,

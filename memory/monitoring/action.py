@@ -14,7 +14,6 @@ from memory.files.tasks import find_task
 from memory.safetext import visible
 
 from .process import clean_environment, run_command
-from .units import read_duration
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -80,7 +79,7 @@ def run_action(
         decision.text,
         folder=workspace.root,
         environment=clean_environment(environ, ask.environment),
-        timeout=read_duration(ask.timeout) or TIMEOUT,
+        timeout=TIMEOUT,
         cancel=cancel,
     )
     outcome = outcome_text(finished)

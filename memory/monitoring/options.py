@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.document.remarks import is_absent, split_remark
 from memory.errors import UsageError
+from memory.problems import Problem
 
 from .alerts import Settings
 from .windows import Window, parse_windows
@@ -26,26 +27,32 @@ PRIORITIES = ("low", "normal", "high")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the fields say; `problems` are sentences with file and line."""
+    """What the fields say, and what is wrong with them."""
 
     settings: Settings
     depends_on: tuple[str, ...] = ()
     maintenance: tuple[Window, ...] = ()
     priority: str | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The problems with their file and line."""
+        return tuple(f"{one.file}:{one.line}: {one.message}" for one in self.problems)
 
 
 def read_options(monitor: Monitor) -> Options:
     """Return the options of a monitor; never fails."""
     fields = monitor.entry.fields
-    problems: list[str] = []
+    problems: list[Problem] = []
 
     def text(key: str) -> str | None:
         value = split_remark(fields.get(key) or "")[0]
         return None if is_absent(value) else value
 
     def wrong(key: str, why: str) -> None:
-        problems.append(f"{monitor.file}:{_line(monitor, key)}: {key} of {monitor.name[:60]!r}: {why}")
+        message = f"{monitor.name[:60]}: {key}: {why}"
+        problems.append(Problem("warning", monitor.file, _line(monitor, key), "monitor.setting", message))
 
     def number(key: str) -> int:
         value = text(key)

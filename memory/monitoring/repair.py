@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.document.remarks import split_remark
+
 from .alerts import AlertState
 from .ledger import Ledger, key_of
 from .process import clean_environment, run_command
 from .remedy import is_useless, may_remediate
-from .settings import USUAL
+from .settings import LONGEST, USUAL
 from .units import read_duration
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def repair(
         decision.text,
         folder=around.root,
         environment=clean_environment(around.environ, ask.environment),
-        timeout=read_duration(ask.timeout) or USUAL,
+        timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
         cancel=around.cancel,
     )
     failure = ""

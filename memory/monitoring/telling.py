@@ -90,7 +90,7 @@ class Telling:
         """Advance, remediate, tell; return what is reported, in the order given."""
         run = self._run
         for monitor, _, _ in results:
-            run.warnings += self._of(monitor).problems
+            run.warnings += self._of(monitor).sentences
         by_name = {monitor.name: (monitor, result, due) for monitor, result, due in results}
         stories: dict[str, _Story] = {}
         for name in in_order(by_name, self._parents):

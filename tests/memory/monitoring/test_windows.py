@@ -11,7 +11,9 @@ from memory.document import parse
 from memory.errors import UsageError
 from memory.files.monitors import read_monitors
 from memory.monitoring.options import ancestors, in_order, read_options, read_span
+from memory.monitoring.problems import monitor_problems
 from memory.monitoring.windows import ends_at, parse_windows
+from tests.memory_files import snapshot_of
 
 BERLIN = find_zone("Europe/Berlin")
 
@@ -70,7 +72,7 @@ def test_options_of_a_monitor() -> None:
     assert (found.settings.failures_before, found.settings.successes_before) == (3, 1)
     assert found.settings.remind == timedelta(hours=4)
     assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())
-    assert sorted(problem.partition(": ")[0] for problem in found.problems) == ["monitors.md:5", "monitors.md:8"]
+    assert sorted(sentence.partition(": ")[0] for sentence in found.sentences) == ["monitors.md:5", "monitors.md:8"]
 
 
 @pytest.mark.parametrize(("text", "minutes"), [("30m", 30), ("2h", 120), ("1d", 1440), ("-1h", None), ("9999d", None)])
@@ -89,3 +91,13 @@ def test_parents_come_first() -> None:
     assert list(ancestors("a", circle)) == ["b"]
     chain = {str(number): (str(number + 1),) for number in range(5000)}
     assert in_order(map(str, range(5000)), chain) == [str(number) for number in reversed(range(5000))]
+
+
+def test_check_tells_of_them() -> None:
+    """What is wrong in the fields of alerts is a warning of `check`, a parent that is not there too."""
+    text = "## Monitors\n\n### One\n- type: command\n- command: true\n- remind: soon\n- dependsOn: Nobody\n"
+    found = monitor_problems(snapshot_of({"monitors.md": text}))
+    assert [(one.level, one.line, one.message) for one in found] == [
+        ("warning", 6, "One: remind: 'soon' is no time such as 4h or 1d"),
+        ("warning", 7, "One: dependsOn: there is no monitor 'Nobody'"),
+    ]
