@@ -138,6 +138,7 @@ class _Run:
         self.actor = actor
         self.warnings: list[str] = []
         self.blocked: list[dict[str, object]] = []
+        self._asks: tuple[Ask, ...] | None = None
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
         for name in self.ledger.take_over():
@@ -212,7 +213,7 @@ class _Run:
 
     def asks(self, snapshot: Snapshot) -> tuple[Ask, ...]:
         """Return what the monitors ask for, found once."""
-        if not hasattr(self, "_asks"):
+        if self._asks is None:
             from memory.trust import monitor_asks
 
             self._asks = monitor_asks(snapshot.monitors.monitors)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.clock import format_utc
+from memory.errors import RefusedError
 
 from .alerts import AlertState
 from .due import next_due
@@ -58,10 +59,15 @@ class Standing:
 
 
 def standings(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[Standing, ...]:
-    """Return how the monitors of a snapshot stand, in file order; reads the record and makes none."""
+    """Return how the monitors of a snapshot stand, in file order; reads the record and makes none.
+
+    Where the state folder is not one to rely on, nothing is known of them.
+    """
     ledger = Ledger(None if workspace.state is None else workspace.state.folder)
     try:
         return tuple(_standings(ledger, snapshot, now))
+    except RefusedError:
+        return tuple(_standings(Ledger(None), snapshot, now))
     finally:
         ledger.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.errors import RefusedError
 from memory.monitoring.overview import has_record, prometheus, standings
 from memory.monitoring.result import Result
 from memory.monitoring.results import KEPT_RESULTS, record_results, results_of, uptimes
@@ -89,3 +90,16 @@ def test_prometheus(tmp_path: Path, name: str) -> None:
     assert 'memdeck_monitor_muted{name="New"} 0' in lines
     assert sum(line.startswith("# TYPE") for line in lines) == 7
     assert text.endswith("\n")
+
+
+def test_a_state_folder_that_others_can_write_to(tmp_path: Path) -> None:
+    """What stands in it counts for nothing: monitors are listed as unknown, and nothing runs."""
+    place = Place(tmp_path, command("One", "true"))
+    place.approve()
+    place.watch()
+    folder = place.workspace.state.folder.path  # type: ignore[union-attr]
+    folder.chmod(0o777)
+    [one] = standings(place.workspace, place.workspace.snapshot(), NOW)
+    assert one.state == "unknown"
+    with pytest.raises(RefusedError):
+        place.watch(5)
