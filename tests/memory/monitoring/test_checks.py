@@ -124,7 +124,7 @@ def test_a_port_that_does_not_answer(tmp_path: Path) -> None:
         for one in waiting:
             one.close()
     assert (result.state, result.summary) == ("failing", "not open: timed out")
-    assert result.seconds < 1
+    assert result.seconds < 3
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_time_and_size_are_bounded(tmp_path: Path, talk: Answering, scheme: str,
     with raw_server(talk) as port:  # type: ignore[arg-type]
         begun = time.monotonic()
         result = checked(tmp_path, source(port, "timeout: 0.4s", scheme=scheme))
-        assert time.monotonic() - begun < 1.5
+        assert time.monotonic() - begun < 3
     assert (result.state, result.summary[: len(summary)]) == (state, summary)
     assert int(result.values.get("size", 0)) <= web.LARGEST
 

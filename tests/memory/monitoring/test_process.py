@@ -106,7 +106,7 @@ def test_no_nasty_command_survives(marked: Marked, name: str) -> None:
     timeout = 10.0 if "gigabyte" in name else TIMEOUT
     begun = time.monotonic()
     done = marked.run(text, timeout=timeout)
-    assert time.monotonic() - begun < timeout + GRACE + 1
+    assert time.monotonic() - begun < timeout + GRACE + 3
     assert marked.alive() == []
     assert {key: getattr(done, key) for key in expected} == expected
     assert len(done.output.encode()) <= LIMIT + 100
@@ -225,7 +225,7 @@ def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | Non
             parent.stdin.close()
         else:
             parent.send_signal(number)
-        assert parent.wait(1) in (0, -(number or 0))
+        assert parent.wait(3) in (0, -(number or 0))
     assert within(5, lambda: marked.alive() == [])
     assert within(5, lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
 

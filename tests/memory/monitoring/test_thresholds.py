@@ -254,4 +254,4 @@ def test_it_takes_time_in_proportion(piece: str) -> None:
     for text in (piece * 900, piece * 100_000):
         with pytest.raises(BadThreshold):
             parse_threshold(text)
-    assert time.perf_counter() - begun < 0.2
+    assert time.perf_counter() - begun < 1
