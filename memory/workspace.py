@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,12 +20,14 @@ from memory.files.snapshot import Snapshot, Views
 from memory.storage import Change, State, Store, Stored
 
 if TYPE_CHECKING:
+    from memory.late import Late
     from memory.storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
 _TRIES = 12  # How often a change is planned again while other programs write to the same files.
+_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,15 @@ class Outcome:
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
 
-    `kept` are sentences about entries that stay although one side removed them, for the other changed them; `secrets`
-    about what was written and looks like a password or a key, without showing it.
+    `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
+    the other changed them; `secrets` about what was written and looks like a password or a key, without showing it.
     """
 
     change: Change
     summary: str
     ref: str | None = None
     kept: tuple[str, ...] = ()
+    entry: Entry | None = None
     secrets: tuple[str, ...] = ()
 
 
@@ -175,13 +179,15 @@ class Workspace:
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
-        for left in range(_TRIES - 1, -1, -1):
+        for tries in range(1, _TRIES + 1):
             try:
                 return self._attempt(operation, build, actor, now)
             except ConflictError as error:
                 # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
-                if not (left and error.details.get("crossed")):
+                if tries == _TRIES or not error.details.get("crossed"):
                     raise
+                # One that writes all the time is given longer and longer to come to an end.
+                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
@@ -211,7 +217,7 @@ class Workspace:
             if written_now is None or written_now.data is not document.dump():
                 written_now = self.store.read(path)
             self._documents[name] = (written_now, document)
-        return Outcome(change, edit.summary, edit.ref, secrets=secrets_in(edited))
+        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets_in(edited))
 
     def save(
         self,
@@ -294,6 +300,12 @@ class Workspace:
         from memory.changes import notice
 
         return notice(self, now)
+
+    def merge_late(self, now: datetime) -> tuple[Late, ...]:
+        """Merge what other programs wrote to files that a change had just displaced; see `memory.late`."""
+        from memory.late import merge_late
+
+        return merge_late(self, now)
 
 
 class _Reading:

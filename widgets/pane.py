@@ -281,13 +281,11 @@ class Pane(PaneSays):
 
         `go_on` is asked again and again, each time after a millisecond of work; it may wait, or say no.
         """
-        from .pane_filter import haystack_of
-
         for number, (row, item, _) in enumerate(self._rows.items):
             if not number % WARM_ROWS and not go_on():
                 return
             if row.haystack is None and row.item is item:
-                row.haystack = haystack_of(self.text(item))
+                row.haystack = self.haystack(item)
 
     def view(self) -> dict[str, str]:
         """What is remembered of this pane: position, filter, sort."""

@@ -51,7 +51,7 @@ class Needles:
         def has_word(row: Row) -> bool:
             haystack = row.haystack
             if haystack is None:
-                haystack = row.haystack = haystack_of(pane.text(row.item))
+                haystack = row.haystack = pane.haystack(row.item)
             return word in haystack
 
         return has_word
@@ -60,7 +60,7 @@ class Needles:
         """Whether an item fits."""
         haystack = row.haystack
         if haystack is None:
-            haystack = row.haystack = haystack_of(pane.text(row.item))
+            haystack = row.haystack = pane.haystack(row.item)
         for word in self.words:
             if word not in haystack:
                 return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.widget import Widget
 
 from .detail import DetailLine, Link
+from .pane_filter import haystack_of
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pieces import Line, line
 
@@ -80,6 +81,10 @@ class PaneSays(Widget):
         """What the filter looks at; called once per item and content."""
         entry = getattr(item, "entry", None)
         return entry.text if entry is not None else " ".join(map(str, item.json().values()))
+
+    def haystack(self, item: Any) -> bytes:
+        """The same as words are looked for in it; a hundred thousand of them stand between a key and its answer."""
+        return haystack_of(self.text(item))
 
     def field_text(self, item: Any, name: str) -> str:
         """The value that `name:value` in the filter looks at; `name` is one of `filter_fields`."""

@@ -109,6 +109,9 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield _lock(workspace)
     yield from _state(workspace, now)
     yield from _trust(workspace)
+    yield _protection(workspace)
+    yield from _history(workspace)
+    yield from _late(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
@@ -228,6 +231,41 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
     waiting = sum(not kept.decide(ask).allowed for ask in asks)
     text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
     yield Finding("trust", "ok", text)
+
+
+def _protection(workspace: Workspace) -> Finding:
+    found = workspace.store.protection()
+    if found.full:
+        return Finding("protection", "ok", "changes survive crashes, and other programs that write at the same time")
+    return Finding(
+        "protection", "warning", f"reduced protection: {'; '.join(found.reasons)}", "see docs/reliability.md"
+    )
+
+
+def _history(workspace: Workspace) -> Iterator[Finding]:
+    history = workspace.store.history
+    count = len(history.list(1000))
+    shown = "1,000 or more" if count == 1000 else str(count)
+    for warning in history.warnings:
+        yield Finding("history", "warning", warning, "changes are made all the same")
+    if not history.warnings:
+        yield Finding("history", "ok", f"{shown} changes")
+
+
+def _late(workspace: Workspace) -> Iterator[Finding]:
+    try:
+        kept = workspace.store.kept()
+    except MemdeckError as error:
+        yield Finding("late writes", "warning", error.message, error.hint)
+        return
+    for one in kept:
+        where = workspace.store.folder / "stage" / one.name
+        yield Finding(
+            "late writes",
+            "person",
+            f"another program wrote to {one.path} in the moment of a change; its bytes are in {where}",
+            "`memdeck --maintain` merges them where nothing is in the way; else compare both",
+        )
 
 
 def _settings(workspace: Workspace) -> Finding:

@@ -97,6 +97,7 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         return
     # A date from this day on is not over anywhere, whatever its time and its offset are.
     ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
+    over = _is_over(session)
     start = 0
     while start < len(found):
         section = found[start].section
@@ -108,7 +109,7 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         open_section = section in SECTIONS[:2]
         for index, task in enumerate(found[start:end]):
             due = task.due_parts
-            late = open_section and _overdue(session, task, due.date, ahead)
+            late = open_section and due.date is not None and due.date[:10] < ahead and over(due.date)
             if late:
                 alerts[index] = 2
             progress = _progress(task) if section == "in-progress" else ""
@@ -120,11 +121,20 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
         start = end
 
 
-def _overdue(session: Session, task: Task, due: str | None, ahead: str) -> bool:
-    # The day tells for nearly all of them.
-    if due is None or due[:10] >= ahead:
-        return False
-    return task.due_state(session.now, session.snapshot.zone) == "overdue"
+def _is_over(session: Session) -> Callable[[str], bool]:
+    """Return a function that tells whether a due date is over; many tasks have the same."""
+    from memory.files.task_values import moment_or_none
+
+    now, zone = session.now, session.snapshot.zone
+    known: dict[str, bool] = {}
+
+    def over(due: str) -> bool:
+        if due not in known:
+            moment = moment_or_none(due, zone)
+            known[due] = moment is not None and moment.due_at(zone) <= now
+        return known[due]
+
+    return over
 
 
 def _due(due: Due, late: bool) -> str:
@@ -164,7 +174,8 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
-    task = find_task(session.workspace.snapshot(), outcome.ref or "", archived=True)
+    snapshot = session.workspace.snapshot()
+    task = snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])

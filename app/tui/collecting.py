@@ -19,7 +19,17 @@ def begin() -> None:
     gc.enable()
 
 
+def keep() -> None:
+    """Leave what is there now alone for good, as `begin` did; for what stays as long as the application.
+
+    Looking through the entries of a large pane that was just read would stop everything for most of a second, to find
+    that all of them are in use.
+    """
+    if gc.isenabled():
+        gc.freeze()
+
+
 def collect() -> None:
-    """Look at all objects that were made since `begin`; for a moment in which nobody waits."""
+    """Look at all objects that were made since `begin` and `keep`; for a moment in which nobody waits."""
     if gc.isenabled():
         gc.collect()

@@ -82,6 +82,7 @@ class Looking(Part):
         self._pressed = 0.0
         self._resting: Timer | None = None
         self._collect_at = 0.0
+        self._arrived = False
 
     @property
     def idle(self) -> bool:
@@ -214,6 +215,7 @@ class Looking(Part):
         pane.put(message.contents, flash=not first)
         if message.contents.rows.changed:
             self._collect_at = 0.0
+        self._arrived = self._arrived or first
         self._fresh.add(pane.pane_id)
         self.app.noticing.remember(message.documents)
         self.show_badges()
@@ -279,6 +281,10 @@ class Looking(Part):
         now = time.monotonic()
         if now - self._pressed < REST_SECONDS or not self.idle:
             self._rest_soon()
+        elif self._arrived:
+            # What a pane read for the first time is in use, and may be much.
+            self._arrived = False
+            collecting.keep()
         elif now >= self._collect_at:
             self._collect_at = now + COLLECT_SECONDS
             collecting.collect()

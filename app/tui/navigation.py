@@ -120,6 +120,9 @@ class Navigation(Part):
         view = self.app.remembering.view_of(pane.pane_id)
         if view:
             pane.restore(view)
+        if self.app.desk.focused is None:
+            # The list was hidden while its files were read, and lost the focus with that.
+            pane.call_after_refresh(self._focus, pane)
 
     def next_pane(self, step: int) -> None:
         """Open the pane after this one, or before it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memory.document import Document
+from memory.document import Document, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,11 @@ class Edit:
 
     `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their
     new content, in the order in which they are to be put in place: a file that receives an entry before the one
-    that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none).
+    that loses it. `summary` is one line for people, `ref` the entry that a caller goes on with (None: none), `entry`
+    that entry itself where it is at hand: it is found again among many without working out their refs.
     """
 
     documents: Mapping[str, Document]
     summary: str
     ref: str | None = None
+    entry: Entry | None = None

@@ -115,13 +115,15 @@ def look_up(
     pools: Iterable[Callable[[], Iterable[T]]],
     by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
     read_only: Callable[[], Iterable[T]] | None = None,
+    titled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
 ) -> T:
     """Return the one item that a ref, its hex digits (7 or more) or a part of its title names.
 
     `pools` are asked in their order until one has an answer: the file itself first, its archives after it. In a
     ref `kind#…` may be spelled with a file's name, which then is the only one looked at. A whole title, spelled
-    exactly, wins over titles that merely contain it. `read_only` is asked for nothing but the advice of the error: a
-    ref may stand where no edit reaches. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
+    exactly, wins over titles that merely contain it. `titled` leaves out items whose titles surely do not contain a
+    casefolded text, where that is quicker than reading them. `read_only` is asked for nothing but the advice of the
+    error: a ref may stand where no edit reaches. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
     `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each that fits.
     """
     name = text.strip()
@@ -137,10 +139,11 @@ def look_up(
                 scoped = [item for item in items if item.file in (scope, scope + ".md")]
             found = list(by_digits(scoped, digits)) if by_digits else [item for item in scoped if fits(item, digits)]
         if not found and name and (ref is None or ref[0] is None):
-            found = [item for item in items if item.title == name]
+            part = name.casefold()
+            likely = items if titled is None else titled(items, part)
+            found = [item for item in likely if item.title == name]
             if not found:
-                part = name.casefold()
-                found = [item for item in items if part in item.title.casefold()]
+                found = [item for item in likely if part in item.title.casefold()]
         if len(found) == 1:
             return found[0]
         if found:

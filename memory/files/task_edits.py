@@ -25,6 +25,7 @@ from .task_fields import (
     write_tags,
 )
 from .task_sections import SectionName, with_section
+from .task_values import completed_of, identity_of
 from .tasks import (
     PRIORITIES,
     Due,
@@ -319,9 +320,11 @@ def _rank(entry: Entry) -> int:
 
 def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
-        return Edit({}, summary, task.ref)
+        return Edit({}, summary, task.ref, task.entry)
     document = task.document.replace_entry(*task.at, entry)
-    return Edit({FILE: document}, summary, read_tasks(FILE, document).ref_at(*task.at))
+    same = all(read(entry) == read(task.entry) for read in (identity_of, completed_of))
+    ref = task.ref if same else read_tasks(FILE, document).ref_at(*task.at)
+    return Edit({FILE: document}, summary, ref, entry)
 
 
 def _noted(snapshot: Snapshot, edit: Edit, title: str, lines: Sequence[str], now: datetime) -> Edit:

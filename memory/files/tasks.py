@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -318,6 +318,10 @@ class TaskList:
         """Return the task of an entry of the document."""
         return next((task for task in self.tasks if task.at == (section, entry)), None)
 
+    def task_of(self, entry: Entry | None) -> Task | None:
+        """Return the task of an entry that is this very object, None where there is none."""
+        return next((task for task in self.tasks if task.entry is entry), None)
+
     def ref_at(self, section: int, entry: int) -> str:
         """Return the ref of the task of an entry."""
         found = self.at(section, entry)
@@ -390,7 +394,22 @@ def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     lists = (snapshot if archived else snapshot.readable()).archived_tasks
     archive = lambda: (task for tasks in lists() for task in tasks.tasks)  # noqa: E731
     pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks, *([archive] if archived else ())]
-    return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive)
+    return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
+
+
+def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
+    """Leave out the tasks whose heading line surely does not contain a casefolded text."""
+    if not part.isascii():
+        return tasks
+    text = part.encode()
+    found = []
+    for task in tasks:
+        raw = task.entry.raw
+        heading = raw[: raw.find(b"\n") + 1] or raw
+        # Letters outside of ASCII may fold into it.
+        if text in heading.lower() or not heading.isascii():
+            found.append(task)
+    return found
 
 
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:

@@ -43,7 +43,8 @@ def maintain(
     """Apply the rules to a workspace at the aware time `now` and report what moved; nothing happens twice.
 
     `dry_run` writes nothing and reports the same. A clock that jumped back turns the run into a dry run with a
-    warning, unless `force`. `timer` returns seconds and is asked for the duration only.
+    warning, unless `force`. What other programs did is noted in the history, and what they wrote late is merged.
+    `timer` returns seconds and is asked for the duration only.
 
     Raises ConfigError for a bad setting, MemdeckError `maintenance.unbalanced` when the second count is off, and what
     reading and writing raise; in all these cases nothing was written.
@@ -54,6 +55,8 @@ def maintain(
     if jump and not force:
         warnings = (jump,)
         dry_run = True
+    if not dry_run:
+        warnings += _look_around(workspace, now)
     plan = plan_maintenance(workspace.snapshot(), now, rules)
     documents = checked(plan, now)
     change = None
@@ -69,6 +72,16 @@ def maintain(
         warnings=warnings + plan.warnings,
         duration_ms=round((timer() - begun) * 1000, 1),
         change=change,
+    )
+
+
+def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
+    """Note what other programs did since anybody looked, and merge what they wrote late; return what to say of that."""
+    workspace.notice(now)
+    return tuple(
+        f"{late.file}: what another program wrote in the moment of a change was "
+        + (f"not merged ({late.why}); it is kept in .aiter/.memdeck/stage/{late.name}" if late.why else "merged")
+        for late in workspace.merge_late(now)
     )
 
 

@@ -23,7 +23,7 @@ from .changes import Change, new_id
 from .log import ChangeLog, Found
 from .records import Reading, Record, RecordedFile
 from .steps import conflict
-from .version import Version
+from .version import Stored, Version
 
 if TYPE_CHECKING:
     import sqlite3
@@ -116,6 +116,17 @@ class History:
         with self._mutex:
             return self._log.notice(found, now, self._same)
 
+    def passing(self, path: str, stored: Stored, within: float) -> bool:
+        """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
+        moment: missing, empty, cut off, or less than half as long as it was known last.
+        """
+        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
+        age = time.time_ns() - changed
+        if age > within * 1e9:
+            return False
+        with self._mutex:
+            return self._log.passing(Found(path, stored.base, stored.version, age))
+
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen, relative to the store's root."""
         with self._mutex:
@@ -194,6 +205,28 @@ class History:
             return self._log.file.run(
                 lambda db: rows.regions_of(db, record.seq, rows.files_of(db, record.seq)[number][0]), (), make=False
             )
+
+    def before(self, change_id: str, path: str) -> bytes | None:
+        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
+        record = self.get(change_id)
+        with self._mutex:
+            data = self._log.last_known(path)[1]
+        condition = "seq >= ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
+        later = self._records(condition, (record.seq, rows.key(path)), 0)
+        for one in later:
+            file = next(file for file in one.files if file.path == path)
+            if file.kept is None:
+                return None
+            try:
+                data = apply(inverted(self.regions(one, file)), data or b"")
+            except ValueError:  # rows that do not belong together
+                return None
+            if file.before is None:
+                data = None
+        wanted = next((file for file in record.files if file.path == path), None)
+        with self._mutex:
+            known = wanted is not None and self._log.identity(path, data) == wanted.before
+        return data if known else None
 
     # -- taking back --------------------------------------------------------------------------------------------
 

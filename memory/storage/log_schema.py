@@ -88,6 +88,7 @@ PRAGMA synchronous = NORMAL;
 PRAGMA foreign_keys = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA temp_store = MEMORY;
+PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 4000000;
 """
 """A commit is one write without a sync: after a power cut the newest rows may be missing, the files are there."""

@@ -192,6 +192,11 @@ class Store:
 
         return kept(self)
 
+    def forget(self, late: Kept, now: datetime) -> None:
+        """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""
+        with self.transaction("merge", actor="outside", now=now) as transaction:
+            transaction.forget(late.name)
+
     @property
     def place(self) -> WorkFolder:
         """The folder of lock and staged files."""

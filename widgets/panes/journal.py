@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"), Column("lines", 3, "right"))
 """Time, title, how many lines."""
+_DASH = "\u2014".encode()  # What stands between time and title in every heading; it has no other case.
 
 
 def day_title(day: str, today: date) -> str:
@@ -105,6 +106,13 @@ class JournalPane(Pane):
     def text(self, item: JournalEntry) -> str:
         """Date, time and the whole entry."""
         return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
+
+    def haystack(self, item: JournalEntry) -> bytes:
+        """The same, mostly without a way through text."""
+        raw = b"" if item.entry is None else item.entry.raw
+        if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
+            return super().haystack(item)
+        return f"{item.date} ".encode() + raw.lower()
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new entry, at this moment."""

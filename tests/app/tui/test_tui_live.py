@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from memory.files.snapshot import Snapshot
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs import Preview
+from widgets.pane import Contents
 from widgets.panes import PANES
+from widgets.panes.journal import JournalPane
 
 
 async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace) -> None:
@@ -186,3 +191,25 @@ async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path
         app.say("[/nope] \x1b[31m", title="[bold]\x9b", severity="error")
         await settle(pilot)
         assert_safe(screen_text(app))
+
+
+async def test_a_pane_that_takes_long_to_read_has_the_focus_then(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is hidden while its files are read; once it is there the keys are its own again."""
+    read, there = JournalPane.read, Event()
+
+    def slow(self: JournalPane, snapshot: Snapshot, now: datetime) -> Contents:
+        there.wait(10)
+        return read(self, snapshot, now)
+
+    monkeypatch.setattr(JournalPane, "read", slow)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await pilot.press("3")
+        while "Reading the files" not in screen_text(app):
+            await pilot.pause(0.02)
+        assert app.desk.focused is None
+        there.set()
+        await settle(pilot)
+        assert app.desk.focused is app.navigation.pane.line_list

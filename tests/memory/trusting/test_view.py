@@ -136,6 +136,32 @@ def test_a_command_of_many_lines_is_shown_whole(command: Callable[[str], Ask], p
     assert long.text[-1] == "… and 11,808 more characters"
 
 
+@pytest.mark.parametrize(
+    ("fields", "text", "question"),
+    [
+        ("- type: tcp\n- host: db.example.com\n- port: 5432\n", "db.example.com:5432", "Connect to this address"),
+        ("- type: tcp\n- host: ::1\n- port: 22\n", "[::1]:22", "Connect to this address"),
+        ("- type: tcp\n- url: tcp://10.0.0.1:22\n", "tcp://10.0.0.1:22", "Connect to this address"),
+        ("- type: file\n- path: /etc/shadow\n", "/etc/shadow", "Look at this path outside of the workspace"),
+        ("- type: file\n- path: ../x\n", "../x", "Look at this path outside of the workspace"),
+        ("- command: true\n", "true", "Run this command"),
+        ("- url: http://x.example/\n", "http://x.example/", "Connect to this address"),
+        ("- type: file\n- path: log/app.log\n", None, ""),
+        ("- type: heartbeat\n- entry: Heartbeat Check\n", None, ""),
+        ("- type: magic\n- command: true\n", None, ""),
+        ("- type: command\n", None, ""),
+    ],
+)
+def test_other_types_of_monitors(place: Place, fields: str, text: str | None, question: str) -> None:
+    """What connects or leaves the workspace asks; what only reads in it, and unknown types, ask for nothing."""
+    place.put("monitors.md", f"## Monitors\n### One\n{fields}")
+    asks = [ask for ask in place.asks() if ask.file == "monitors.md"]
+    assert [ask.text for ask in asks] == ([] if text is None else [text])
+    for ask in asks:
+        assert shown(place, ask).question.startswith(question)
+        assert not place.trust.decide(ask).allowed
+
+
 def test_the_workspace_is_shown_with_what_it_covers(place: Place) -> None:
     """Every address that would be asked, and what the approval does not cover."""
     view = workspace_view([place.ask("API", "url")], Path("/x"))

@@ -1,0 +1,67 @@
+"""Bytes that a program wrote to a file which a change had just displaced end up in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.files import task_edits
+from memory.maintenance import maintain
+from memory.workspace import Workspace
+from tests.crash.operations import NOW, Place, sample
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Make the sample workspace, in which one change was made."""
+    found = Place(tmp_path)
+    sample(found)
+    return found
+
+
+def _late(place: Place, old: bytes, new: bytes) -> Workspace:
+    """Change the first task, and write to the file that this displaced; return the workspace that finds it."""
+    workspace = place.workspace()
+    workspace.store.settle = 60
+    workspace.change(
+        "edit", lambda s: task_edits.edit_task(s, "First of all", set={"notes": "ours"}, now=NOW), actor="cli", now=NOW
+    )
+    (displaced,) = (place.shop / ".aiter/.memdeck/stage").iterdir()
+    data = displaced.read_bytes()
+    assert old in data
+    displaced.write_bytes(data.replace(old, new, 1))
+    place.recover()
+    return place.workspace()
+
+
+def test_late_bytes_are_merged(place: Place) -> None:
+    """A task that was added late and the change that was in its way are both there, once, and history says who."""
+    workspace = _late(place, b"## Pending\n", b"## Pending\n\n### [LOW] Came late\n- created: 2024-01-16\n")
+    assert len(workspace.store.kept()) == 1
+    (late,) = workspace.merge_late(NOW)
+    assert (late.file, late.why) == ("tasks.md", "")
+    text = (workspace.memory / "tasks.md").read_text()
+    assert text.count("### [LOW] Came late") == 1
+    assert "- notes: ours" in text
+    assert workspace.store.history.list(1)[0].actor == "outside"
+    assert workspace.merge_late(NOW) == ()
+    assert place.leftovers() == []
+
+
+def test_late_bytes_in_conflict_stay(place: Place) -> None:
+    """Where both changed the same field nothing is written, and the bytes stay until a person looked."""
+    workspace = _late(place, b"### [NORMAL] First of all\n", b"### [NORMAL] First of all\n- notes: theirs\n")
+    before = (workspace.memory / "tasks.md").read_bytes()
+    (late,) = workspace.merge_late(NOW)
+    assert "notes" in late.why
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+    assert [one.data is not None and b"theirs" in one.data for one in workspace.store.kept()] == [True]
+
+
+def test_maintenance_merges_and_says_so(place: Place) -> None:
+    """The run under cron takes in what came late, and warns of it."""
+    workspace = _late(place, b"## Pending\n", b"## Pending\n\n### [LOW] Came late\n- created: 2024-01-16\n")
+    report = maintain(workspace, NOW, actor="maintain")
+    assert any("merged" in warning for warning in report.warnings)
+    assert "Came late" in (workspace.memory / "tasks.md").read_text()
