@@ -11,7 +11,7 @@ from .completion import refs_of
 from .session import Session
 from .values import facts, given, pairs, short, something
 from .verbs import group, under
-from .watch import add_to
+from .watch import add_to, standings_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -34,10 +34,8 @@ def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
         found = [monitor for monitor in found if match.casefold() in " ".join(_texts(monitor)).casefold()]
 
     def rows() -> Iterator[dict[str, object]]:
-        from memory.monitoring.overview import standings
-
         wanted = {monitor.at for monitor in found}
-        for one in standings(session.workspace, session.snapshot, session.now):
+        for one in standings_of(session):
             if one.monitor.at in wanted:
                 yield {**one.monitor.json(), **one.json()}
 
@@ -53,9 +51,13 @@ def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
         yield "no monitors"
         return
     rows = []
+    # What may not run is called that, whatever its file says of the last time.
+    blocked = {one.monitor.at for one in standings_of(session) if one.blocked}
     for monitor in found:
         remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
         state = (monitor.last_status or "never checked") + remark
+        if monitor.at in blocked:
+            state = f"blocked, was {state}" if monitor.last_status else "blocked"
         rows.append(
             (short(monitor.ref), state, monitor.type or "", _interval(monitor), monitor.last_check or "", monitor.name)
         )

@@ -19,10 +19,21 @@ if TYPE_CHECKING:
 
     from memory.monitoring.keep import Ways
     from memory.monitoring.ledger import Ledger
+    from memory.monitoring.overview import Standing
     from memory.monitoring.watching import Watch
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
+
+
+def standings_of(session: Session) -> tuple[Standing, ...]:
+    """Return how the monitors of the workspace stand, and which of them may not run."""
+    from app.places import config_home
+    from memory.monitoring.overview import standings
+    from memory.trust import trust_of
+
+    trust = trust_of(session.workspace, config_home(os.environ))
+    return standings(session.workspace, session.snapshot, session.now, trust)
 
 
 def ways() -> Ways:
@@ -146,9 +157,9 @@ def add_to(monitors: VerbGroup) -> None:
     @under(monitors, "export", examples=("memdeck monitors export",))
     def export(session: Session) -> None:
         """Print how the monitors stand in the text format of Prometheus."""
-        from memory.monitoring.overview import prometheus, standings
+        from memory.monitoring.overview import prometheus
 
-        found = standings(session.workspace, session.snapshot, session.now)
+        found = standings_of(session)
         if session.output == "human":
             session.writer.lines(prometheus(found).splitlines())
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from .results import SPANS, Past, last_results, uptimes
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
+    from memory.trust import Trust
     from memory.workspace import Workspace
 
 __all__ = ["LAST", "Standing", "has_record", "prometheus", "standings"]
@@ -26,7 +27,10 @@ LAST = 5
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute."""
+    """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute.
+
+    `blocked` says why it may not run now; empty where it may, or where nobody looked.
+    """
 
     monitor: Monitor
     alert: AlertState
@@ -34,18 +38,22 @@ class Standing:
     results: tuple[Past, ...]
     next_run: datetime | None
     muted: datetime | None
+    blocked: str = ""
 
     @property
     def state(self) -> str:
-        """healthy, failing, error, blocked, skipped; `unknown` where nothing here has looked at it yet."""
-        return self.alert.state or "unknown"
+        """healthy, failing, error, skipped; `unknown` where nothing here has looked at it yet.
+
+        What may not run is `blocked`, however it was before.
+        """
+        return "blocked" if self.blocked else self.alert.state or "unknown"
 
     def json(self) -> dict[str, Any]:
         """Return what a list adds to the monitor's own keys; absent values are None."""
         alert = self.alert
         return {
             "state": self.state,
-            "summary": alert.summary or None,
+            "summary": self.blocked or alert.summary or None,
             "since": None if alert.since is None else format_utc(alert.since),
             "alerting": alert.alerting,
             "triggered": alert.triggered,
@@ -58,21 +66,41 @@ class Standing:
         }
 
 
-def standings(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[Standing, ...]:
+def standings(
+    workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None = None
+) -> tuple[Standing, ...]:
     """Return how the monitors of a snapshot stand, in file order; reads the record and makes none.
 
-    Where the state folder is not one to rely on, nothing is known of them.
+    With `trust` those that no person approved are blocked. Where the state folder is not one to rely on, nothing is
+    known of any.
     """
+    blocked = {} if trust is None else _blocked(snapshot, trust)
     ledger = Ledger(None if workspace.state is None else workspace.state.folder)
     try:
-        return tuple(_standings(ledger, snapshot, now))
+        return tuple(_standings(ledger, snapshot, now, blocked))
     except RefusedError:
-        return tuple(_standings(Ledger(None), snapshot, now))
+        return tuple(_standings(Ledger(None), snapshot, now, blocked))
     finally:
         ledger.close()
 
 
-def _standings(ledger: Ledger, snapshot: Snapshot, now: datetime) -> Iterator[Standing]:
+def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
+    """Return why monitors may not run, by their place in the file."""
+    from memory.trust import check_of, monitor_asks
+
+    monitors = snapshot.monitors.monitors
+    asks = monitor_asks(monitors)
+    found = {}
+    for monitor in monitors:
+        ask = check_of(asks, monitor.name)
+        if ask is not None and not (decision := trust.decide(ask)).allowed:
+            found[monitor.at] = decision.why
+    return found
+
+
+def _standings(
+    ledger: Ledger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
+) -> Iterator[Standing]:
     alerts, mutes = ledger.alerts(), ledger.mutes()
     uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
     zone = snapshot.zone
@@ -86,6 +114,7 @@ def _standings(ledger: Ledger, snapshot: Snapshot, now: datetime) -> Iterator[St
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
+            blocked.get(monitor.at, ""),
         )
 
 

@@ -204,3 +204,13 @@ def test_notify(memdeck: Memdeck, shop: Path, monkeypatch: pytest.MonkeyPatch) -
     gone = memdeck("notify", "test")
     assert gone.code == 1
     assert "hush" not in gone.out + gone.err + memdeck("notify", "list").out
+
+
+def test_what_may_not_run_is_listed_as_blocked(memdeck: Memdeck, shop: Path) -> None:
+    """A monitor that nobody approved is never listed as healthy, whatever its file says."""
+    assert {row["state"] for row in memdeck("monitors", "list", "-o", "json").data["monitors"]} == {"blocked"}
+    table = memdeck("monitors", "list").out
+    assert (table.count("healthy"), table.count("blocked, was healthy")) == (3, 3)
+    approve(shop)
+    assert "blocked" not in memdeck("monitors", "list").out
+    assert {row["state"] for row in memdeck("monitors", "list", "-o", "json").data["monitors"]} == {"unknown"}
