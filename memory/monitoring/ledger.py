@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.clock import format_utc
-from memory.storage.log_file import Kind, LogFile
+from memory.storage.log_file import LogFile
+
+from .ledger_tables import RECORD, kind_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,77 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 KEPT_CLAIMS = 200
 """So many claims of a monitor are kept: by number and not by age, so that no clock that jumps forgets one."""
-_TABLES = """
-CREATE TABLE claim (
-    seq INTEGER PRIMARY KEY,
-    monitor TEXT NOT NULL,
-    due TEXT NOT NULL,
-    taken TEXT NOT NULL,
-    phase INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (monitor, due)
-);
-CREATE INDEX claim_open ON claim (phase) WHERE phase < 2;
-CREATE TABLE result (
-    seq INTEGER PRIMARY KEY,
-    monitor TEXT NOT NULL,
-    at TEXT NOT NULL,
-    state TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    seconds REAL
-);
-CREATE INDEX result_monitor ON result (monitor, seq);
-CREATE TABLE hour (
-    monitor TEXT NOT NULL,
-    hour TEXT NOT NULL,
-    checks INTEGER NOT NULL,
-    up INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    slowest REAL NOT NULL,
-    PRIMARY KEY (monitor, hour)
-) WITHOUT ROWID;
-CREATE TABLE alert (monitor TEXT PRIMARY KEY, state TEXT NOT NULL);
-CREATE TABLE mute (monitor TEXT PRIMARY KEY, until TEXT NOT NULL);
-CREATE TABLE ping (monitor TEXT PRIMARY KEY, at TEXT NOT NULL);
-CREATE TABLE remedy (seq INTEGER PRIMARY KEY, monitor TEXT NOT NULL, at TEXT NOT NULL, helped INTEGER);
-CREATE INDEX remedy_monitor ON remedy (monitor, seq);
-CREATE TABLE held (
-    seq INTEGER PRIMARY KEY,
-    monitor TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    at TEXT NOT NULL,
-    until TEXT NOT NULL,
-    priority TEXT NOT NULL,
-    title TEXT NOT NULL,
-    body TEXT NOT NULL
-);
-CREATE TABLE sent (seq INTEGER PRIMARY KEY, channel TEXT NOT NULL, at TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE unwritten (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, title TEXT NOT NULL, lines TEXT NOT NULL);
-CREATE TABLE note (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-_CONNECTION = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = {};
-PRAGMA trusted_schema = OFF;
-PRAGMA temp_store = MEMORY;
-PRAGMA journal_size_limit = 4000000;
-"""
-
-
-RECORD = "monitors.sqlite"
-"""The name of the file."""
-
-
-def _kind(synchronous: str) -> Kind:
-    return Kind(
-        RECORD,
-        "monitors.damaged.sqlite",
-        "the record of monitors",
-        _TABLES,
-        1,
-        _CONNECTION.format(synchronous),
-    )
-
-
 CLAIMED, STARTED, ENDED = 0, 1, 2
 """The phases of a claim: taken, begun to run, its result recorded."""
 
@@ -151,10 +82,10 @@ class Ledger:
     def __init__(self, folder: StateFolder | None) -> None:
         """Nothing is opened or made yet."""
         self._lock = threading.Lock()
-        self._file = LogFile(folder, kind=_kind("FULL"))
+        self._file = LogFile(folder, kind=kind_of("FULL"))
         # Marks between a claim and its result: lost in a power cut they do no harm, and a sync for each would cost
         # more than the check.
-        self._quick = self._file if folder is None else LogFile(folder, kind=_kind("NORMAL"))
+        self._quick = self._file if folder is None else LogFile(folder, kind=kind_of("NORMAL"))
 
     @property
     def warnings(self) -> tuple[str, ...]:
