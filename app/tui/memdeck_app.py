@@ -88,9 +88,13 @@ class MemdeckApp(App[int]):
         environ: Mapping[str, str] | None = None,
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
+        safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
-        """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made."""
+        """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
+
+        `safe`: nothing that stands in memory files may run, whatever was approved.
+        """
         super().__init__()
         self.workspace = workspace
         self.clock = clock
@@ -99,6 +103,7 @@ class MemdeckApp(App[int]):
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
+        self.safe = safe
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
         self.looking = Looking(self)
