@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memory.document import parse
 from memory.errors import MemdeckError
-from memory.files import journal_edits, task_edits
+from memory.files import config, contacts, journal_edits, knowledge, monitors, task_edits
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
 from memory.maintenance import maintain
 from memory.storage import State, Store
 from memory.workspace import Workspace
@@ -67,9 +70,18 @@ class Place:
         return found
 
     def copy(self, top: Path) -> Place:
-        """Make a copy, which has its own inodes."""
+        """Make a copy, which has its own inodes; its state folder goes by the path that it has now."""
         shutil.copytree(self.top, top, symlinks=True)
-        return Place(top)
+        copy = Place(top)
+        known = copy.state / "memdeck" / self.state_folder.name
+        if known.is_dir():
+            known.rename(copy.state_folder)
+        return copy
+
+    @property
+    def state_folder(self) -> Path:
+        """Where memdeck keeps what it knows of the workspace."""
+        return State(self.state, self.shop).folder.path
 
     def clear(self) -> None:
         """Remove it all."""
@@ -101,28 +113,69 @@ def nothing(place: Place) -> None:
     place.state.mkdir()
 
 
-def _edit(place: Place) -> None:
-    place.workspace().change(
-        "edit",
-        lambda s: task_edits.edit_task(s, "First of all", set={"notes": "a note"}, now=NOW),
-        actor="cli",
-        now=NOW,
-    )
+def changed(place: Place, build: Callable[[Snapshot], Edit], actor: str = "cli") -> str:
+    """Make a change as a new process would; return its id."""
+    return place.workspace().change("edit", build, actor=actor, now=NOW).change.id
 
 
-def _start(place: Place) -> None:
-    def start(snapshot):
-        edit = task_edits.start_task(snapshot, "First of all", now=NOW)
-        more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
-        return type(edit)({**edit.documents, **more.documents}, edit.summary, edit.ref)
+def _added(snapshot: Snapshot) -> Edit:
+    return task_edits.add_task(snapshot, "Second", now=NOW)
 
-    place.workspace().change("start", start, actor="cli", now=NOW)
+
+def _noted(snapshot: Snapshot) -> Edit:
+    return task_edits.edit_task(snapshot, "First of all", set={"notes": "a note"}, now=NOW)
+
+
+def _started(snapshot: Snapshot) -> Edit:
+    edit = task_edits.start_task(snapshot, "First of all", now=NOW)
+    more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
+    return Edit({**edit.documents, **more.documents}, edit.summary, edit.ref)
+
+
+def archived(place: Place) -> None:
+    """Make the sample workspace, maintained much later: its archives are filled."""
+    sample(place)
+    changed(place, lambda s: task_edits.done_task(s, "First of all", now=NOW))
+    maintain(place.workspace(), LATER, actor="maintain")
+
+
+def undone(place: Place) -> None:
+    """Make the sample workspace, in which the last change was undone."""
+    sample(place)
+    changed(place, _added)
+    place.workspace().undo(actor="cli", now=NOW)
+
+
+def by_an_agent(place: Place) -> None:
+    """Make the sample workspace, in which an agent changed a task and the journal, and a person another task since."""
+    sample(place)
+    changed(place, _started, actor="agent:a")
+    changed(place, _added)
 
 
 def _undo(place: Place) -> None:
+    changed(place, _added)
+    place.workspace().undo(actor="cli", now=NOW)
+
+
+def _revert(place: Place) -> None:
     workspace = place.workspace()
-    workspace.change("add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW)
-    workspace.undo(actor="cli", now=NOW)
+    (record,) = workspace.store.history.list(actor="agent:a")
+    workspace.revert(record.id, actor="cli", now=NOW)
+
+
+def _earlier_version(place: Place) -> None:
+    workspace = place.workspace()
+    (record,) = workspace.store.history.list(actor="agent:a")
+    workspace.restore_version(record.id, "First of all", actor="cli", now=NOW)
+
+
+def _save(place: Place) -> None:
+    path = place.shop / ".aiter/memory/tasks.md"
+    base = parse(path.read_bytes())
+    changed(place, _added, actor="agent:a")
+    ours = parse(base.dump().replace(b"First of all", b"First of everything"))
+    place.workspace().save("save", "tasks.md", base, ours, actor="cli", now=NOW)
 
 
 def _move(place: Place) -> None:
@@ -155,22 +208,36 @@ def _maintain(place: Place) -> None:
     maintain(place.workspace(), LATER, actor="maintain")
 
 
+def _change(name: str, build: Callable[[Snapshot], Edit]) -> Operation:
+    return Operation(name, sample, lambda place: changed(place, build))
+
+
 OPERATIONS = [
     Operation("init", nothing, _init),
-    Operation(
-        "add",
-        sample,
-        lambda place: place.workspace().change(
-            "add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW
-        ),
-    ),
-    Operation("edit", sample, _edit),
-    Operation("start with a journal entry", sample, _start),
+    _change("add", _added),
+    _change("edit", _noted),
+    _change("start with a journal entry", _started),
     Operation("maintain", sample, _maintain),
     Operation("add and undo", sample, _undo),
     Operation("move between files", sample, _move),
     Operation("remove a file", sample, _remove),
     Operation("create in a new folder", sample, _one_new),
+    Operation("redo", undone, lambda place: place.workspace().redo(actor="cli", now=NOW)),
+    Operation("revert an agent's change", by_an_agent, _revert),
+    Operation("restore an earlier version", by_an_agent, _earlier_version),
+    Operation(
+        "restore from the archive",
+        archived,
+        lambda place: place.workspace().restore("Set up CI", actor="cli", now=LATER),
+    ),
+    Operation("save over an agent's change", sample, _save),
+    _change("done", lambda s: task_edits.done_task(s, "First of all", outcome="well", now=NOW)),
+    _change("remove a task", lambda s: task_edits.remove_task(s, "First of all", now=NOW)),
+    _change("add to the journal", lambda s: journal_edits.add_entry(s, "Noted", ("a line",), at=None, now=NOW)),
+    _change("set a setting", lambda s: config.set_setting(s, "timezone", "Europe/Berlin", now=NOW)),
+    _change("add a fact", lambda s: knowledge.add_knowledge(s, "A new fact", section="Facts", now=NOW)),
+    _change("add a person", lambda s: contacts.add_contact(s, "person", {"name": "Ada"}, now=NOW)),
+    _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),
 ]
 
 
