@@ -96,18 +96,22 @@ class ChangeLog:
 
     # -- what a transaction tells -------------------------------------------------------------------------------
 
-    def begin(self, change: Change, look: Look) -> None:
-        """Note a change whose files are about to move; what others did to them before is noted first."""
+    def begin(self, change: Change, look: Look) -> bool:
+        """Note a change whose files are about to move; what others did to them before is noted first.
+
+        False where it could not be noted: then `done` would wait for the log in vain.
+        """
         # Looked at before the database is locked: other processes wait for it.
         planned = [(file, self.regions(file)) for file in change.files]
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look)
             for file in change.files:
                 self._notice(db, file.path, file.before, None, change.time)
             self._insert(db, change, planned, "pending")
+            return True
 
-        self.file.run(work, None)
+        return self.file.run(work, False)
 
     def done(self, change: Change, versions: dict[str, Version]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""

@@ -31,8 +31,11 @@ class _Foreign(Exception):
 class LogFile:
     """Opens the database and runs work in transactions; the caller keeps threads apart."""
 
-    def __init__(self, folder: StateFolder | None, timeout: float = 5.0) -> None:
-        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds."""
+    def __init__(self, folder: StateFolder | None, timeout: float = 2.0) -> None:
+        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
+
+        A change waits for it under the workspace's lock, for which others wait longer than that.
+        """
         self.folder = folder
         self.warnings: list[str] = []
         self._timeout = timeout
@@ -76,6 +79,13 @@ class LogFile:
             except OSError as error:
                 self.close()
                 self._warn(f"the change log cannot be used: {error.strerror or error}")
+                return default
+            except MemdeckError as error:
+                if not error.code.startswith("file."):
+                    raise
+                # Something else stands in its place, a folder or a link.
+                self.close()
+                self._warn(f"the change log cannot be used: {error.message}")
                 return default
         return default
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.document import parse
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, NotFoundError
 from memory.files import config, contacts, journal_edits, knowledge, monitors, task_edits
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -113,9 +113,11 @@ def nothing(place: Place) -> None:
     place.state.mkdir()
 
 
-def changed(place: Place, build: Callable[[Snapshot], Edit], actor: str = "cli") -> str:
-    """Make a change as a new process would; return its id."""
-    return place.workspace().change("edit", build, actor=actor, now=NOW).change.id
+def changed(
+    place: Place, build: Callable[[Snapshot], Edit], *, actor: str = "cli", name: str = "edit", now: datetime = NOW
+) -> None:
+    """Make a change as a new process would."""
+    place.workspace().change(name, build, actor=actor, now=now)
 
 
 def _added(snapshot: Snapshot) -> Edit:
@@ -158,16 +160,22 @@ def _undo(place: Place) -> None:
     place.workspace().undo(actor="cli", now=NOW)
 
 
+def _of_the_agent(workspace: Workspace) -> str:
+    """Return the id of the agent's change, as `changes list` tells it."""
+    found = [record.id for record in workspace.store.history.list(actor="agent:a")]
+    if not found:
+        raise NotFoundError("change.not_found", "no change of the agent is listed")
+    return found[0]
+
+
 def _revert(place: Place) -> None:
     workspace = place.workspace()
-    (record,) = workspace.store.history.list(actor="agent:a")
-    workspace.revert(record.id, actor="cli", now=NOW)
+    workspace.revert(_of_the_agent(workspace), actor="cli", now=NOW)
 
 
 def _earlier_version(place: Place) -> None:
     workspace = place.workspace()
-    (record,) = workspace.store.history.list(actor="agent:a")
-    workspace.restore_version(record.id, "First of all", actor="cli", now=NOW)
+    workspace.restore_version(_of_the_agent(workspace), "First of all", actor="cli", now=NOW)
 
 
 def _save(place: Place) -> None:
@@ -216,7 +224,7 @@ OPERATIONS = [
     Operation("init", nothing, _init),
     _change("add", _added),
     _change("edit", _noted),
-    _change("start with a journal entry", _started),
+    Operation("start with a journal entry", sample, lambda place: changed(place, _started, name="start")),
     Operation("maintain", sample, _maintain),
     Operation("add and undo", sample, _undo),
     Operation("move between files", sample, _move),
