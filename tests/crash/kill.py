@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.crash.calls import Calls, in_force
 from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
@@ -19,10 +19,15 @@ END = 0
 KILLED = -signal.SIGKILL
 
 
+class Violated(Exception):
+    """What one of the impatient raises at the first violation."""
+
+
 @dataclass
 class Tally:
-    """What a part of the harness tried, and what it found."""
+    """What a part of the harness tried, and what it found; without patience the first violation ends it."""
 
+    patient: ClassVar[bool] = True
     name: str
     points: int = 0
     violations: list[str] = field(default_factory=list)
@@ -32,6 +37,8 @@ class Tally:
         """Note a violation unless something holds."""
         if not holds:
             self.violations.append(what)
+            if not self.patient:
+                raise Violated(what)
 
     def worst(self, name: str, value: float) -> None:
         """Note the largest of some values."""

@@ -230,5 +230,3 @@ def _real(tally: Tally, top: Path, name: str, fault: Callable[[Path], Any]) -> N
     tally.expect(bool(warnings), f"the log is {name}: nothing was said")
     tally.expect(took < 4.5, f"the log is {name}: it took {took:.1f} s, for which others wait")
     shutil.rmtree(top)
-
-

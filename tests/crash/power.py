@@ -17,8 +17,9 @@ import itertools
 import os
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from memory.storage import journal
 from memory.storage.journal import Intent, Role
 from memory.storage.marks import Mark
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import Tally, check, some
-from tests.crash.operations import OPERATIONS, Operation, Place, states
+from tests.crash.kill import Tally, check, killed_at, points, some
+from tests.crash.operations import OPERATIONS, Place, states
 
 Names = dict[str, int]
 DATA = ("whole", "empty", "zeros", "short")
@@ -178,6 +179,11 @@ def _reaches(events: list[Event], cut: int, dice: random.Random, samples: int) -
     for folder in floor:
         yield {**floor, folder: cut}
         yield {**dict.fromkeys(floor, cut), folder: floor[folder]}
+    if cut == len(events):
+        # At the end of a change every folder may have stayed behind at any of its names.
+        for number, event in enumerate(events):
+            for folder in {folder for folder, _, _ in event.effects if number >= floor[folder]}:
+                yield {**dict.fromkeys(floor, cut), folder: number}
     for _ in range(samples):
         yield {folder: dice.randint(least, cut) for folder, least in floor.items()}
 
@@ -261,8 +267,8 @@ def _mark(old: Mark, real: dict[int, Path]) -> Mark:
     return replace(old, ino=found.st_ino, mtime_ns=found.st_mtime_ns, ctime_ns=ctime)
 
 
-def recorded(operation: Operation, place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:
-    """Run an operation and return the model of what it did, and what it raised; the sync `failing` fails."""
+def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:
+    """Run something and return the model of what it did, and what it raised; the sync `failing` fails."""
     model = Model()
     model.load(place.top)
     start = {inode: dict(names) for inode, names in model.folders.items()}
@@ -276,11 +282,37 @@ def recorded(operation: Operation, place: Place, failing: int = -1) -> tuple[Mod
     told: BaseException | None = None
     with in_force(Calls(fail, after=model.record)):
         try:
-            operation.run(place)
+            run(place)
         except Exception as error:
             told = error
     model.folders = {inode: start.get(inode, {}) for inode in model.folders}
     return model, told
+
+
+def again(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
+    """Kill every operation before each of its calls, and cut the power while the next start recovers from that."""
+    tally = Tally("kill -9, then a power cut during recovery")
+    dice, wanted = random.Random(seed), some(every)
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        names = points(operation, start, folder)
+        for number in [number for number in range(len(names)) if wanted()]:
+            place = start.copy(folder / "run")
+            killed_at(number, partial(operation.run, place))
+            model, told = recorded(Place.recover, place)
+            where = f"{operation.name}, before {names[number]} {number}, cut in recovery"
+            tally.expect(told is None, f"{where}: raised {told!r}")
+            seen: set[int] = set()
+            for _, state in (*cuts(model, False, dice, samples), *cuts(model, True, dice, samples)):
+                if state.key() not in seen:
+                    seen.add(state.key())
+                    build(model, state, place.top)
+                    tally.points += 1
+                    check(tally, place, allowed, where)
+            place.clear()
+    return tally
 
 
 def failed_syncs(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
@@ -292,13 +324,13 @@ def failed_syncs(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) 
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "count")
-        whole, _ = recorded(operation, place)
+        whole, _ = recorded(operation.run, place)
         place.clear()
         for number in range(sum(event.kind == "sync" for event in whole.events)):
             if not wanted():
                 continue
             place = start.copy(folder / "run")
-            model, told = recorded(operation, place, number)
+            model, told = recorded(operation.run, place, number)
             where = f"{operation.name}, sync {number} failed"
             tally.expect(told is None or isinstance(told, MemdeckError), f"{where}: raised {told!r}")
             seen: set[int] = set()
@@ -325,7 +357,7 @@ def power(top: Path, *, weak: bool, every: int = 1, samples: int = 6, seed: int 
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "run")
-        model, told = recorded(operation, place)
+        model, told = recorded(operation.run, place)
         tally.expect(told is None, f"{operation.name}: raised {told!r}")
         done = len(model.events)
         seen: set[int] = set()
@@ -341,4 +373,3 @@ def power(top: Path, *, weak: bool, every: int = 1, samples: int = 6, seed: int 
             if cut == done:
                 tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
     return tally
-
