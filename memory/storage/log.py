@@ -121,7 +121,7 @@ class ChangeLog:
                 return
             for file in change.files:
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
-            rows.mark(db, change.id, change.undoes, change.redoes, change.operation)
+            rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
                 self._since_thinned = 0
@@ -329,7 +329,7 @@ class ChangeLog:
 
     def _settle(self, db: sqlite3.Connection, look: Look) -> None:
         """Decide about every open change by the files: those that hold its new bytes were moved by it."""
-        for seq, change_id, undoes, redoes, operation in rows.pending(db):
+        for seq, change_id, undoes, redoes in rows.pending(db):
             try:
                 found = [(number, path, after, *look(path)) for number, path, after in rows.files_of(db, seq)]
             except MemdeckError:
@@ -344,7 +344,7 @@ class ChangeLog:
                     rows.drop_file(db, seq, number)
             if moved:
                 rows.finish(db, change_id)
-                rows.mark(db, change_id, undoes, redoes, operation)
+                rows.mark(db, change_id, undoes, redoes)
             else:
                 rows.drop(db, seq)
 

@@ -118,7 +118,8 @@ def short_writes(top: Path) -> Tally:
     for operation in OPERATIONS:
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
-        place, allowed = states(operation, folder)
+        start, allowed = states(operation, folder)
+        place = start.copy(folder / "short")
 
         def cut(_: int, name: str, args: tuple[Any, ...], __: dict[str, Any]) -> tuple[Any, ...] | None:
             return (args[0], bytes(args[1])[: len(args[1]) // 3 + 1]) if name == "write" else None

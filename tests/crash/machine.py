@@ -15,7 +15,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -46,9 +46,10 @@ FEW = settings(
     deadline=None,
     database=None,
     derandomize=True,
+    report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )
-MANY = settings(FEW, max_examples=250, stateful_step_count=60, derandomize=False)
+MANY = settings(FEW, max_examples=250, stateful_step_count=60, derandomize=False, phases=[Phase.generate])
 
 
 class Machine(RuleBasedStateMachine):
@@ -163,7 +164,8 @@ class Machine(RuleBasedStateMachine):
         path = self.place.shop / ".aiter/memory" / name
         self.number += 1
         mark = b"<!-- theirs %d -->" % self.number
-        saver(path, path.read_bytes().replace(b"\n## ", b"\n" + mark + b"\n\n## ", 1))
+        above, heading, below = path.read_bytes().partition(b"\n## ")
+        saver(path, above + b"\n" + mark + b"\n" + heading + below)
         self.marks.append((name, mark))
         if looked_at:
             self.workspace.notice(self.now)

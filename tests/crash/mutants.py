@@ -19,7 +19,7 @@ from typing import Any
 from tests.crash import crossing, errors, foreign, kill, late, log_faults, power
 from tests.crash.kill import Tally, Violated
 from tests.crash.mutations import MUTANTS
-from tests.crash.operations import OPERATIONS
+from tests.crash.operations import OPERATIONS, states
 
 ENOUGH = 95
 """How many of a hundred mutants must be noticed."""
@@ -98,6 +98,17 @@ def noticed(mutant: str, parts: dict[str, Callable[[Path], Tally]] = PARTS) -> s
     return answer
 
 
+def prepare() -> None:
+    """Prepare the operations while the protocol is whole."""
+    top = Path(tempfile.mkdtemp(prefix="memdeck-mutant-", dir=memory_disk()))
+    for operation in OPERATIONS:
+        if operation.name in _FEW:
+            folder = top / operation.name.replace(" ", "-")
+            folder.mkdir()
+            states(operation, folder)
+    shutil.rmtree(top, ignore_errors=True)
+
+
 def _alarm(*_: Any) -> None:
     raise TimeoutError
 
@@ -110,6 +121,7 @@ def memory_disk() -> str | None:
 def mutants(names: list[str] | None = None, say: Callable[[str], None] = lambda _: None) -> Tally:
     """Try the mutants; those that nobody notices are listed."""
     tally = Tally("mutants of the protocol")
+    prepare()
     missed = []
     for name in names or list(MUTANTS):
         began = time.monotonic()
