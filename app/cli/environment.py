@@ -107,7 +107,9 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield _writable(workspace)
     yield from _files(workspace)
     yield _lock(workspace)
+    yield from _protection(workspace)
     yield from _state(workspace, now)
+    yield from _history(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
@@ -204,6 +206,41 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
         yield Finding(
             "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
         )
+
+
+def _protection(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what protects changes here from crashes and other programs; it is tried out where changes can be made."""
+    if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
+        return
+    found = workspace.store.protection()
+    if found.full:
+        yield Finding("protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from")
+    for reason in found.reasons:
+        yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
+    for kept in workspace.store.kept():
+        where = workspace.store.folder / "stage" / kept.name
+        yield Finding("protection", "person", f"another program wrote late to {kept.path}", f"its bytes are in {where}")
+
+
+def _history(workspace: Workspace) -> Iterator[Finding]:
+    """Tell whether the change log can be read and written."""
+    if workspace.state is None:
+        return
+    from memory.storage.log_file import DAMAGED
+
+    history = workspace.store.history
+    try:
+        history.list(1)
+    except MemdeckError:
+        return  # The state folder itself is wrong, which has its own finding.
+    hint = "changes are made all the same, and listed later as ones from outside"
+    for warning in history.warnings:
+        yield Finding("history", "warning", warning, hint)
+    damaged = workspace.state.folder.path / DAMAGED
+    if damaged.exists() and not history.warnings:
+        yield Finding("history", "note", f"an older history was damaged; it is {damaged}", "history began anew")
+    elif not history.warnings:
+        yield Finding("history", "ok", "can be read and written")
 
 
 def _settings(workspace: Workspace) -> Finding:
