@@ -261,6 +261,11 @@ class Machine(RuleBasedStateMachine):
             for title, count in done.items():
                 self.expected[title] += count
 
+    def _account(self) -> list[str]:
+        """Return what memdeck says happened, for who reads a failure."""
+        history = self.workspace.store.history
+        return [*history.warnings, *(f"{one.actor} {one.operation}: {one.summary}" for one in history.list(8))]
+
     # -- what must hold -----------------------------------------------------------------------------------------
 
     @invariant()
@@ -280,7 +285,7 @@ class Machine(RuleBasedStateMachine):
                     title = entry.title.rpartition("— ")[2].rpartition("] ")[2]
                     if wanted and (title.startswith(wanted) or (wanted == "Thing" and title == "First of all")):
                         found[title] += 1
-        assert found == +self.expected, (found - +self.expected, +self.expected - found)
+        assert found == +self.expected, (found - +self.expected, +self.expected - found, self._account())
         assert max(self.expected.values()) <= 1
         assert min(self.expected.values()) >= 0
 

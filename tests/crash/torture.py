@@ -21,7 +21,7 @@ from memory.workspace import Workspace
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, sample
 
-OURS = "memory/ours.md"
+OURS = tuple(f"ours-{number}.md" for number in range(8))
 END = b"<!-- end -->\n"
 _ROOT = Path(__file__).parents[2]
 _LIMIT = 900.0  # Seconds after which a run has hung.
@@ -34,7 +34,8 @@ def torture(top: Path, *, seconds: float = 5.0, changes: int = 400, processes: i
     place = Place(top / "torture")
     sample(place)
     memory = place.shop / ".aiter/memory"
-    (memory / "ours.md").write_bytes(END)
+    for name in OURS:
+        (memory / name).write_bytes(b"# Ours\n" + END)
     for number in range(len(KINDS)):
         (memory / f"foreign-{number}.md").write_bytes(b"")
     until, stop = time.time() + seconds, top / "stop"
@@ -70,7 +71,7 @@ def torture(top: Path, *, seconds: float = 5.0, changes: int = 400, processes: i
 def _check_ours(tally: Tally, memory: Path, logs: list[Path], expected: int) -> None:
     """Each acknowledged change is in its file, and there once."""
     acknowledged = [line for log in logs for line in log.read_bytes().split(b"\n") if line]
-    text = [line for name in ("ours", "tasks", "journal") for line in (memory / f"{name}.md").read_bytes().split(b"\n")]
+    text = [line for name in (*OURS, "tasks.md", "journal.md") for line in (memory / name).read_bytes().split(b"\n")]
     count: dict[bytes, int] = {}
     for line in text:
         count[line.rpartition(b" ")[2]] = count.get(line.rpartition(b" ")[2], 0) + 1
@@ -145,7 +146,7 @@ def _patient(place: Place) -> Workspace:
 
 
 def _change(place: Place, number: int, each: int) -> None:
-    """Add tasks, journal entries and lines of a file; note each that was acknowledged."""
+    """Add tasks, journal entries and entries of files that all share; note each that was acknowledged."""
     workspace = _patient(place)
     for turn in range(each):
         name = f"{number}-{turn}-"
@@ -156,10 +157,11 @@ def _change(place: Place, number: int, each: int) -> None:
             edit = lambda s, t=f"Entry {name}": journal_edits.add_entry(s, t, (), at=None, now=NOW)  # noqa: E731
             workspace.change("add", edit, actor="cli", now=NOW)
         else:
+            path = f"memory/{OURS[turn % len(OURS)]}"
             with workspace.store.transaction("add", actor="cli", now=NOW) as transaction:
-                base = transaction.read(OURS).data
-                line = f"- {name}\n".encode()
-                transaction.write(OURS, base[: -len(END)] + line + END, base=base)
+                base = transaction.read(path).data
+                entry = f"### Line {name}\n".encode()
+                transaction.write(path, base[: -len(END)] + entry + END, base=base)
                 transaction.commit()
         os.write(_log, f"{name}\n".encode())
 
@@ -198,7 +200,7 @@ def _read(memory: Path, stop: Path) -> None:
     """Look at our files and parse them all the time: they are always whole, and never go back."""
     most = 0
     while not stop.exists():
-        data = (memory / "ours.md").read_bytes()
+        data = (memory / random.choice(OURS)).read_bytes()
         if not data.endswith(END) or data.count(END) != 1 or parse(data).dump() != data:
             raise AssertionError("a torn file")
         data = (memory / "tasks.md").read_bytes()
