@@ -41,7 +41,7 @@ from tests.crash.stale import SAVERS
 
 CALLS = st.integers(0, 70)
 FEW = settings(
-    max_examples=10,
+    max_examples=8,
     stateful_step_count=20,
     deadline=None,
     database=None,
@@ -314,7 +314,8 @@ class Machine(RuleBasedStateMachine):
         for path in history.seen():
             file = self.place.shop / ".aiter" / path
             known = history._log.last_known(path)
-            assert known == (True, file.read_bytes() if file.exists() else None), path
+            there = file.read_bytes() if file.exists() else None
+            assert known == (True, there), (path, known, there, self._account())
         for one in history.list():
             self.effects.setdefault(one.id, Counter())
 

@@ -107,7 +107,7 @@ def sample(place: Place) -> None:
     place.state.mkdir()
     for path in SAMPLE.glob("*.md"):
         shutil.copy(path, memory / path.name)
-    place.workspace().change("first", lambda s: task_edits.add_task(s, "First of all", now=NOW), actor="cli", now=NOW)
+    changed(place, lambda s: task_edits.add_task(s, "First of all", now=NOW), name="first")
 
 
 def nothing(place: Place) -> None:
@@ -119,8 +119,13 @@ def nothing(place: Place) -> None:
 def changed(
     place: Place, build: Callable[[Snapshot], Edit], *, actor: str = "cli", name: str = "edit", now: datetime = NOW
 ) -> None:
-    """Make a change as a new process would."""
-    place.workspace().change(name, build, actor=actor, now=now)
+    """Make a change as a new process would.
+
+    The log is closed as well: processes that are forked later must not share an open database.
+    """
+    workspace = place.workspace()
+    workspace.change(name, build, actor=actor, now=now)
+    workspace.store.history._log.file.close()
 
 
 def _added(snapshot: Snapshot) -> Edit:

@@ -28,7 +28,7 @@ def top() -> Iterator[Path]:
 
 def _reduced(folder: Path) -> Tally:
     with without_exchange(), without_leases():
-        return kill.kills(folder, every=12)
+        return kill.kills(folder, every=20)
 
 
 def _errors_reduced(folder: Path) -> Tally:
@@ -37,24 +37,24 @@ def _errors_reduced(folder: Path) -> Tally:
 
 
 PARTS: dict[str, Callable[[Path], Tally]] = {
-    "kill": lambda folder: kill.kills(folder, every=8),
+    "kill": lambda folder: kill.kills(folder, every=12),
     "kill, reduced protection": _reduced,
-    "kill in recovery": lambda folder: kill.compound(folder, every=40, inner=3),
-    "power, ordered": lambda folder: power.power(folder, weak=False, every=12),
-    "power, weak": lambda folder: power.power(folder, weak=True, every=60, samples=3),
-    "failed syncs": lambda folder: power.failed_syncs(folder, every=20, samples=1),
-    "power in recovery": lambda folder: power.again(folder, every=80, samples=1),
-    "errors": lambda folder: errors.errors(folder, every=80),
+    "kill in recovery": lambda folder: kill.compound(folder, every=60, inner=3),
+    "power, ordered": lambda folder: power.power(folder, weak=False, every=20),
+    "power, weak": lambda folder: power.power(folder, weak=True, every=150, samples=2),
+    "failed syncs": lambda folder: power.failed_syncs(folder, every=30, samples=1),
+    "power in recovery": lambda folder: power.again(folder, every=150, samples=1),
+    "errors": lambda folder: errors.errors(folder, every=130),
     "errors, reduced protection": _errors_reduced,
-    "lasting errors": lambda folder: errors.errors(folder, every=60, lasting=True),
+    "lasting errors": lambda folder: errors.errors(folder, every=100, lasting=True),
     "locks and leases": lambda folder: errors.errors(folder, every=25, locking=True),
     "locks and leases for good": lambda folder: errors.errors(folder, every=50, locking=True, lasting=True),
     "short writes": errors.short_writes,
-    "a failing log": lambda folder: log_faults.log_faults(folder, every=150),
-    "foreign writers": lambda folder: foreign.foreign(folder, every=25, near=True),
+    "a failing log": lambda folder: log_faults.log_faults(folder, every=300),
+    "foreign writers": lambda folder: foreign.foreign(folder, every=30, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
     "foreign writers at calls that look": lambda f: foreign.foreign(f, every=12, looking=True, operations=("add",)),
-    "two processes at each call": lambda folder: crossing.crossing(folder, every=15),
+    "two processes at each call": lambda folder: crossing.crossing(folder, every=20),
     "stale saves": stale.stale,
     "late writers": late.late,
     "twelve commands": lambda folder: torture.twelve(folder, rounds=2),
