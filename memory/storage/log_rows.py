@@ -137,6 +137,9 @@ def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None
     """Note that a change does not stand any more, so that the one which it had taken back does, and so on in turn."""
     for _ in range(_LONGEST_CHAIN):
         db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
+        if by is not None:
+            # With it goes what had brought it back.
+            db.execute("UPDATE change SET undone_by = ? WHERE redoes = ? AND undone_by IS NULL", (by, change_id))
         row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
         if row is None:
             return

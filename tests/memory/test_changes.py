@@ -390,3 +390,16 @@ def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Wo
         assert caught.value.code == "change.undone"
     assert count() == 1
     assert workspace.store.history.get(again.id).undone_by is None
+
+
+def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Workspace) -> None:
+    """A revert that was undone, redone and undone again: what redid it stands no more than the revert itself."""
+    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    workspace.revert(add.id, actor="cli", now=NOW)
+    workspace.undo(actor="cli", now=NOW)
+    again = workspace.redo(actor="cli", now=NOW)
+    workspace.undo(actor="cli", now=NOW)
+    with pytest.raises(ConflictError) as caught:
+        workspace.revert(again.id, actor="cli", now=NOW)
+    assert caught.value.code == "change.undone"
+    assert text(workspace).count("### [NORMAL] Only once\n") == 1
