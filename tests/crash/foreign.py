@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, NotFoundError
 from memory.storage.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
@@ -173,6 +173,8 @@ def _crossed(
         with in_force(Calls(come, looking=looking)):
             operation.run(place)
         code = 0
+    except NotFoundError:
+        code = 4  # In the moment in which the other program has no file there: refused, nothing was written.
     except MemdeckError as error:
         code = error.exit_code
     except BaseException:
