@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
 from memory.document.takeback import take_back
-from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, BusyError, ConflictError, MemdeckError, NotFoundError, RefusedError
 
 from . import log_rows as rows
 from .beneath import version_of
@@ -70,8 +70,8 @@ class History:
     def begin(self, change: Change) -> None:
         """Note a change right before its files move, under the workspace's lock; RefusedError `state.*`."""
         with self._mutex:
-            self._open[change.id] = change
-            self._log.begin(change, self._look)
+            if self._log.begin(change, self._look):
+                self._open[change.id] = change
 
     def done(self, change_id: str) -> None:
         """Note that the files of a change are in their places."""
@@ -201,10 +201,27 @@ class History:
     def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
         number = record.files.index(file)
+
+        def work(db: sqlite3.Connection) -> tuple[Region, ...]:
+            numbers = [found[0] for found in rows.files_of(db, record.seq)]
+            return rows.regions_of(db, record.seq, numbers[number]) if number < len(numbers) else ()
+
         with self._mutex:
-            return self._log.file.run(
-                lambda db: rows.regions_of(db, record.seq, rows.files_of(db, record.seq)[number][0]), (), make=False
+            return self._log.file.run(work, (), make=False)
+
+    def _whole_regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
+        regions = self.regions(record, file)
+        if sum(region.size for region in regions) != file.kept:
+            # The log failed just now: with a part of a change, or none, nothing must be called done.
+            raise MemdeckError(
+                "change.log_failed",
+                f"what change {record.id} did to {file.path} cannot be read from the change log",
+                "see `memdeck doctor`, and try again",
+                id=record.id,
+                file=file.path,
             )
+        return regions
 
     def before(self, change_id: str, path: str) -> bytes | None:
         """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
@@ -234,7 +251,8 @@ class History:
         """Take back the newest change of this actor that stands, and return the change which did it.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
-        same entries since, ConflictError `change.thinned` where its bytes are no longer kept.
+        same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
+        `change.log_failed` where the log cannot be read.
         """
         self._settle(now)
         record = next(iter(self._own(actor, 1, _STANDS)), None)
@@ -315,7 +333,7 @@ class History:
         # The log lies where only its owner writes; still no file is written because a row names it.
         if not self.reading.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
-        regions = self.regions(record, file)
+        regions = self._whole_regions(record, file)
         here, there = (file.after, file.before) if back else (file.before, file.after)
         base = transaction.read(file.path).base
         with self._mutex:
