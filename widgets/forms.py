@@ -35,6 +35,8 @@ class Form(Dialog, ModalScreen[Values | None]):
         {DIALOG_CSS}
         .form--fields {{ scrollbar-size-vertical: 1; }}
         .form--caption {{ color: $foreground-muted; text-style: bold; margin-top: 1; }}
+        .form--note {{ color: $foreground-muted; margin-bottom: 1; }}
+        &.-low .form--note {{ margin-bottom: 0; }}
         .form--error {{ color: $error; display: none; }}
         .form--error.-shown {{ display: block; }}
         KeyHints {{ margin-top: 1; }}
@@ -74,9 +76,13 @@ class Form(Dialog, ModalScreen[Values | None]):
         check: Callable[[Values], Mapping[str, str]] | None = None,
         draft: Mapping[str, str] | None = None,
         focus: str | None = None,
+        note: str = "",
     ) -> None:
-        """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in."""
+        """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in; `note`: words
+        below the title.
+        """
         super().__init__()
+        self._note = note
         self._title = title
         self._fields = tuple(fields)
         self._check = check
@@ -90,6 +96,8 @@ class Form(Dialog, ModalScreen[Values | None]):
         unknown = [row for row in self._rows if not row.spec.known]
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
+            if self._note:
+                yield SafeText(self._note, classes="form--note")
             with VerticalScroll(classes="form--fields dialog--body", can_focus=False):
                 yield from known
                 if unknown:

@@ -25,6 +25,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
+    if needs == "draft":
+        return bool(app.drafting.left)
     if pane is None or pane.contents is None:
         return False
     return NEEDS[needs](pane)
@@ -63,8 +65,35 @@ def tasks_of(pane: Pane) -> list[Task]:
     return []
 
 
+def versioned(pane: Pane) -> tuple[str, str] | None:
+    """The ref and the title of the entry under the cursor whose versions the log knows; None: there is none.
+
+    A row of the brief stands for the entry that it leads to, a change for the first entry that it touched.
+    """
+    item = pane.current()
+    if item is None:
+        return None
+    if pane.pane_id == "changes":
+        return next(((one.ref, one.title) for one in item.entries if one.ref), None)
+    ref = pane.copied_ref(item)
+    kind, mark, _ = ref.partition("#")
+    if not mark or kind not in VERSIONED:
+        return None
+    plan = getattr(item, "plan", None)
+    return ref, str(getattr(plan if plan is not None else item, "title", "") or getattr(item, "name", ""))
+
+
+VERSIONED = ("tasks", "journal", "plans", "monitors")
+"""The kinds of entries that keep a name of their own through the log."""
+
+
 def _leave(pane: Pane) -> bool:
     return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
+
+
+def _restorable(pane: Pane) -> bool:
+    item = pane.current() if pane.pane_id == "archive" else None
+    return item is not None and hasattr(item, "at")
 
 
 NEEDS: dict[str, Callable[[Pane], bool]] = {
@@ -77,6 +106,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": lambda pane: len(pane.sorts) > 1,
+    "change": lambda pane: pane.pane_id == "changes" and _item(pane),
+    "archived": _restorable,
+    "versions": lambda pane: bool(versioned(pane)),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

@@ -26,22 +26,29 @@ from . import messages
 from .actions import BY_ID
 from .changing import Changing
 from .conditions import allows
+from .conflicts import Conflicts
 from .desk import Desk
+from .drafting import Drafting
 from .entries import Entries
+from .filling import Filling
 from .listing import Listing
 from .looking import Looking
 from .navigation import NAMES, Navigation
-from .noticing import Noticing
+from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .reverting import Reverting
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
+from .versions import Versions
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.workspace import Workspace
+    from widgets.forms import Form
     from widgets.panes import PaneName
+    from widgets.panes.brief import BriefPane
 
 FIRST_PANE = "tasks"
 """What opens in a workspace that was never open before."""
@@ -108,6 +115,11 @@ class MemdeckApp(App[int]):
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
         self.overlays = Overlays(self)
+        self.reverting = Reverting(self)
+        self.versions = Versions(self)
+        self.drafting = Drafting(self)
+        self.filling = Filling(self)
+        self.conflicts = Conflicts(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
@@ -168,7 +180,8 @@ class MemdeckApp(App[int]):
             self.navigation.open_pane(FIRST_PANE, remember=False)
 
     def _leave(self) -> None:
-        """Keep what is remembered, stop watching."""
+        """Keep what is typed and what is remembered, stop watching."""
+        self.drafting.save_now()
         self.remembering.keep()
         self.looking.stop()
 
@@ -182,11 +195,18 @@ class MemdeckApp(App[int]):
             self._leave()
         super().exit(*args, **kwargs)  # type: ignore[arg-type]
 
+    def _handle_exception(self, error: Exception) -> None:
+        """An error that nobody expected ends the application; what is typed is kept."""
+        self.drafting.save_now()
+        super()._handle_exception(error)
+
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
         pane_type = name.load()
+        if name.id == "brief" and self.drafting.left:
+            self.call_after_refresh(self.drafting.show_left)
         if name.id == "changes":
-            return pane_type(self.noticing.newest_first)  # type: ignore[call-arg]
+            return pane_type(LogSource(self))  # type: ignore[call-arg]
         return pane_type()
 
     def _tick(self) -> None:
@@ -259,6 +279,14 @@ class MemdeckApp(App[int]):
         self.looking.failed(message)
         self.desk.header.alerts = (line(Piece(f"not read: {visible(str(message.error))[:60]}", "alert")),)
 
+    def on_noticed(self, message: messages.Noticed) -> None:
+        """The change log is up to date."""
+        self.noticing.noticed(message)
+
+    def on_drafted(self, message: messages.Drafted) -> None:
+        """Drafts were found that nobody saved."""
+        self.drafting.found(message.drafts)
+
     def on_look_ended(self, message: messages.LookEnded) -> None:  # noqa: ARG002
         """The reading worker is free."""
         self.looking.ended()
@@ -281,6 +309,14 @@ class MemdeckApp(App[int]):
         message.then(message.result)
 
     # Messages of widgets
+
+    def on_form_edited(self, message: Form.Edited) -> None:
+        """Something was typed into a form."""
+        self.drafting.edited(message.form, message.values)
+
+    def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
+        """A draft of the brief was chosen."""
+        self.drafting.resume(message.draft)
 
     def on_pane_jump(self, message: Pane.Jump) -> None:
         """A link was followed."""
