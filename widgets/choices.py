@@ -16,6 +16,7 @@ from .dialogs import DIALOG_CSS, Dialog
 from .footer import KeyHints
 from .inputs import SafeText
 from .line_list import LineList
+from .line_view import LineView
 from .pieces import Line, Piece, line, line_width
 
 
@@ -37,7 +38,7 @@ class Choices(Dialog, ModalScreen[str | None]):
         {DIALOG_CSS}
         LineList {{ height: auto; margin-top: 1; }}
         KeyHints {{ margin-top: 1; }}
-        &.-tight LineList, &.-tight KeyHints {{ margin-top: 0; }}
+        &.-low LineList, &.-low KeyHints {{ margin-top: 0; }}
     }}
     """
 
@@ -55,18 +56,13 @@ class Choices(Dialog, ModalScreen[str | None]):
         """What is the matter, and what can be done."""
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
-            yield SafeText(self._details)
+            yield LineView([line(text) for text in self._details.split("\n")], classes="dialog--body")
             yield LineList(self._draw, tuple(self._options))
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
         """Choose at once."""
         self.query_one(LineList).focus()
-
-    def on_resize(self) -> None:
-        """Without margins where there are few lines."""
-        super().on_resize()
-        self.set_class(self.app.size.height < 16, "-tight")
 
     def _draw(self, key: Hashable, width: int) -> Line:
         option = self._options[key]

@@ -35,6 +35,7 @@ class VersionRow:
     """One version: `lines` lead from what the entry says now (`-`) to what it said then (`+`).
 
     `known` False: its text is no longer kept; `there` False: the entry was not there; `present`: it says that now.
+    `did`: `lines` are what the change did, for entries that cannot be brought back one by one.
     """
 
     time: datetime
@@ -46,6 +47,7 @@ class VersionRow:
     present: bool = False
     lines: tuple[str, ...] = ()
     text: str = ""
+    did: bool = False
 
 
 class EntryHistory(Dialog, ModalScreen[int | None]):
@@ -66,7 +68,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
             width: 3fr; height: 1fr; border-top: none; border-left: solid $border-blurred; padding-left: 1;
         }}
         .history--text {{ height: 1fr; }}
-        &.-short > .dialog {{ width: 100%; height: 100%; .dialog--title {{ margin-bottom: 0; }} }}
+        &.-short > .dialog {{ width: 100%; height: 100%; .dialog--title {{ margin-bottom: 0; max-height: 1; }} }}
         &.-short .history--right {{ border-top: none; }}
         KeyHints {{ margin-top: 1; }}
         &.-short KeyHints {{ margin-top: 0; }}
@@ -138,6 +140,8 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         one = found[1]
         if not one.known:
             note, lines = "Its text is no longer kept.", []
+        elif one.did:
+            note, lines = "What this change did; T in Changes takes it back:", diff_lines(one.lines)
         elif one.present:
             note = "What it says now:"
             lines = [line(Piece(text)) for text in visible(one.text.rstrip(), newlines=True).split("\n")]
@@ -164,13 +168,13 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         """What the entry says now, and what is not known, cannot come back."""
         if action == "bring_back" and self.is_mounted:
             found = self.current
-            return True if found is not None and found[1].there and not found[1].present else None
+            return True if found is not None and _comes_back(found[1]) else None
         return True
 
     def action_bring_back(self) -> None:
         """Give the place of this version."""
         found = self.current
-        if found is not None and found[1].there and not found[1].present:
+        if found is not None and _comes_back(found[1]):
             self.dismiss(found[0])
 
     def action_other(self) -> None:
@@ -184,3 +188,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
             self.dismiss(None)
         else:
             self.versions.focus()
+
+
+def _comes_back(one: VersionRow) -> bool:
+    return one.known and one.there and not one.present and not one.did

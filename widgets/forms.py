@@ -22,6 +22,10 @@ Values = dict[str, str]
 """The values of a form by field name, as text."""
 
 
+class Fields(VerticalScroll, inherit_bindings=False):
+    """The fields of a form; its keys are the form's, it scrolls by following the focus."""
+
+
 class Form(Dialog, ModalScreen[Values | None]):
     """Edits the fields of one entry; gives all values when saved, None when left.
 
@@ -36,7 +40,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         .form--fields {{ scrollbar-size-vertical: 1; }}
         .form--caption {{ color: $foreground-muted; text-style: bold; margin-top: 1; }}
         .form--note {{ color: $foreground-muted; margin-bottom: 1; }}
-        &.-low .form--note {{ margin-bottom: 0; }}
+        &.-low .form--note {{ margin-bottom: 0; max-height: 1; }}
         .form--error {{ color: $error; display: none; }}
         .form--error.-shown {{ display: block; }}
         KeyHints {{ margin-top: 1; }}
@@ -98,7 +102,7 @@ class Form(Dialog, ModalScreen[Values | None]):
             yield SafeText(self._title, classes="dialog--title")
             if self._note:
                 yield SafeText(self._note, classes="form--note")
-            with VerticalScroll(classes="form--fields dialog--body", can_focus=False):
+            with Fields(classes="form--fields dialog--body", can_focus=False):
                 yield from known
                 if unknown:
                     yield SafeText("other fields", classes="form--caption")

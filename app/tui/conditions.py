@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from widgets.pane import Pane
@@ -65,8 +66,18 @@ def tasks_of(pane: Pane) -> list[Task]:
     return []
 
 
-def versioned(pane: Pane) -> tuple[str, str] | None:
-    """The ref and the title of the entry under the cursor whose versions the log knows; None: there is none.
+@dataclass(frozen=True, slots=True)
+class Versioned:
+    """An entry whose history can be shown: by its ref, or (no ref) by the words of its line in a file."""
+
+    title: str
+    ref: str | None
+    file: str = ""
+    words: str = ""
+
+
+def versioned(pane: Pane) -> Versioned | None:
+    """The entry under the cursor if it has a history; None: it has none.
 
     A row of the brief stands for the entry that it leads to, a change for the first entry that it touched.
     """
@@ -74,17 +85,24 @@ def versioned(pane: Pane) -> tuple[str, str] | None:
     if item is None:
         return None
     if pane.pane_id == "changes":
-        return next(((one.ref, one.title) for one in item.entries if one.ref), None)
+        return next((Versioned(one.title, one.ref) for one in item.entries if one.ref), None)
     ref = pane.copied_ref(item)
     kind, mark, _ = ref.partition("#")
-    if not mark or kind not in VERSIONED:
-        return None
     plan = getattr(item, "plan", None)
-    return ref, str(getattr(plan if plan is not None else item, "title", "") or getattr(item, "name", ""))
+    whole = plan if plan is not None else item
+    title = str(getattr(whole, "title", "") or getattr(whole, "name", ""))
+    if mark and kind in VERSIONED:
+        return Versioned(title, ref)
+    found = [str(getattr(item, name, "") or "") for name in LINES.get(pane.pane_id, ())]
+    words = next((text for text in found if text), "")
+    return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(item, "line") else None
 
 
 VERSIONED = ("tasks", "journal", "plans", "monitors")
 """The kinds of entries that keep a name of their own through the log."""
+
+LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}
+"""What the line of an item is known by in panes whose items are single lines."""
 
 
 def _leave(pane: Pane) -> bool:
@@ -108,7 +126,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "sorts": lambda pane: len(pane.sorts) > 1,
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,
-    "versions": lambda pane: bool(versioned(pane)),
+    "versions": lambda pane: versioned(pane) is not None,
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

@@ -66,8 +66,9 @@ class Filling(Part):
         from widgets.forms import Form
 
         plan = sheet.plan
-        # What the person left alone follows the files.
-        kept = None if typed is None else sheet.changes(typed)
+        # What the person left alone follows the files, and is no change of theirs.
+        kept = {} if typed is None else sheet.changes(typed)
+        sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in kept}
 
         def check(values: Values) -> Mapping[str, str]:
             found = dict(plan.check(values)) if plan.check else {}

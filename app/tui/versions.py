@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 
-from .conditions import versioned
+from .conditions import Versioned, versioned
 from .part import Part
 
 if TYPE_CHECKING:
@@ -24,17 +24,18 @@ class Versions(Part):
         wanted = None if pane is None else versioned(pane)
         if wanted is None or workspace is None:
             return
-        ref, title = wanted
 
         def work() -> tuple[EntryVersion, ...]:
-            from memory.versions import versions_of
+            from memory.versions import line_changes_of, versions_of
 
             workspace.notice(now)
-            return versions_of(workspace, ref)
+            if wanted.ref is None:
+                return line_changes_of(workspace, wanted.file, wanted.words)
+            return versions_of(workspace, wanted.ref)
 
-        self.app.changing.ask(work, lambda found: self._shown(title, found), lambda _: False)
+        self.app.changing.ask(work, lambda found: self._shown(wanted, found), lambda _: False)
 
-    def _shown(self, title: str, versions: Sequence[EntryVersion]) -> None:
+    def _shown(self, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
         from widgets.entry_history import EntryHistory
 
         if not any(one.known for one in versions):
@@ -46,7 +47,8 @@ class Versions(Part):
                 self._bring_back(versions, versions[place])
 
         zone = self.app.zone
-        self.app.push_screen(EntryHistory(title, _rows(versions), self.app.clock(), zone), chosen)
+        rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
+        self.app.push_screen(EntryHistory(wanted.title[:300], rows, self.app.clock(), zone), chosen)
 
     def _bring_back(self, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
         from memory.versions import bring_back
@@ -97,6 +99,15 @@ def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
             )
         )
     return rows
+
+
+def _line_row(one: EntryVersion) -> VersionRow:
+    """A change of a line as the screen lists it."""
+    from widgets.entry_history import VersionRow
+
+    record, lines = one.record, one.view.lines if one.view is not None else ()
+    undone = record.undone_by is not None
+    return VersionRow(record.time, record.actor, record.summary or record.operation, undone, lines=lines, did=True)
 
 
 def _bare(text: str | None) -> str:

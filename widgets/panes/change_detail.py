@@ -80,7 +80,8 @@ def diff_lines(lines: Sequence[str]) -> list[Line]:
     shown = []
     for text in lines[:SHOWN_LINES]:
         tone: Tone = "good" if text.startswith("+") else "warn" if text.startswith("-") else "muted"
-        shown.append(line(Piece(text.rstrip("\r\n"), tone)))
+        # Apart from the text, which often begins with the dash of a bullet.
+        shown.append(line(Piece(f"{text[:1]} {text[1:]}".rstrip(), tone)))
     if len(lines) > SHOWN_LINES:
         shown.append(line(Piece(f"{len(lines) - SHOWN_LINES} more lines", "muted")))
     return shown

@@ -18,7 +18,7 @@ from widgets.frame import Frame
 from widgets.pane import Badge, Contents, Pane
 from widgets.pane_filter import Needles
 from widgets.pane_rows import Row
-from widgets.pieces import Line, Piece, Tone
+from widgets.pieces import Line, Piece, line
 from widgets.rows import Heading, Note
 
 from .change_detail import view_lines
@@ -33,9 +33,8 @@ ROW = Columns(
     Column("time", 5, importance=3),
     Column("actor", 9, importance=1),
     Column("summary"),
-    Column("state", 6, importance=2),
 )
-"""When, who, what, and whether it was undone."""
+"""When, who, what."""
 
 PAGE = 200
 """How many changes are read at a time."""
@@ -199,14 +198,15 @@ class ChangesPane(Pane):
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""
-        tone: Tone = "muted" if item.undone_by else "plain"
+        words = line(Piece(item.summary))
+        if item.undone_by:
+            words = line(Piece("undone", "accent"), Piece(f"  {item.summary}", "muted"))
         return ROW.line(
             width,
             {
                 "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
                 "actor": Piece(item.actor.removeprefix("agent:"), "muted" if item.actor in OWN else "accent"),
-                "summary": Piece(item.summary, tone),
-                "state": Piece("undone" if item.undone_by else "", "muted"),
+                "summary": words,
             },
         )
 
