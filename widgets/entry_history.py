@@ -122,7 +122,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         year = "" if local.year == self._now.astimezone(self._zone).year else f" {local.year}"
         time = f"{local.day} {local:%b}{year}" if year else f"{local.day:>2} {local:%b %H:%M}"
         tone = "muted" if one.undone or not one.known else "plain"
-        words = line(Piece(one.words, tone), Piece("  now" if one.present else "", "muted"))
+        words = line(Piece("now  " if one.present else "", "accent"), Piece(one.words, tone))
         own = one.actor in ("human", "cli")
         actor = Piece(one.actor.removeprefix("agent:"), "muted" if own else "accent")
         return ROW.line(width, {"time": Piece(time, "muted"), "actor": actor, "words": words})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
@@ -39,6 +40,11 @@ class Drafting(Part):
         self._ended: set[str] = set()
         self._timer: Timer | None = None
         self._one = threading.Lock()
+
+    @property
+    def listed(self) -> list[tuple[str, str, datetime]]:
+        """What the brief lists: id, what it is about, when it was typed."""
+        return [(draft.id, about(draft), draft.time) for draft in self.left]
 
     @property
     def _drafts(self) -> Drafts | None:
@@ -176,7 +182,7 @@ class Drafting(Part):
         """Tell the brief and the footer."""
         pane: Any = self.app.navigation.mounted.get("brief")
         if pane is not None:
-            pane.say_drafts([(draft.id, about(draft), draft.time) for draft in self.left])
+            pane.say_drafts(self.listed)
         self.app.refresh_keys()
 
     def resume(self, draft_id: str = "") -> None:

@@ -203,11 +203,12 @@ class MemdeckApp(App[int]):
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
         pane_type = name.load()
-        if name.id == "brief" and self.drafting.left:
-            self.call_after_refresh(self.drafting.show_left)
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
-        return pane_type()
+        pane = pane_type()
+        if name.id == "brief":
+            pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
+        return pane
 
     def _tick(self) -> None:
         """Time went by: what is due or overdue may look different."""
