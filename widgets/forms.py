@@ -118,7 +118,8 @@ class Form(Dialog, ModalScreen[Values | None]):
         if self._rows:
             names = [row.spec.name for row in self._rows]
             index = names.index(self._first) if self._first in names else 0
-            self._rows[index].edit()
+            # At once: focus that comes later would be taken back from where the next key has gone.
+            self.set_focus(self._rows[index].editor)
 
     def values(self) -> Values:
         """All values as they would be saved; untouched ones exactly as they were given."""

@@ -6,6 +6,7 @@ letters typed right behind `/` or `a` would be commands of the list.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,18 @@ from widgets.footer import is_typing
 from .actions import ACTIONS
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from .memdeck_app import MemdeckApp
 
 _KEYS = frozenset(key for action in ACTIONS for key in action.keys)
+_MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
+"""Keys that may give the focus to another field of a form; what is typed behind them belongs there."""
+
 _LEAVING = frozenset({"enter", "escape", "down"})
+_SOON = 0.5
+"""Seconds after which keys do not wait any longer for a field to get the focus."""
+
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
 """Seconds between two looks, and after which keys go their way whatever is there."""
 
@@ -56,6 +65,29 @@ class TypeAhead:
             self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
+        elif key.key in _MOVING and (row := self._row_of_a_form()) is not None:
+            self._waits = True
+            self._looks = 0
+            self._turn += 1
+            # A form that closes takes its queues along.
+            self._app.set_timer(_SOON, partial(self._give_up, self._turn))
+            # Behind the key itself on its whole way up to where its binding is.
+            self._follow(row, self._turn)
+
+    def _row_of_a_form(self) -> list[DOMNode] | None:
+        """The focused editor of a form and everything around it; None where no form is being filled in."""
+        fields = sys.modules.get("widgets.fields")
+        focused = self._app.screen.focused
+        if fields is None or focused is None or self._app.screen is self._app.desk:
+            return None
+        around: list[DOMNode] = [focused, *focused.ancestors]
+        return around if any(isinstance(node, fields.FieldRow) for node in around) else None
+
+    def _follow(self, queues: list[DOMNode], turn: int) -> None:
+        if queues:
+            queues[0].call_later(self._follow, queues[1:], turn)
+        else:
+            self._app.call_later(self._give_up, turn)
 
     def acted(self) -> None:
         """The action was done: look whether what it opened is there as soon as the screen is up to date."""
