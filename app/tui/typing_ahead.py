@@ -65,23 +65,26 @@ class TypeAhead:
             self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
-        elif key.key in _MOVING and (row := self._row_of_a_form()) is not None:
+        elif (around := self._moves_focus(key)) is not None:
             self._waits = True
             self._looks = 0
             self._turn += 1
             # A form that closes takes its queues along.
             self._app.set_timer(_SOON, partial(self._give_up, self._turn))
             # Behind the key itself on its whole way up to where its binding is.
-            self._follow(row, self._turn)
+            self._follow(around, self._turn)
 
-    def _row_of_a_form(self) -> list[DOMNode] | None:
-        """The focused editor of a form and everything around it; None where no form is being filled in."""
-        fields = sys.modules.get("widgets.fields")
-        focused = self._app.screen.focused
-        if fields is None or focused is None or self._app.screen is self._app.desk:
+    def _moves_focus(self, key: Key) -> list[DOMNode] | None:
+        """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
+        screen = self._app.screen
+        focused, fields = screen.focused, sys.modules.get("widgets.fields")
+        if screen is self._app.desk or focused is None:
             return None
         around: list[DOMNode] = [focused, *focused.ancestors]
-        return around if any(isinstance(node, fields.FieldRow) for node in around) else None
+        if fields is not None and any(isinstance(node, fields.FieldRow) for node in around):
+            return around if key.key in _MOVING else None
+        found = None if key.is_printable and is_typing(focused) else screen.active_bindings.get(key.key)
+        return around if found is not None and found.enabled and found.node is screen else None
 
     def _follow(self, queues: list[DOMNode], turn: int) -> None:
         if queues:
