@@ -63,9 +63,9 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         .history--note {{ height: 1; color: $foreground-muted; }}
         .history--right {{ height: 3fr; border-top: solid $border-blurred; }}
         &.-side .history--body {{ layout: horizontal; }}
-        &.-side .history--list {{ width: 2fr; height: 1fr; }}
+        &.-side .history--list {{ width: 5fr; height: 1fr; }}
         &.-side .history--right {{
-            width: 3fr; height: 1fr; border-top: none; border-left: solid $border-blurred; padding-left: 1;
+            width: 6fr; height: 1fr; border-top: none; border-left: solid $border-blurred; padding-left: 1;
         }}
         .history--text {{ height: 1fr; }}
         &.-short > .dialog {{ width: 100%; height: 100%; .dialog--title {{ margin-bottom: 0; max-height: 1; }} }}

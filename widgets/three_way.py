@@ -277,7 +277,8 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         {DIALOG_CSS}
         & > .dialog {{ max-width: 112; }}
         .dialog--note {{ color: $foreground-muted; margin-bottom: 1; }}
-        .dialog--left {{ color: $warning; margin-top: 1; }}
+        .dialog--left {{ color: $foreground-muted; margin-top: 1; }}
+        .dialog--left.-open {{ color: $warning; }}
         KeyHints {{ margin-top: 1; }}
         &.-low .dialog--note {{ display: none; }}
         &.-low .dialog--left {{ margin-top: 0; }}
@@ -347,8 +348,12 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
 
     def _say_left(self) -> None:
         left = self.view.open_questions
-        words = "" if not left else "1 field to choose" if left == 1 else f"{left} fields to choose"
-        self.query_one(".dialog--left", SafeText).say(words)
+        words = (
+            "1 field to choose" if left == 1 else f"{left} fields to choose" if left else "Enter writes what is chosen."
+        )
+        note = self.query_one(".dialog--left", SafeText)
+        note.say(words)
+        note.set_class(bool(left), "-open")
         self.refresh_bindings()
 
     def action_choose(self, side: str) -> None:

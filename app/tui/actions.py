@@ -220,7 +220,7 @@ ACTIONS: tuple[Action, ...] = (
         "versions",
         "show",
         "history",
-        "Show the versions of the entry: who changed it when and how, and bring one back",
+        "Show the versions of the entry, who made them, and bring one back",
         _HISTORY,
         needs="versions",
     ),

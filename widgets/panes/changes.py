@@ -188,7 +188,11 @@ class ChangesPane(Pane):
         return (item.ref, item.undone_by, item.kept)
 
     def place(self, item: LoggedChange) -> str:
-        """Its id, as the command line takes it."""
+        """Who it was."""
+        return item.actor
+
+    def copied_ref(self, item: LoggedChange) -> str:
+        """Its id, as `memdeck changes` takes it."""
         return item.ref[:16]
 
     @classmethod
@@ -262,7 +266,7 @@ class ChangesPane(Pane):
             Labelled("at", f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
         ]
         if item.undone_by:
-            parts.append(Labelled("state", f"taken back by {item.undone_by[:16]}"))
+            parts.append(Labelled("state", "taken back"))
         elif not item.kept:
             parts.append(Labelled("state", "its text is no longer kept, so it cannot be taken back"))
         views = self._told.get(item.ref)
