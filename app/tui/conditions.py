@@ -27,7 +27,7 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     if needs == "workspace":
         return True
     if needs == "draft":
-        return bool(app.drafting.left)
+        return bool(app.left_drafts)
     if pane is None or pane.contents is None:
         return False
     return NEEDS[needs](pane)

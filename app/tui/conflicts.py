@@ -47,7 +47,7 @@ class Conflicts(Part):
 
         def answered(answers: Answers | None) -> None:
             if answers is None:
-                self.app.filling.open(sheet, values)
+                self.app.filling.show(sheet, values)
             else:
                 self.app.filling.write(sheet, values, {name: text or "" for name, text in answers.items()})
 
@@ -241,7 +241,7 @@ class Conflicts(Part):
             plan = pane.editing(fresh, self.app.clock())
             if plan is not None:
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
-                self.app.filling.open(sheet, dict(draft.values), "A draft; the entry was renamed since.")
+                self.app.filling.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
 
         def again() -> None:
             self._put_back(draft)

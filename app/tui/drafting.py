@@ -28,18 +28,26 @@ SAVE_SECONDS = 1.0
 
 
 class Drafting(Part):
-    """Writes drafts in a worker. `left` are those of programs that ended, newest first."""
+    """Writes drafts in a worker, and goes on with those of programs that ended."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is typed."""
         super().__init__(app)
-        self.left: tuple[Draft, ...] = ()
         self._looked = False
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
         self._ended: set[str] = set()
         self._timer: Timer | None = None
         self._one = threading.Lock()
+
+    @property
+    def left(self) -> tuple[Draft, ...]:
+        """Those that nobody has open, newest first."""
+        return self.app.left_drafts
+
+    @left.setter
+    def left(self, drafts: tuple[Draft, ...]) -> None:
+        self.app.left_drafts = drafts
 
     @property
     def listed(self) -> list[tuple[str, str, datetime]]:

@@ -59,9 +59,9 @@ class Filling(Part):
         here = item if item is not None else pane.current()
         ref = None if here is None else pane.ref(here)
         title = "" if item is None else str(getattr(item, "title", "") or pane.detail_title(item))
-        self.open(Sheet(pane, plan, item, base, ref, title))
+        self.show(Sheet(pane, plan, item, base, ref, title))
 
-    def open(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
+    def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
         """Show the form of a sheet, with what was typed so far."""
         from widgets.forms import Form
 
@@ -114,7 +114,7 @@ class Filling(Part):
         if self.app.conflicts.form(sheet, values):
             return
         if not shown and sheet.tries > MOST_TRIES:
-            self.open(sheet, values, "Somebody else keeps changing this entry.")
+            self.show(sheet, values, "Somebody else keeps changing this entry.")
             return
         self.write(sheet, values, {})
 
@@ -135,7 +135,7 @@ class Filling(Part):
             build = plan.build(changed, final, self.app.clock())
         except MemdeckError as error:
             self.app.say_error(error)
-            self.open(sheet, final)
+            self.show(sheet, final)
             return
 
         def done(outcome: Outcome) -> None:
@@ -156,7 +156,7 @@ class Filling(Part):
             self.app.looking.request(lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)
-            self.open(sheet, values)
+            self.show(sheet, values)
 
     def _again(self, sheet: Sheet, values: Values) -> None:
         fresh = None if sheet.ref is None else sheet.pane.find(sheet.ref)
@@ -235,7 +235,7 @@ class Filling(Part):
                 base = {spec.name: spec.value for spec in plan.fields}
                 sheet = Sheet(pane, plan, None, base, draft.ref, draft_id=draft.id)
                 typed = {name: value for name, value in draft.values.items() if value != draft.base.get(name, "")}
-                self.open(sheet, {**base, **typed}, f"A draft of {when}.")
+                self.show(sheet, {**base, **typed}, f"A draft of {when}.")
                 return
         else:
             item = None if draft.ref is None else pane.find(draft.ref)
@@ -247,7 +247,7 @@ class Filling(Part):
                 note = f"A draft of {when}." + (f" Changed since by others: {', '.join(theirs)}." if theirs else "")
                 if pane.ref(item) == draft.ref:
                     pane.go_to(draft.ref or "")
-                self.open(sheet, dict(draft.values), note)
+                self.show(sheet, dict(draft.values), note)
                 return
         self.app.conflicts.draft_gone(pane, draft)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
@@ -26,29 +27,31 @@ from . import messages
 from .actions import BY_ID
 from .changing import Changing
 from .conditions import allows
-from .conflicts import Conflicts
 from .desk import Desk
-from .drafting import Drafting
 from .entries import Entries
-from .filling import Filling
 from .listing import Listing
 from .looking import Looking
 from .navigation import NAMES, Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
-from .reverting import Reverting
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
-from .versions import Versions
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
+    from memory.storage.drafts import Draft
     from memory.workspace import Workspace
     from widgets.forms import Form
     from widgets.panes import PaneName
     from widgets.panes.brief import BriefPane
+
+    from .conflicts import Conflicts
+    from .drafting import Drafting
+    from .filling import Filling
+    from .reverting import Reverting
+    from .versions import Versions
 
 FIRST_PANE = "tasks"
 """What opens in a workspace that was never open before."""
@@ -115,11 +118,8 @@ class MemdeckApp(App[int]):
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
         self.overlays = Overlays(self)
-        self.reverting = Reverting(self)
-        self.versions = Versions(self)
-        self.drafting = Drafting(self)
-        self.filling = Filling(self)
-        self.conflicts = Conflicts(self)
+        self.left_drafts: tuple[Draft, ...] = ()
+        """Forms that were never saved, newest first."""
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
@@ -131,6 +131,43 @@ class MemdeckApp(App[int]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = THEMES[0].name
+
+    # Parts that nobody needs before the first frame; each is imported with its first use.
+
+    @cached_property
+    def reverting(self) -> Reverting:
+        """Takes changes back."""
+        from .reverting import Reverting
+
+        return Reverting(self)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Shows the history of an entry."""
+        from .versions import Versions
+
+        return Versions(self)
+
+    @cached_property
+    def drafting(self) -> Drafting:
+        """Keeps what is typed."""
+        from .drafting import Drafting
+
+        return Drafting(self)
+
+    @cached_property
+    def filling(self) -> Filling:
+        """Opens and writes forms."""
+        from .filling import Filling
+
+        return Filling(self)
+
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """Asks where two changed the same."""
+        from .conflicts import Conflicts
+
+        return Conflicts(self)
 
     @property
     def zone(self) -> tzinfo:
@@ -181,9 +218,14 @@ class MemdeckApp(App[int]):
 
     def _leave(self) -> None:
         """Keep what is typed and what is remembered, stop watching."""
-        self.drafting.save_now()
+        self._keep_typed()
         self.remembering.keep()
         self.looking.stop()
+
+    def _keep_typed(self) -> None:
+        """Write what stands in a form; where no form was opened there is nothing to write."""
+        if "drafting" in self.__dict__:
+            self.drafting.save_now()
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
@@ -197,7 +239,7 @@ class MemdeckApp(App[int]):
 
     def _handle_exception(self, error: Exception) -> None:
         """An error that nobody expected ends the application; what is typed is kept."""
-        self.drafting.save_now()
+        self._keep_typed()
         super()._handle_exception(error)
 
     def make_pane(self, name: PaneName) -> Pane:
@@ -206,7 +248,7 @@ class MemdeckApp(App[int]):
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         pane = pane_type()
-        if name.id == "brief":
+        if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
         return pane
 

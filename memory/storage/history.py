@@ -21,13 +21,12 @@ from . import log_rows as rows
 from .beneath import version_of
 from .changes import Change, FileChange
 from .log import ChangeLog, Found
-from .log_filters import listed, newer_name
 from .records import Reading, Record, RecordedFile
-from .rehearsal import Rehearsal, Turning
 from .steps import conflict
 from .version import Version
 
 if TYPE_CHECKING:
+    from .rehearsal import Turning
     from .store import Store
 
 REVERT = "revert"
@@ -155,6 +154,8 @@ class History:
         hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
         and inclusive.
         """
+        from .log_filters import listed
+
         nothing: Sequence[Record] = ()
         with self._mutex:
             if entry is not None:
@@ -172,6 +173,8 @@ class History:
 
     def newer_name(self, ref: str) -> str | None:
         """Return the ref that an entry was renamed to, None where no change gave it another one."""
+        from .log_filters import newer_name
+
         nothing: str | None = None
         with self._mutex:
             self._log.file.run(self._log.name_all, None, make=False)
@@ -244,6 +247,8 @@ class History:
 
     def rehearse_revert(self, store: Store, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
         """Return what `revert` would do to the files, and write nothing; errors as `revert`."""
+        from .rehearsal import Rehearsal
+
         record = self._revertible(change_id)
         rehearsal = Rehearsal(store)
         for file in record.files:
