@@ -259,6 +259,10 @@ class ChangesPane(Pane):
 
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
         """Who and when, then what became of each entry."""
+        row = self.line_list.cursor
+        if isinstance(row, Row) and row.item is item:
+            # They stand in the change itself; nobody has to wait for them.
+            self._linked, self._stale_links = (row, self.links(item)), False
         parts: list[DetailLine] = [
             Title(item.summary),
             Spacer(),
