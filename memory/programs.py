@@ -1,4 +1,4 @@
-"""Finding programs: a folder on PATH counts only by its whole path, so that no workspace can put a program before them."""
+"""Finding programs: only absolute folders of PATH count, so that no workspace can put its own before them."""
 
 from __future__ import annotations
 

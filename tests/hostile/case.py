@@ -20,7 +20,8 @@ class Case:
     `name` is `group/name`, `says` its line in docs/hostile.md, `build` makes it from the sample workspace. `asks` are
     `STATE ROLE NAME` that `trust list` must show, which proves that what is hostile was read at all. `program` plays
     some verbs as programs of their own too, started in the workspace; `mounts` gives the case its own mounts.
-    `sample` chooses it for every test run, `ends` is the exit code of `monitors check` where commands or addresses wait.
+    `sample` chooses it for every test run, `ends` is the exit code of `monitors check` where commands or addresses
+    wait.
     """
 
     name: str

@@ -21,9 +21,9 @@ CHANNELS = '[channels]\nchannel-abc123 = "json://127.0.0.1:9/"\n'
 class Ground(Place):
     """A workspace as somebody wrote it, opened by a person with state, settings and a home of their own.
 
-    `runs` are approved commands that may start, `connects` are `HOST:PORT` that may be connected to, or `LOOKUP`, `reads` files
-    that may be opened beside the memory files (folders with a slash at the end), `programs` what may start beside `runs` (a prefix of its path);
-    `environ` is added to the environment of every verb.
+    `runs` are approved commands that may start, `connects` are `HOST:PORT` that may be connected to, or `LOOKUP`,
+    `reads` files that may be opened beside the memory files (folders with a slash at the end), `programs` what may
+    start beside `runs` (a prefix of its path); `environ` is added to the environment of every verb.
     """
 
     def __init__(self, top: Path) -> None:

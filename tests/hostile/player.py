@@ -1,7 +1,7 @@
 """Plays hostile workspaces while `strace` looks on: every verb in a process of its own, then the application.
 
-`python -m tests.hostile.player` reads names of cases, one a line, with ` screen` behind it or not, and answers each with a line of JSON: what the verbs
-printed, and what they are allowed. A mark in the trace says where a verb begins.
+`python -m tests.hostile.player` reads names of cases, one a line, with ` screen` behind it or not, and answers each
+with a line of JSON: what the verbs printed, and what they are allowed. A mark in the trace says where a verb begins.
 """
 
 from __future__ import annotations

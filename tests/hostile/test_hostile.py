@@ -20,6 +20,8 @@ WHOLE = os.environ.get("MEMDECK_HOSTILE") == "all"
 REQUIRED = "MEMDECK_TOOLS" in os.environ
 """Continuous integration sets it: there a case that cannot be played is a failure, elsewhere a reason to skip."""
 SAMPLE = CASES if WHOLE else [case for case in CASES if case.sample]
+SCREENS = SAMPLE if WHOLE else SAMPLE[::4]
+"""The cases that are opened in the application as well, which takes a hundred times as long as a verb."""
 TOOK = CANARIES if WHOLE else CANARIES[:2]
 PAGE = Path(__file__).parents[2] / "docs" / "hostile.md"
 
@@ -42,7 +44,7 @@ def player() -> Iterator[Client]:
 @pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.name)
 def test_a_hostile_workspace_does_nothing(player: Client, case: Case) -> None:
     """Nothing starts, connects, or is written or read outside; what it asks for waits for a person."""
-    verdict = player.play(case)
+    verdict = player.play(case, screen=case in SCREENS)
     if verdict.skip:
         _give_up(f"{case.name}: {verdict.skip}")
     assert [*verdict.wrong, *missing(case, verdict)] == []
@@ -51,7 +53,7 @@ def test_a_hostile_workspace_does_nothing(player: Client, case: Case) -> None:
 @pytest.mark.parametrize("canary", TOOK, ids=lambda canary: canary.case.name)
 def test_the_judge_notices(player: Client, canary: Canary) -> None:
     """The same things approved do run, connect and write, and the judge says so."""
-    verdict = player.play(canary.case)
+    verdict = player.play(canary.case, screen=False)
     if verdict.skip:
         _give_up(f"{canary.case.name}: {verdict.skip}")
     found = [sentence for sentence in verdict.wrong if canary.noticed in sentence and canary.verb in sentence]
@@ -96,17 +98,19 @@ def test_the_trace_is_read() -> None:
     assert verbs["check"][1].opened == "/t/outside/a"
 
 
+NET = '3, {{sa_family=AF_INET, sin_port=htons({}), sin_addr=inet_addr("127.0.0.1")}}, 16'
+IN_MEMORY = "/t/shop/.aiter/memory/a.md"
 CALLS = [
     ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "id"], 0x1', 0, "", False),
     ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "true"], 0x1', 0, "", True),
     ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "true "], 0x1', 0, "", False),
-    ("check", "connect", '3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16', 0, "", True),
-    ("check", "connect", '3, {sa_family=AF_INET, sin_port=htons(81), sin_addr=inet_addr("127.0.0.1")}, 16', 0, "", False),
+    ("check", "connect", NET.format(80), 0, "", True),
+    ("check", "connect", NET.format(81), 0, "", False),
     ("check", "connect", '3, {sa_family=AF_UNIX, sun_path="/run/docker.sock"}, 22', -1, "", False),
     ("check", "sendto", '3, "x", 1, 0, NULL, 0', 1, "", True),
-    ("check", "openat", 'AT_FDCWD</>, "/t/shop/.aiter/memory/a.md", O_RDONLY', 3, "</t/shop/.aiter/memory/a.md>", True),
+    ("check", "openat", f'AT_FDCWD</>, "{IN_MEMORY}", O_RDONLY', 3, f"<{IN_MEMORY}>", True),
     ("check", "openat", 'AT_FDCWD</>, "/t/shop/.aiter/memory/a.md", O_RDONLY', 3, "</etc/shadow>", False),
-    ("check", "openat", 'AT_FDCWD</>, "/t/shop/.aiter/memory/a.md", O_WRONLY', 3, "</t/shop/.aiter/memory/a.md>", False),
+    ("check", "openat", f'AT_FDCWD</>, "{IN_MEMORY}", O_WRONLY', 3, f"<{IN_MEMORY}>", False),
     ("maintain", "openat", 'AT_FDCWD</>, "a.md", O_WRONLY', 3, "</t/shop/.aiter/memory/a.md>", True),
     ("maintain", "openat", 'AT_FDCWD</>, "a.md", O_WRONLY', 3, "</t/outside/a.md>", False),
     ("check", "openat", 'AT_FDCWD</t/shop>, ".env", O_RDONLY', 3, "</t/shop/.env>", False),

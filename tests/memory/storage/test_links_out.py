@@ -1,0 +1,48 @@
+"""Links in the place of memdeck's own folders: what they lead to is neither listed, nor read, nor tried out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memory.storage.listing import Unlisted, names_in
+from memory.storage.store import Store
+from memory.workspace import Workspace
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Return a workspace beside a folder that is none of its business."""
+    (tmp_path / "shop" / ".aiter" / "memory").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    return tmp_path / "shop"
+
+
+def test_a_file_system_outside_is_not_tried_out(shop: Path) -> None:
+    """Finding out what protects changes makes no files where a link in the place of the system's folder leads."""
+    system, outside = shop / ".aiter", shop.parent / "outside"
+    Workspace.open(shop, state_home=shop.parent / "state")
+    system.rename(shop / "away")
+    system.symlink_to(outside)
+    before = outside.stat().st_mtime_ns
+    found = Store(system).protection()
+    assert any("cannot be written to" in reason for reason in found.reasons)
+    assert outside.stat().st_mtime_ns == before
+    system.unlink()
+    (shop / "away").rename(system)
+    assert not any("cannot be written to" in reason for reason in Store(system).protection().reasons)
+
+
+def test_a_folder_outside_is_not_listed(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are told of folders in the workspace only, and others are not even opened."""
+    (shop / "inside").mkdir()
+    (shop / "link").symlink_to("inside")
+    (shop / "out").symlink_to(shop.parent / "outside")
+    listed: list[str] = []
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: listed.append(os.fspath(path)) or real(path))
+    assert names_in(shop / "link", shop) == ()
+    assert names_in(shop / "out", shop) == Unlisted("file.link_outside", "a link that leads out of the workspace")
+    assert listed == [str(shop / "link")]
