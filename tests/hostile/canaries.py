@@ -32,6 +32,7 @@ def _approved(fields: dict[str, str]) -> Callable[[Ground], object]:
 
 def _told(ground: Ground) -> None:
     ground.settings("channels.toml", CHANNELS)
+    ground.add("journal.md", "## 2024-01-15\n### 09:00 — Told\n")
 
 
 def _read(ground: Ground) -> None:

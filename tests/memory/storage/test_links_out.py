@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
 from memory.storage.listing import Unlisted, names_in
 from memory.storage.store import Store
+from memory.storage.watch import Watcher
 from memory.workspace import Workspace
 
 
@@ -46,3 +48,21 @@ def test_a_folder_outside_is_not_listed(shop: Path, monkeypatch: pytest.MonkeyPa
     assert names_in(shop / "link", shop) == ()
     assert names_in(shop / "out", shop) == Unlisted("file.link_outside", "a link that leads out of the workspace")
     assert listed == [str(shop / "link")]
+
+
+def test_a_folder_outside_is_not_watched(shop: Path) -> None:
+    """Files that appear where a link of the workspace leads are no news, those of the workspace are."""
+    memory = shop / ".aiter" / "memory"
+    (memory / "archive").symlink_to(shop.parent / "outside")
+    names: Queue[frozenset[str]] = Queue()
+    watcher = Watcher(memory, names.put, interval=0.02, within=shop)
+    watcher.start()
+    try:
+        (shop.parent / "outside" / "tasks-2024-01.md").write_text("x")
+        (memory / "tasks.md").write_text("x")
+        seen = names.get(timeout=10)
+        while "tasks.md" not in seen:
+            seen |= names.get(timeout=10)
+    finally:
+        watcher.stop()
+    assert seen == {"tasks.md"}
