@@ -33,7 +33,7 @@ _FILES = {"plans": "orchestration"}
     examples=(
         "memdeck search redis cache",
         "memdeck search deploy --in tasks,journal --limit 5",
-        'memdeck search \'"deploy to staging" tag:infra -draft after:7d\'',
+        "memdeck search '\"deploy to staging\" tag:infra -draft after:7d'",
         "memdeck search 503 -o json",
     ),
 )

@@ -64,6 +64,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
 
     from .help import Help
     from .palette import Palette
+    from .search import SearchScreen
     from .start import StartScreen
 
     for name, owner in (
@@ -77,6 +78,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a question for a line", Prompt),
         ("In a plan before it is applied", Preview),
         ("In the palette", Palette),
+        ("In the search", SearchScreen),
         ("In the help", Help),
         ("On the start screen", StartScreen),
     ):

@@ -34,6 +34,7 @@ from .navigation import NAMES, Navigation
 from .noticing import Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .searching import Searching
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -108,6 +109,7 @@ class MemdeckApp(App[int]):
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
         self.overlays = Overlays(self)
+        self.searching = Searching(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
@@ -171,6 +173,7 @@ class MemdeckApp(App[int]):
         """Keep what is remembered, stop watching."""
         self.remembering.keep()
         self.looking.stop()
+        self.searching.stop()
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
@@ -266,6 +269,7 @@ class MemdeckApp(App[int]):
     def on_files_changed(self, message: messages.FilesChanged) -> None:
         """The watcher saw something."""
         self.looking.files_changed(message.names)
+        self.searching.files_changed()
 
     def on_changed(self, message: messages.Changed) -> None:
         """A change was written."""
@@ -274,6 +278,14 @@ class MemdeckApp(App[int]):
     def on_change_failed(self, message: messages.ChangeFailed) -> None:
         """A change was not written."""
         self.changing.failed(message)
+
+    def on_found(self, message: messages.Found) -> None:
+        """A search has an answer."""
+        self.searching.found(message)
+
+    def on_indexed(self, message: messages.Indexed) -> None:
+        """The index of search is up to date."""
+        self.searching.indexed(message)
 
     def on_done(self, message: messages.Done) -> None:
         """A worker has a result."""

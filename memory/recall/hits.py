@@ -140,10 +140,8 @@ def _snippet(entry: Entry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]
                 if count == len(finds):
                     break
     if not most:
-        if marks_in(entry.title, terms):
-            best = entry.title
-        else:
-            best = lines[0] if lines else entry.title
+        first = lines[0] if lines else entry.title
+        best = entry.title if marks_in(entry.title, terms) else first
     return cut(best, marks_in(best, terms))
 
 
@@ -155,7 +153,5 @@ def cut(line: str, marks: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
     end = min(len(line.rstrip()), start + _LENGTH)
     lead = "…" if line[:start].strip() else ""
     shift = len(lead) - start
-    kept = tuple(
-        (begin + shift, min(stop, end) + shift) for begin, stop in marks if begin < end and begin >= start
-    )
+    kept = tuple((begin + shift, min(stop, end) + shift) for begin, stop in marks if begin < end and begin >= start)
     return lead + line[start:end] + ("…" if line[end:].strip() else ""), kept

@@ -196,9 +196,7 @@ class Lookup:
         also: dict[str, tuple[str, ...]] = {}
         for term in query.terms:
             if guessable(term) and not self._exists(f"{{title text}} : {_any(term)}"):
-                words = meant(
-                    term.words[0], self._words(), lambda word: self._exists(f'{{title text}} : "{word}"')
-                )
+                words = meant(term.words[0], self._words(), lambda word: self._exists(f'{{title text}} : "{word}"'))
                 if words:
                     also[term.text] = words
         terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)

@@ -88,4 +88,3 @@ class Matcher:
         if all(holds(words, term) for term in query.terms) and not any(holds(words, term) for term in query.without):
             return words
         return None
-

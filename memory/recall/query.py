@@ -1,13 +1,13 @@
 """The language of search: any text is a query, and what is odd about it is said in `notes`.
 
-    deploy staging        both words, in any order; longer words may go on (`deployment`)
-    "deploy to staging"   these words in this order, none longer
-    deploy*               begins with it; also for words of one or two letters
-    -draft  -"old plan"   not with it
-    in:tasks,archive      only these kinds or files; `file:` is the same
-    tag:infra             with the tag
-    before:2024-02-01     earlier than that day
-    after:7d              on that day or later; seven days ago
+deploy staging        both words, in any order; longer words may go on (`deployment`)
+"deploy to staging"   these words in this order, none longer
+deploy*               begins with it; also for words of one or two letters
+-draft  -"old plan"   not with it
+in:tasks,archive      only these kinds or files; `file:` is the same
+tag:infra             with the tag
+before:2024-02-01     earlier than that day
+after:7d              on that day or later; seven days ago
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _PART = re.compile(
     r"(?P<minus>-)?(?:(?P<key>[A-Za-z]+):)?(?:\"(?P<phrase>[^\"]*)(?P<end>\"?)(?P<phrase_star>\*?)|(?P<word>[^\s\"]+))"
 )
 _PLACES, _TAG, _BEFORE, _AFTER = frozenset({"in", "file"}), "tag", "before", "after"
+_KEYS = _PLACES | {_TAG, _BEFORE, _AFTER}
 _AGO = re.compile(r"-?(\d{1,4})(d|w|m|y)")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -108,14 +109,16 @@ class _Reading:
         minus, key = bool(found["minus"]), (found["key"] or "").casefold()
         quoted = found["phrase"] is not None
         value = found["phrase"] if quoted else found["word"]
-        if key in _PLACES or key in (_TAG, _BEFORE, _AFTER):
+        if not key and not quoted and value.endswith(":") and value[:-1].casefold() in _KEYS:
+            key, value = value[:-1].casefold(), ""
+        if key in _KEYS:
             self.filter(key, value.strip(), minus)
             return
         text = f"{found['key']}:{value}" if key else value
         if quoted and not found["end"]:
-            self.notes.append(f'the quote before {value[:40]!r} has no end; it goes on to the end of the query')
+            self.notes.append(f"the quote before {value[:40]!r} has no end; it goes on to the end of the query")
         star = bool(found["phrase_star"]) if quoted else text.endswith("*")
-        self.word(text if quoted else text.rstrip("*"), quoted, star, minus)
+        self.word(text, quoted, star, minus)
 
     def word(self, text: str, quoted: bool, star: bool, minus: bool) -> None:
         words = tokens(text)
@@ -125,7 +128,7 @@ class _Reading:
             return
         short = len(words[-1]) <= SHORT and words[-1].isascii()
         followed, goes_on = wanted(text, whole=not star and (quoted or short))
-        term = Term(text, followed, goes_on)
+        term = Term(text if quoted else text.rstrip("*"), followed, goes_on)
         target = self.without if minus else self.terms
         if term not in target:
             target.append(term)

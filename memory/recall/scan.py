@@ -18,9 +18,7 @@ _WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
 
 def entry_of(record: Record) -> Entry:
     """Return what search knows of a record, its ref and line worked out."""
-    return Entry(
-        record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags
-    )
+    return Entry(record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags)
 
 
 def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
@@ -96,4 +94,3 @@ def _forgiven(records: list[Record], query: Query) -> tuple[Query, tuple[tuple[s
                 also[term.text] = words
     terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)
     return replace(query, terms=terms), tuple(also.items())
-

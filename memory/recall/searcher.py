@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 T = TypeVar("T")
-_MANY = 1000  # Entries after which the room that indexing took is given back.
+_MANY = 500  # Entries after which the room that indexing took is given back.
 
 
 class Searched(Protocol):
@@ -228,4 +228,3 @@ def _is_damage(error: Exception) -> bool:
         return True
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     return code in (11, 26) or "no such table" in str(error) or "malformed" in str(error)
-

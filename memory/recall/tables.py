@@ -63,9 +63,7 @@ class Held(NamedTuple):
 
 def pack(held: Sequence[Held], line: int) -> bytes:
     """Return the bytes of a chunk; lines are kept as their distance from `line`."""
-    rows = [
-        (one.number, *one.entry[:1], *one.entry[2:6], one.entry.line - line, one.entry.tags) for one in held
-    ]
+    rows = [(one.number, *one.entry[:1], *one.entry[2:6], one.entry.line - line, one.entry.tags) for one in held]
     return zlib.compress(dumps(rows, separators=(",", ":")).encode(), 9)
 
 
@@ -145,6 +143,4 @@ def insert(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, s
 
 def forget(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
     """Take entries out of it; the rows are those they were put in with."""
-    connection.executemany(
-        "INSERT INTO find (find, rowid, text, title, marks) VALUES ('delete', ?, ?, ?, ?)", rows
-    )
+    connection.executemany("INSERT INTO find (find, rowid, text, title, marks) VALUES ('delete', ?, ?, ?, ?)", rows)

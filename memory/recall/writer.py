@@ -13,13 +13,16 @@ from .differ import Edit, edits
 from .hits import Entry
 from .scan import entry_of
 from .shelves import Group, Shelf
-from .tables import CHUNK, LARGEST, Held, Numbers, forget, insert, pack, row_of, unpack
+from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
 from .typos import is_guessable
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .records import Record
+
+Chunk = tuple[int, int, int]
+"""Id, place among those of the file, number of entries."""
 
 BATCH = 1024
 """Entries of one transaction while much is indexed."""
@@ -66,6 +69,7 @@ class Writer:
         self.connection = connection
         self._known: dict[str, _Known] = {}
         self._words: set[str] = set()
+        self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
         self.indexed = 0
         """Entries that were indexed so far."""
 
@@ -114,9 +118,7 @@ class Writer:
         groups = shelf.groups()
         if row is None:
             self.connection.execute("INSERT OR IGNORE INTO file (name) VALUES (?)", (shelf.file,))
-            row = self.connection.execute(
-                "SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)
-            ).fetchone()
+            row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
         file, _, serial = row
         live = _Live(groups)
         if not (same and self._count(file) == live.size):
@@ -157,12 +159,11 @@ class Writer:
         ):
             tail += 1
         base = sum(one[2] for one in before[:start])
-        ids = lambda name, items: [(id(item), name) for item in items or ()]  # noqa: E731
-        old = [key for one in before[start : len(before) - tail] for key in ids(one[1], one[3])]
+        old = [(id(item), one[1]) for one in before[start : len(before) - tail] for item in one[3] or ()]
         new = [
-            key
+            (id(item), one.name)
             for one in groups[start : len(groups) - tail]
-            for key in ids(one.name, one.items() if one.items is not None else ())
+            for item in (one.items() if one.items is not None else ())
         ]
         return [Edit(*(place + base for place in edit)) for edit in edits(old, new)]
 
@@ -206,7 +207,7 @@ class Writer:
             if row is None or row[0] != serial:
                 raise _Crossed
             if edit is not None:
-                self._edit(file, shelf.file, edit, shift, live)
+                self._edit(file, shelf.file, serial, edit, shift, live)
             connection.execute(
                 "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last else "", file)
             )
@@ -217,11 +218,9 @@ class Writer:
             raise
         return serial + 1
 
-    def _edit(self, file: int, name: str, edit: Edit, shift: int, live: _Live) -> None:
+    def _edit(self, file: int, name: str, serial: int, edit: Edit, shift: int, live: _Live) -> None:
         connection = self.connection
-        chunks = connection.execute(
-            "SELECT id, no, size, line FROM chunk WHERE file = ? ORDER BY no", (file,)
-        ).fetchall()
+        chunks = self._chunks_of(file, serial)
         # The chunks that hold the old places; where nothing was, the one that ends there.
         first, start = 0, 0
         while first < len(chunks) - 1 and start + chunks[first][2] < max(edit.old_start, 1):
@@ -233,9 +232,8 @@ class Writer:
             end += chunks[last][2]
         touched = chunks[first : last + 1]
         held: list[Held] = []
-        for chunk, _, _, line in touched:
-            (data,) = connection.execute("SELECT data FROM body WHERE id = ?", (chunk,)).fetchone()
-            held += unpack(data, name, line)
+        for chunk, _, _ in touched:
+            held += self._chunk(chunk, name)
         gone = held[edit.old_start - start : edit.old_end - start]
         places = self._places(file)
         forget(connection, [row_of(one, places) for one in gone])
@@ -248,20 +246,29 @@ class Writer:
             fresh.append(Held(numbers.give(entry.date), entry))
         self._put(file, fresh)
         # The lines of those beside them are others now.
-        before = [self._again(one, live, start + at + shift) for at, one in enumerate(held[: edit.old_start - start])]
-        behind = [
-            self._again(one, live, edit.new_end + at) for at, one in enumerate(held[edit.old_end - start :])
-        ]
+        before = _shifted(held[: edit.old_start - start], live, start + shift)
+        behind = _shifted(held[edit.old_end - start :], live, edit.new_end)
         rows = [*before, *fresh, *behind]
         self._move(chunks, first, last, edit, live)
-        self._store(file, touched, rows, chunks[first][1] if chunks else 0, len(chunks))
+        new = self._store(file, touched, rows, chunks[first][1] if chunks else 0)
+        if len(new) == len(touched):
+            self._chunks[file] = (serial + 1, [*chunks[:first], *new, *chunks[last + 1 :]])
 
-    def _again(self, held: Held, live: _Live, place: int) -> Held:
-        """Return an entry with its ref and line as they are now."""
-        if not 0 <= place < live.size:
-            return held
-        record = live.record(place)
-        return Held(held.number, held.entry._replace(line=record.line))
+    def _chunks_of(self, file: int, serial: int) -> list[Chunk]:
+        known = self._chunks.get(file)
+        if known is None or known[0] != serial:
+            self._chunks.clear()
+            found = self.connection.execute("SELECT id, no, size FROM chunk WHERE file = ? ORDER BY no", (file,))
+            return found.fetchall()
+        return known[1]
+
+    def _chunk(self, chunk: int, name: str) -> list[Held]:
+        row = self.connection.execute(
+            "SELECT data, line FROM chunk JOIN body USING (id) WHERE id = ?", (chunk,)
+        ).fetchone()
+        if row is None:
+            raise Damaged(f"no chunk {chunk}")
+        return unpack(row[0], name, row[1])
 
     def _put(self, file: int, fresh: Sequence[Held]) -> None:
         if not fresh:
@@ -285,9 +292,7 @@ class Writer:
             self.connection.execute("INSERT OR IGNORE INTO place (file, kind) VALUES (?, ?)", (file, kind))
         return dict(self.connection.execute("SELECT kind, id FROM place WHERE file = ?", (file,)))
 
-    def _move(
-        self, chunks: Sequence[tuple[int, int, int, int]], first: int, last: int, edit: Edit, live: _Live
-    ) -> None:
+    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: _Live) -> None:
         """Let the lines of the chunks before and behind count from where they are now."""
         for some, place in ((chunks[:first], 0), (chunks[last + 1 :], None)):
             if not some:
@@ -296,10 +301,7 @@ class Writer:
                 place = edit.new_end + sum(chunk[2] for chunk in chunks[: last + 1]) - edit.old_end
             if place >= live.size:
                 continue
-            (data,) = self.connection.execute("SELECT data FROM body WHERE id = ?", (some[0][0],)).fetchone()
-            one = unpack(data, "", some[0][3])[0]
-            record = live.record(place)
-            far = record.line - one.entry.line
+            far = live.record(place).line - self._chunk(some[0][0], "")[0].entry.line
             if far:
                 self.connection.execute(
                     "UPDATE chunk SET line = line + ? WHERE file = (SELECT file FROM chunk WHERE id = ?)"
@@ -307,20 +309,19 @@ class Writer:
                     (far, some[0][0], some[0][1], some[-1][1]),
                 )
 
-    def _store(
-        self, file: int, touched: Sequence[tuple[int, int, int, int]], rows: Sequence[Held], no: int, total: int
-    ) -> None:
-        """Put rows into the place of some chunks; what they held is in the rows."""
+    def _store(self, file: int, touched: Sequence[Chunk], rows: Sequence[Held], no: int) -> list[Chunk]:
+        """Put rows into the place of some chunks, which held what is in them; return the chunks as they are now."""
         connection = self.connection
         size = len(rows) if len(rows) <= LARGEST else CHUNK
         parts = [rows[at : at + size] for at in range(0, len(rows), size)] if rows else []
         more = len(parts) - len(touched)
-        if more and total:
+        if more and touched:
             connection.execute("UPDATE chunk SET no = no + ? WHERE file = ? AND no > ?", (more, file, touched[-1][1]))
         ids = [chunk[0] for chunk in touched]
         for table in ("chunk", "body"):
             connection.executemany(f"DELETE FROM {table} WHERE id = ?", [(chunk,) for chunk in ids[len(parts) :]])
         places: list[tuple[int, int]] = []
+        stored: list[Chunk] = []
         for at, part in enumerate(parts):
             line = part[0].entry.line
             values = (file, no + at, line, len(part))
@@ -330,12 +331,13 @@ class Writer:
                     "UPDATE chunk SET file = ?, no = ?, line = ?, size = ? WHERE id = ?", (*values, chunk)
                 )
             else:
-                chunk = connection.execute(
-                    "INSERT INTO chunk (file, no, line, size) VALUES (?, ?, ?, ?)", values
-                ).lastrowid or 0
+                made = connection.execute("INSERT INTO chunk (file, no, line, size) VALUES (?, ?, ?, ?)", values)
+                chunk = made.lastrowid or 0
             connection.execute("INSERT OR REPLACE INTO body VALUES (?, ?)", (chunk, pack(part, line)))
             places += [(one.number, chunk) for one in part]
+            stored.append((chunk, no + at, len(part)))
         connection.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?)", sorted(places))
+        return stored
 
     def _drop(self, name: str) -> None:
         """Take a file out of the index."""
@@ -368,6 +370,12 @@ def _entry(record: Record, refs: Container[str | None]) -> Entry:
     if ref not in refs:
         return entry_of(record)
     return Entry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
+
+
+def _shifted(held: Sequence[Held], live: _Live, place: int) -> Sequence[Held]:
+    """Return entries that stand together with their lines as they are now; the first of them is at a place."""
+    far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
+    return [Held(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
 
 
 def _value(held: Held) -> Hashable:
