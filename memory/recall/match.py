@@ -8,7 +8,6 @@ from .hits import Entry, body_of
 from .query import Query, Term, fits_place
 from .words import fold, tokens
 
-
 _EPOCH = date(1970, 1, 1).toordinal()
 
 

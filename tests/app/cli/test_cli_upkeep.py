@@ -68,7 +68,7 @@ def test_search(memdeck: Memdeck) -> None:
     assert places >= {"contacts.md", "config.md"}
     only = memdeck("search", "deploy", "--in", "journal, knowledge.md", "-o", "json").data["results"]
     assert {result["file"] for result in only} == {"journal.md", "knowledge.md"}
-    assert memdeck("search", "deploy", "--limit", "1").out.startswith("tasks.md:")
+    assert memdeck("search", "deploy v2.1", "--limit", "1").out.startswith("tasks.md:")
     assert memdeck("search", "xyzzy").out == "nothing found\n"
     assert memdeck("search", "x", "--in", "elsewhere").code == 2
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bench.workspaces import size_of, workspace_files
 from memory.files.edit import Edit
 from memory.files.journal_edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
@@ -20,7 +21,6 @@ from memory.recall import Answer, Record
 from memory.recall.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
-from bench.workspaces import size_of, workspace_files
 from tests.fixture_files import sample
 
 from .test_recall_scan import Item, ask
@@ -78,7 +78,7 @@ def assert_agrees(searcher: Searcher, queries: tuple[str, ...] = QUERIES) -> Non
 
 
 def test_the_index_agrees_with_reading(workspace: Workspace) -> None:
-    """For each kind of query the same entries, with their files, lines and refs; the best are the same for any limit."""
+    """The same entries with their files, lines and refs for each kind of query; the best are the same for any limit."""
     searcher = searcher_of(workspace)
     assert not searcher.fresh()
     assert searcher.update()

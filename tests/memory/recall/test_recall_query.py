@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -176,4 +177,4 @@ def test_edits_turn_one_row_into_the_other(old: list[int], new: list[int], apart
         result[edit.old_start : edit.old_end] = after[edit.new_start : edit.new_end]
     assert after == result
     assert edits(before, before) == []
-    assert all(one.old_end < two.old_start for one, two in zip(found, found[1:], strict=False))
+    assert all(one.old_end < two.old_start for one, two in pairwise(found))
