@@ -84,8 +84,7 @@ class SearchScreen(ModalScreen["Entry | None"]):
         Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
         Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
         Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
-        Binding("alt+up", "earlier(1)", "earlier", id="search.earlier", tooltip="The query before this one"),
-        Binding("alt+down", "earlier(-1)", "later", id="search.later", tooltip="The query after", show=False),
+        Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
     ]
 
     def __init__(self, ask: Callable[[str, int], None], history: Sequence[str] = (), text: str = "") -> None:
@@ -113,7 +112,7 @@ class SearchScreen(ModalScreen["Entry | None"]):
             finds = LineList(self._draw)
             finds.can_focus = False
             yield finds
-        yield KeyHints(indent=0)
+        yield KeyHints()
 
     def on_mount(self) -> None:
         """Show what was asked before, or ask again."""
@@ -236,10 +235,10 @@ class SearchScreen(ModalScreen["Entry | None"]):
         """Move by pages."""
         self._listed.action_page(pages)
 
-    def action_earlier(self, step: int) -> None:
-        """Put a query of before into the line."""
+    def action_earlier(self) -> None:
+        """Put a query of before into the line; behind the oldest one the line is empty, then the newest comes."""
         if self._history:
-            self._place = min(max(self._place + step, -1), len(self._history) - 1)
+            self._place = -1 if self._place == len(self._history) - 1 else self._place + 1
             self._put("" if self._place < 0 else self._history[self._place])
 
     def _put(self, text: str) -> None:

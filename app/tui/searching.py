@@ -37,7 +37,7 @@ class Searching(Part):
         self._newest = 0
         self._updating = False
         self._again = False
-        self._impossible = False
+        self._behind = False
         self._history: list[str] | None = None
 
     @property
@@ -86,10 +86,8 @@ class Searching(Part):
             return
         searcher = self._ready()
         query = self._read(text)
-        answer: Answer | None = None
-        if not self._impossible:
-            answer = searcher.ask(query, self._limit)
-        if answer is None and (self._impossible or not self._updating):
+        answer: Answer | None = searcher.ask(query, self._limit)
+        if answer is None and not self._updating:
             answer = searcher.scan(query, self._limit)
         if answer is not None:
             self.app.post_message(Found(answer, number))
@@ -117,7 +115,11 @@ class Searching(Part):
     def found(self, message: Found) -> None:
         """Show an answer."""
         if self._screen is not None:
-            remark = "still reading, more may come" if self._updating else ""
+            remark = ""
+            if self._updating:
+                remark = "still reading, more may come"
+            elif self._behind and message.answer.source == "index":
+                remark = "without the newest changes"
             self._screen.show(message.answer, message.number, remark)
 
     # Keeping up
@@ -143,9 +145,9 @@ class Searching(Part):
             self.app.post_message(Indexed(done))
 
     def indexed(self, message: Indexed) -> None:
-        """The index is up to date, or cannot be had: then everything is read for each question."""
+        """The index is up to date; or it cannot be had, and everything is read for each question."""
         self._updating = False
-        self._impossible = not message.done
+        self._behind = not message.done
         if self._again:
             self.keep_up()
         elif self._screen is not None:

@@ -97,7 +97,7 @@ class Derived:
             for statement in ("trusted_schema = OFF", "temp_store = MEMORY", "journal_mode = WAL"):
                 connection.execute(f"PRAGMA {statement}")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA wal_autocheckpoint = 24")
+            connection.execute("PRAGMA wal_autocheckpoint = 64")
             connection.execute("PRAGMA journal_size_limit = 200000")
             (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count and make:

@@ -81,7 +81,7 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
 
 
 async def test_queries_are_remembered(workspace: Workspace) -> None:
-    """What led somewhere is offered the next time, also in another run; alt+up puts it into the line."""
+    """What led somewhere is offered the next time, also in another run; ctrl+r puts it into the line."""
     app = make_app(workspace)
     async with running(app) as pilot:
         for query in ("redis", "latency"):
@@ -94,11 +94,11 @@ async def test_queries_are_remembered(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await press(pilot, "ctrl+f")
         assert "latency" in screen_text(app)
-        await press(pilot, "alt+up", "alt+up")
-        assert app.screen.text == "redis"
-        await press(pilot, "alt+down")
+        await press(pilot, "ctrl+r")
         assert app.screen.text == "latency"
-        await press(pilot, "alt+down", "down", "enter")
+        await press(pilot, "ctrl+r")
+        assert app.screen.text == "redis"
+        await press(pilot, "ctrl+r", "down", "enter")
         assert app.screen.text == "redis"
         assert found(app)
 
