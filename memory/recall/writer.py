@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
+from memory.files.refs import SHORT
 
 from .differ import Edit, edits
+from .different import Known, Live, by_objects, value_of, value_of_record
 from .hits import Entry
 from .scan import entry_of
 from .shelves import Group, Shelf
 from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
 from .typos import is_guessable
+from .words import tokens
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,41 +27,17 @@ if TYPE_CHECKING:
 Chunk = tuple[int, int, int]
 """Id, place among those of the file, number of entries."""
 
+_FEW, _MOST_TWINS = 64, 200
+"""Entries up to which twins are looked for, and how many of them."""
+
 BATCH = 1024
 """Entries of one transaction while much is indexed."""
 
 _WORD = re.compile("[a-z0-9\x80-\U0010ffff]+")
 
 
-@dataclass(slots=True)
-class _Known:
-    """How a file looked when it was indexed last; `serial` is the state of its rows that this belongs to."""
-
-    serial: int
-    groups: list[tuple[object, str, int, Sequence[object] | None]]
-
-
 class _Crossed(Exception):
     """Another process wrote about the same file."""
-
-
-class _Live:
-    """The entries of a file as they are now, by their place in it."""
-
-    def __init__(self, groups: Sequence[Group]) -> None:
-        self._groups = groups
-        self._starts: list[int] = []
-        start = 0
-        for group in groups:
-            self._starts.append(start)
-            start += group.size
-        self.size = start
-
-    def record(self, place: int) -> Record:
-        from bisect import bisect_right
-
-        at = bisect_right(self._starts, place) - 1
-        return self._groups[at].record(place - self._starts[at])
 
 
 class Writer:
@@ -67,7 +46,7 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Nothing is known of the files yet."""
         self.connection = connection
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, Known] = {}
         self._words: set[str] = set()
         self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
         self.indexed = 0
@@ -120,14 +99,14 @@ class Writer:
             self.connection.execute("INSERT OR IGNORE INTO file (name) VALUES (?)", (shelf.file,))
             row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
         file, _, serial = row
-        live = _Live(groups)
+        live = Live(groups)
         if not (same and self._count(file) == live.size):
             found = self._different(known, groups, file, shelf.file, live)
             serial, done = self._apply(file, shelf, serial, found, live, go_on)
             if not done:
                 self._known.pop(shelf.file, None)
                 return False
-        self._known[shelf.file] = _Known(
+        self._known[shelf.file] = Known(
             serial,
             [(one.token, one.name, one.size, None if one.items is None else one.items()) for one in groups],
         )
@@ -139,33 +118,14 @@ class Writer:
 
     # What is different
 
-    def _different(
-        self, known: _Known | None, groups: Sequence[Group], file: int, name: str, live: _Live
-    ) -> list[Edit]:
+    def _different(self, known: Known | None, groups: Sequence[Group], file: int, name: str, live: Live) -> list[Edit]:
         """Return the edits of the rows of a file; by the objects where they are known, else by what they say."""
-        if known is None or any(one[3] is None for one in known.groups) or any(one.items is None for one in groups):
-            old: list[Hashable] = [_value(one) for one in self._held(file, name)]
-            new: list[Hashable] = [_said(live.record(place)) for place in range(live.size)]
-            return edits(old, new)
-        start = 0
-        before, shorter = known.groups, min(len(known.groups), len(groups))
-        while start < shorter and before[start][0] is groups[start].token and before[start][1] == groups[start].name:
-            start += 1
-        tail = 0
-        while (
-            tail < shorter - start
-            and before[-1 - tail][0] is groups[-1 - tail].token
-            and before[-1 - tail][1] == groups[-1 - tail].name
-        ):
-            tail += 1
-        base = sum(one[2] for one in before[:start])
-        old = [(id(item), one[1]) for one in before[start : len(before) - tail] for item in one[3] or ()]
-        new = [
-            (id(item), one.name)
-            for one in groups[start : len(groups) - tail]
-            for item in (one.items() if one.items is not None else ())
-        ]
-        return [Edit(*(place + base for place in edit)) for edit in edits(old, new)]
+        found = None if known is None else by_objects(known, groups)
+        # Where much was read anew the same entries are other objects, and reading what is indexed costs less.
+        if found is not None and sum(edit.new_end - edit.new_start for edit in found) <= _FEW:
+            return found
+        old: list[Hashable] = [value_of(one) for one in self._held(file, name)]
+        return edits(old, [value_of_record(live.record(place)) for place in range(live.size)])
 
     def _held(self, file: int, name: str) -> list[Held]:
         rows = self.connection.execute(
@@ -176,49 +136,106 @@ class Writer:
     # What is written
 
     def _apply(
-        self, file: int, shelf: Shelf, serial: int, found: Sequence[Edit], live: _Live, go_on: Callable[[], bool]
+        self, file: int, shelf: Shelf, serial: int, found: Sequence[Edit], live: Live, go_on: Callable[[], bool]
     ) -> tuple[int, bool]:
         """Write the edits, the last one first so that the places of the others stay; the stamp comes at the end."""
+        titles: set[str] = set()
+        small = sum(edit.new_end - edit.new_start for edit in found) <= _FEW
         for edit in reversed(found):
             # In batches, again from the end: each one comes to stand before those that are written already.
             end, old_end = edit.new_end, edit.old_end
+            shift = edit.new_start - edit.old_start
             while True:
                 start = max(edit.new_start, end - BATCH)
-                last = edit is found[0] and start == edit.new_start
                 batch = Edit(edit.old_start, old_end, start, end)
-                shift = edit.new_start - edit.old_start
-                serial = self._transaction(file, shelf, serial, batch, shift, live, last)
+                ends = len(found) == 1 and start == edit.new_start
+                write = partial(self._edit, file, shelf.file, serial, batch, shift, live, titles, len(found) == 1)
+                serial = self._transaction(
+                    file,
+                    shelf,
+                    serial,
+                    write,
+                    lambda ends=ends: ends and not (small and titles),  # type: ignore[misc]
+                )
                 if start == edit.new_start:
                     break
                 end, old_end = start, edit.old_start
                 if not go_on():
                     return serial, False
-        if not found:
-            serial = self._transaction(file, shelf, serial, None, 0, live, True)
+        if len(found) != 1 or (small and titles):
+            write = partial(self._finish, file, shelf.file, serial, live, titles if small else (), len(found) > 1)
+            serial = self._transaction(file, shelf, serial, write, lambda: True)
         return serial, True
 
     def _transaction(
-        self, file: int, shelf: Shelf, serial: int, edit: Edit | None, shift: int, live: _Live, last: bool
+        self, file: int, shelf: Shelf, serial: int, write: Callable[[], None], last: Callable[[], bool]
     ) -> int:
+        """Write about a file that nobody else wrote about since; the stamp stands for all of it, so it comes last."""
         connection = self.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
             row = connection.execute("SELECT serial FROM file WHERE id = ?", (file,)).fetchone()
             if row is None or row[0] != serial:
                 raise _Crossed
-            if edit is not None:
-                self._edit(file, shelf.file, serial, edit, shift, live)
+            write()
             connection.execute(
-                "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last else "", file)
+                "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last() else "", file)
             )
             connection.execute("COMMIT")
         except BaseException:
+            self._chunks.pop(file, None)
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
         return serial + 1
 
-    def _edit(self, file: int, name: str, serial: int, edit: Edit, shift: int, live: _Live) -> None:
+    def _finish(self, file: int, name: str, serial: int, live: Live, titles: Collection[str], several: bool) -> None:
+        """Set what depends on other entries: the lines after several edits, the refs of those that twins came to."""
+        connection = self.connection
+        chunks = self._chunks_of(file, serial)
+        starts: dict[int, int] = {}
+        start = 0
+        for chunk, _, size in chunks:
+            starts[chunk] = start
+            start += size
+        if several:
+            connection.executemany(
+                "UPDATE chunk SET line = ? WHERE id = ?",
+                [(live.record(place).line, chunk) for chunk, place in starts.items()],
+            )
+        touched: set[int] = set()
+        for title in titles:
+            if words := " ".join(tokens(title)):
+                found = connection.execute(
+                    "SELECT chunk FROM entry WHERE id IN (SELECT rowid FROM find WHERE find MATCH ? LIMIT ?)",
+                    (f'title : "{words}"', _MOST_TWINS),
+                )
+                touched.update(chunk for (chunk,) in found if chunk in starts)
+        for chunk in touched:
+            held = self._chunk(chunk, name)
+            new = [
+                Held(one.number, one.entry._replace(ref=live.record(starts[chunk] + at).ref))
+                if one.entry.title in titles
+                else one
+                for at, one in enumerate(held)
+            ]
+            if new != held:
+                (line,) = connection.execute("SELECT line FROM chunk WHERE id = ?", (chunk,)).fetchone()
+                connection.execute("UPDATE body SET data = ? WHERE id = ?", (pack(new, line), chunk))
+        self._chunks[file] = (serial + 1, chunks)
+
+    def _edit(
+        self,
+        file: int,
+        name: str,
+        serial: int,
+        edit: Edit,
+        shift: int,
+        live: Live,
+        titles: set[str],
+        alone: bool,
+    ) -> None:
+        """Write one edit; `titles` collects those of entries that have twins, or had. `alone`: it is the only one."""
         connection = self.connection
         chunks = self._chunks_of(file, serial)
         # The chunks that hold the old places; where nothing was, the one that ends there.
@@ -249,7 +266,9 @@ class Writer:
         before = _shifted(held[: edit.old_start - start], live, start + shift)
         behind = _shifted(held[edit.old_end - start :], live, edit.new_end)
         rows = [*before, *fresh, *behind]
-        self._move(chunks, first, last, edit, live)
+        if alone:
+            self._move(chunks, first, last, edit, live)
+        titles.update(one.entry.title for one in (*fresh, *gone) if _has_twin(one.entry))
         new = self._store(file, touched, rows, chunks[first][1] if chunks else 0)
         if len(new) == len(touched):
             self._chunks[file] = (serial + 1, [*chunks[:first], *new, *chunks[last + 1 :]])
@@ -292,7 +311,7 @@ class Writer:
             self.connection.execute("INSERT OR IGNORE INTO place (file, kind) VALUES (?, ?)", (file, kind))
         return dict(self.connection.execute("SELECT kind, id FROM place WHERE file = ?", (file,)))
 
-    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: _Live) -> None:
+    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: Live) -> None:
         """Let the lines of the chunks before and behind count from where they are now."""
         for some, place in ((chunks[:first], 0), (chunks[last + 1 :], None)):
             if not some:
@@ -372,16 +391,12 @@ def _entry(record: Record, refs: Container[str | None]) -> Entry:
     return Entry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
 
 
-def _shifted(held: Sequence[Held], live: _Live, place: int) -> Sequence[Held]:
+def _has_twin(entry: Entry) -> bool:
+    """Tell whether a ref has more digits than those of the identity."""
+    return len((entry.ref or "").partition("#")[2]) > SHORT
+
+
+def _shifted(held: Sequence[Held], live: Live, place: int) -> Sequence[Held]:
     """Return entries that stand together with their lines as they are now; the first of them is at a place."""
     far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
     return [Held(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held
-
-
-def _value(held: Held) -> Hashable:
-    entry = held.entry
-    return (entry.kind, entry.title, entry.text, entry.date, entry.tags)
-
-
-def _said(record: Record) -> Hashable:
-    return (record.kind, record.title, record.text, record.date, record.tags)

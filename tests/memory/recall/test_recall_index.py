@@ -339,6 +339,39 @@ def test_the_index_is_small(tmp_path: Path) -> None:
     assert_agrees(searcher, ("redis", "deploy staging", "tag:infra -deploy"))
 
 
+@pytest.mark.parametrize("learn", [True, False])
+def test_twins_and_far_edits(tmp_path: Path, learn: bool) -> None:
+    """A twin that comes or goes gives others another ref; edits at both ends of a long file move all lines."""
+    blocks = [f"### [LOW] task {number}\n- created: 2024-01-02\n" for number in range(400)]
+    place = Workspace.init(
+        tmp_path / "shop",
+        NOW,
+        actor="t",
+        state_home=tmp_path / "state",
+        machine_zone=UTC,
+        files={"tasks.md": "## Pending\n" + "".join(blocks)},
+    )[0]
+    path = place.memory / "tasks.md"
+    searcher = searcher_of(place)
+    assert searcher.update(learn=learn)
+    for change in (
+        lambda: blocks.insert(3, blocks[390]),
+        lambda: (blocks.insert(0, "### [LOW] top\n- a: b\n- c: d\n"), blocks.append("### [LOW] end\n")),
+        lambda: (
+            blocks.pop(4),
+            blocks.pop(200),
+            blocks.insert(320, "### [LOW] task 7\n- created: 2024-01-02\n- x: y\n"),
+        ),
+        lambda: blocks.insert(0, "- a line above all\n"),
+        lambda: (blocks.pop(0), blocks.__setitem__(100, blocks[100] + "- notes: n\n"), blocks.pop(300)),
+    ):
+        change()
+        path.write_text("## Pending\n" + "".join(blocks), "utf-8")
+        assert searcher.update(learn=learn)
+        assert searcher.fresh()
+        assert_agrees(searcher, ("task", "top", "end", "notes"))
+
+
 def test_edits_from_any_side(workspace: Workspace) -> None:
     """Tasks edited, removed, added and moved by memdeck: lines and refs stay those of the files."""
     searcher = searcher_of(workspace)
