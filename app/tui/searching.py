@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,11 @@ class Searching(Part):
         answer: Answer | None = searcher.ask(query, self._limit)
         if answer is None and not self._updating:
             answer = searcher.scan(query, self._limit)
+        elif answer is not None and not answer.hits and text[-1].isalnum():
+            # A word of one or two letters is taken whole, but this one may still be typed.
+            begun = searcher.ask(self._read(f"{text}*"), self._limit)
+            if begun is not None and begun.hits and not begun.also:
+                answer = replace(begun, query=query)
         if answer is not None:
             self.app.post_message(Found(answer, number))
 

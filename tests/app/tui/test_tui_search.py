@@ -80,6 +80,20 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
         assert app.navigation.pane.pane_id == "knowledge"
 
 
+async def test_a_word_that_is_being_typed_may_go_on(workspace: Workspace) -> None:
+    """Two letters are a whole word where there is one, else the beginning of what comes."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "re in:knowledge ca")
+        assert found(app) == []
+        await press(pilot, *["backspace"] * 18)
+        await type_text(pilot, "in:knowledge ca")
+        assert "Using Redis for caching" in found(app)
+        await type_text(pilot, " ")
+        assert found(app) == []
+
+
 async def test_queries_are_remembered(workspace: Workspace) -> None:
     """What led somewhere is offered the next time, also in another run; ctrl+r puts it into the line."""
     app = make_app(workspace)
