@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 NAME = "search.sqlite"
 VERSION = f"1/{FORMAT}"
-CHUNK, LARGEST = 32, 64
+CHUNK, LARGEST = 48, 64
 """Entries of a new chunk, and of one before it is divided."""
 DAY_BITS = 17
-_DATED = 1 << 36
+_DATED = 1 << 32
 
 TABLES = """
 CREATE TABLE file (

@@ -97,7 +97,7 @@ class Derived:
             for statement in ("trusted_schema = OFF", "temp_store = MEMORY", "journal_mode = WAL"):
                 connection.execute(f"PRAGMA {statement}")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA wal_autocheckpoint = 64")
+            connection.execute("PRAGMA wal_autocheckpoint = 32")
             connection.execute("PRAGMA journal_size_limit = 200000")
             (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not count and make:
@@ -132,7 +132,8 @@ class Derived:
 
     def tidy(self, connection: sqlite3.Connection) -> None:
         """Give back the room that is not used any more."""
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        # `execute` takes only one step of it, which gives back one page.
+        connection.executescript("PRAGMA incremental_vacuum")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def discard(self) -> None:
