@@ -147,6 +147,15 @@ ACTIONS: tuple[Action, ...] = (
         shown=True,
     ),
     Action(
+        "app.search",
+        ("ctrl+f",),
+        "searching",
+        "open",
+        "search",
+        "Search everything: all files and the archive",
+        _LIST,
+    ),
+    Action(
         "upkeep.archive",
         ("A",),
         "upkeep",

@@ -68,6 +68,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
 
     from .help import Help
     from .palette import Palette
+    from .search import SearchScreen
     from .start import StartScreen
 
     for name, owner in (
@@ -86,6 +87,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("Where an entry is gone", Choices),
         ("In the history of an entry", EntryHistory),
         ("In the palette", Palette),
+        ("In the search", SearchScreen),
         ("In the help", Help),
         ("On the start screen", StartScreen),
     ):

@@ -36,6 +36,7 @@ from .navigation import NAMES, Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .searching import Searching
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -127,6 +128,7 @@ class MemdeckApp(App[int]):
         self.overlays = Overlays(self)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
+        self.searching = Searching(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
@@ -228,6 +230,7 @@ class MemdeckApp(App[int]):
         self._keep_typed()
         self.remembering.keep()
         self.looking.stop()
+        self.searching.stop()
 
     def _keep_typed(self) -> None:
         """Write what stands in a form; where no form was opened there is nothing to write."""
@@ -346,6 +349,7 @@ class MemdeckApp(App[int]):
     def on_files_changed(self, message: messages.FilesChanged) -> None:
         """The watcher saw something."""
         self.looking.files_changed(message.names)
+        self.searching.files_changed()
 
     def on_changed(self, message: messages.Changed) -> None:
         """A change was written."""
@@ -354,6 +358,14 @@ class MemdeckApp(App[int]):
     def on_change_failed(self, message: messages.ChangeFailed) -> None:
         """A change was not written."""
         self.changing.failed(message)
+
+    def on_found(self, message: messages.Found) -> None:
+        """A search has an answer."""
+        self.searching.found(message)
+
+    def on_indexed(self, message: messages.Indexed) -> None:
+        """The index of search is up to date."""
+        self.searching.indexed(message)
 
     def on_done(self, message: messages.Done) -> None:
         """A worker has a result."""

@@ -11,6 +11,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.problems import Problem
+    from memory.recall import Answer
     from memory.storage.drafts import Draft
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
@@ -65,6 +66,21 @@ class LookFailed(Message):
     """The files could not be read."""
 
     error: Exception
+
+
+@dataclass
+class Found(Message):
+    """A worker has the answer to a question of the search screen."""
+
+    answer: Answer
+    number: int
+
+
+@dataclass
+class Indexed(Message):
+    """The index of search is up to date; `done` False: there is none."""
+
+    done: bool
 
 
 @dataclass
