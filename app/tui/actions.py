@@ -48,7 +48,7 @@ def _pane_actions() -> Iterator[Action]:
 
 
 _ENTRY, _TASK, _LIST, _UPKEEP, _PANE, _APP = "Entries", "Tasks", "List", "Maintenance", "Panes", "Application"
-_CONSENT = "Consent"
+_CONSENT, _RUN = "Consent", "Running"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -213,6 +213,39 @@ ACTIONS: tuple[Action, ...] = (
         "maintain",
         "All maintenance rules at once; shows its plan first",
         _UPKEEP,
+    ),
+    Action(
+        "run.now",
+        ("R",),
+        "runner",
+        "run",
+        "run",
+        "Run the monitor now, or the task's action; asks for consent first",
+        _RUN,
+        needs="run",
+        shown=True,
+    ),
+    Action(
+        "run.mute",
+        ("m",),
+        "runner",
+        "mute",
+        "mute",
+        "Send no messages about the monitor for a while",
+        _RUN,
+        needs="monitor",
+        shown=True,
+    ),
+    Action(
+        "run.stop",
+        ("X",),
+        "jobs",
+        "stop",
+        "stop",
+        "Stop the checks and actions that run now",
+        _RUN,
+        needs="jobs",
+        shown=True,
     ),
     Action(
         "trust.review",

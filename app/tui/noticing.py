@@ -70,11 +70,13 @@ class Noticing(Part):
             SeenChange(change.id, change.time, change.actor, change.summary, change.operation, files=lambda: files)
         )
 
-    def maintained(self, change_id: str, time: datetime, summary: str, titles: Sequence[str]) -> None:
+    def maintained(
+        self, change_id: str, time: datetime, summary: str, titles: Sequence[str], actor: str = "human"
+    ) -> None:
         """Note what maintenance moved; its files are too long to keep their lines."""
         from widgets.panes.changes import SeenChange
 
-        self._changes.append(SeenChange(change_id, time, "human", summary, "maintain", titles=tuple(titles)))
+        self._changes.append(SeenChange(change_id, time, actor, summary, "maintain", titles=tuple(titles)))
 
     def compare(self, snapshot: Snapshot, history: History, now: datetime) -> bool:
         """Find out which of the files that changed were written by others; in the thread that reads.
