@@ -79,7 +79,7 @@ def _state(
     if standing is None or alert is None:
         return
     if alert.known and alert.since is not None:
-        words = "alerts since" if alert.alerting else "so since"
+        words = "alerts since" if alert.alerting else "so since" if standing.blocked else f"{word.text[:8]} since"
         yield Labelled(words, _dated(alert.since, now, zone))
     if alert.alerting:
         told = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
@@ -115,8 +115,10 @@ def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, wid
     """Uptime, latency, outages, the last results; nothing of what was never measured."""
     standing = picture.standing
     if any(percent is not None for percent in standing.uptime.values()):
-        words = "  ".join(f"{_span(span)} {_percent(value)}" for span, value in standing.uptime.items())
-        yield Labelled("uptime", words)
+        gap = "  " if width >= 38 else " "
+        words = gap.join(f"{span} {_percent(value)}" for span, value in standing.uptime.items())
+        yield Spacer()
+        yield Lines((line(Piece("UPTIME", "heading"), f"{gap}{words}"),))
     if len(picture.latencies) > 1:
         shown = picture.latencies[-max(8, min(width, len(picture.latencies))) :]
         low, high = _time(min(shown)), _time(max(shown))
@@ -184,7 +186,7 @@ def _what(monitor: Monitor) -> Iterator[DetailLine]:
         if kind:
             words = meaning(parse_threshold(monitor.threshold or "", kind), kind)
             if not monitor.threshold:
-                yield Labelled("alert when", line(Piece(words, "muted")))
+                yield Labelled("alert when", line(Piece(words.partition(" when ")[2], "muted")))
     except BadThreshold as error:
         yield Labelled("", error.message, "warn")
     except KeyError:
@@ -206,10 +208,6 @@ def _alerts(monitor: Monitor, picture: Picture | None) -> Iterator[DetailLine]:
 def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
     moment = Moment("", instant.astimezone(zone).date(), instant)
     return f"{format_local(instant, zone)}, {humanize(moment, now, zone)}"
-
-
-def _span(name: str) -> str:
-    return f"{name[:-1]} {name[-1]}"
 
 
 def _percent(value: float | None) -> str:

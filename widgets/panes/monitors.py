@@ -99,7 +99,8 @@ class MonitorsPane(Pane):
         """How it is and was, what is checked and when, and what an alert does."""
         from .monitor_detail import monitor_detail
 
-        room = self.detail_view.scrollable_content_region.width or self.size.width
+        # A cell of padding at the left, one for the scroll bar at the right.
+        room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
         return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)
 
     # What can be done
