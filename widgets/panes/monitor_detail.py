@@ -90,6 +90,9 @@ def _state(
         yield Labelled("flapping", "it keeps turning; messages wait until it settles", "warn")
     if standing.blocked:
         yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
+        if monitor.last_status:
+            before = f"{monitor.last_status}, {monitor.last_status_remark}" if monitor.last_status_remark else ""
+            yield Labelled("before", before or monitor.last_status)
     if standing.muted is not None:
         yield Labelled("muted", f"until {_dated(standing.muted, now, zone)}")
     if picture is not None and picture.silenced:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -324,3 +326,36 @@ async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_mean
         assert written.strip().split("\n") == [
             "- type: file", "- interval: */5 * * * *", "- alertPriority: normal", "- path: backup.tar"
         ]  # fmt: skip
+
+
+def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
+    """An application over monitors that may not run loads nothing that runs, asks or sends."""
+    make_workspace(tmp_path, monitors(DISK))
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from memory.workspace import Workspace\n"
+        "from tests.app.tui.tui_helpers import make_app, running, settle\n"
+        "async def main():\n"
+        "    folder = Path(sys.argv[1])\n"
+        "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
+        "    assert 'memory.monitoring.ahead' not in sys.modules\n"
+        "    async with running(app) as pilot:\n"
+        "        while not (app.watching.leads and app.watching.idle):\n"
+        "            await pilot.pause(0.02)\n"
+        "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.keep', 'memory.monitoring.shell',\n"
+        "            'memory.monitoring.many', 'memory.monitoring.telling') if name in sys.modules])\n"
+        "asyncio.run(main())\n"
+    )
+    house = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=house,
+        env={**os.environ, "PYTHONPATH": str(house)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
