@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
-FAREWELL = 0.7
+FAREWELL = 0.5
 """Seconds that leaving waits for what was called off; what takes longer is left behind."""
 
 
@@ -74,6 +74,8 @@ class Jobs(Part):
         self._running: list[Job] = []
         self._ticks = False
         self._left = False
+        self.left_behind = False
+        """Whether something still ran when the application left."""
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -164,3 +166,4 @@ class Jobs(Part):
         for job in self._running:
             if job.thread is not None:
                 job.thread.join(max(0.0, until - time.monotonic()))
+                self.left_behind = self.left_behind or job.thread.is_alive()
