@@ -100,7 +100,6 @@ class Runner(Part):
                 actor=ACTOR,
                 environ=self.app.environ,
                 cancel=job.cancel,
-                write=self.app.watching.write,
             )
 
         self.app.jobs.start("running", work, lambda done: self._acted(task, done))

@@ -7,7 +7,6 @@ is free. Runs of cron go on beside it, and each time is run by whoever claims it
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from memory.monitoring.leader import Leader
     from memory.monitoring.watching import Watch
     from memory.trust import Trust
-    from memory.workspace import Outcome
 
     from .memdeck_app import MemdeckApp
 
@@ -32,8 +30,6 @@ BEAT = 1.0
 """Seconds between two looks at the clock."""
 RETRY = timedelta(seconds=5)
 """How often another application is looked for that has ended."""
-SHOWN = 200
-"""Titles of one maintenance run that are listed among the changes."""
 
 
 class Watching(Part):
@@ -153,15 +149,7 @@ class Watching(Part):
             found=lambda result: job.done(result.monitor),
             cancel=job.cancel,
             planned=job.plan,
-            write=self.write,
         )
-
-    def write(self, change: Callable[[], Outcome]) -> Outcome:
-        """Make a change and list it as one of this application's; in the thread of a job."""
-        with self.app.noticing.lock:
-            outcome = change()
-            self.app.noticing.wrote(outcome.change)
-        return outcome
 
     def _keep(self, job: Job, ahead: Ahead, now: datetime) -> tuple[str, Watch | None]:
         """Run what is due; returns what maintenance did, in words, and what the watch found."""
@@ -189,15 +177,10 @@ class Watching(Part):
         from memory.monitoring.upkeep import ACTOR, maintain_if_due
         from memory.systems import maintain_all
 
-        workspace, noticing = self.app.workspace, self.app.noticing
+        workspace = self.app.workspace
         assert workspace is not None
-        with noticing.lock:
-            report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
-            if report is None or report.change is None:
-                return ""
-            titles = [move.title for rule in report.rules for move in rule.moves[:SHOWN]]
-            noticing.maintained(report.change, now, summary(report.rules), titles, actor=ACTOR)
-            return summary(report.rules)
+        report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
+        return "" if report is None or report.change is None else summary(report.rules)
 
     # In the application's thread
 

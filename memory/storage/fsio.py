@@ -156,10 +156,20 @@ def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
 
 
 def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
-    """Remove folders that were just made and are still empty, the innermost first."""
+    """Remove folders that were just made and are still empty, the innermost first, and sync where they stood."""
+    parents = []
     for path in reversed(paths):
         with suppress(OSError):
             os.rmdir(f"{os.fspath(beneath)}/{path}")
+            parents.append(path.rpartition("/")[0])
+    for parent in dict.fromkeys(parents):
+        # Those that were removed themselves are not there, and an empty folder that came back would do no harm.
+        with suppress(OSError):
+            fd = os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)
+            try:
+                sync(fd)
+            finally:
+                os.close(fd)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:

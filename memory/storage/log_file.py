@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
-_NO_LOG = frozenset({"file.not_regular", "file.read_only"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,11 @@ class _Foreign(Exception):
 class LogFile:
     """Opens the database and runs work in transactions; the caller keeps threads apart."""
 
-    def __init__(self, folder: StateFolder | None, timeout: float = 5.0, kind: Kind = CHANGES) -> None:
-        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds."""
+    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: Kind = CHANGES) -> None:
+        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
+
+        A change waits for it under the workspace's lock, for which others wait longer than that.
+        """
         self.folder = folder
         self.kind = kind
         self.warnings: list[str] = []
@@ -98,8 +100,9 @@ class LogFile:
                 return default
             except MemdeckError as error:
                 self.close()
-                if error.code not in _NO_LOG:
+                if not error.code.startswith("file."):
                     raise
+                # Something else stands in its place, a folder or a link, or the disk is only to be read.
                 self._warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
                 return default
         return default

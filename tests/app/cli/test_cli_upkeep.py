@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.conftest import Answer
+from tests.crash.calls import without_exchange, without_leases
 
 Memdeck = Callable[..., Answer]
 
@@ -172,3 +173,27 @@ def test_doctor(memdeck: Memdeck, memory: Path) -> None:
     outside = memdeck("doctor", "-w", "/", "-o", "jsonl")
     assert outside.code == 0
     assert "workspace" in {check["name"] for check in outside.objects}
+
+
+def test_doctor_looks_at_what_protects_changes(memdeck: Memdeck, memory: Path) -> None:
+    """Reduced protection and a change log that fails are told, and neither stops a change nor needs a person."""
+
+    def levels() -> dict[str, str]:
+        answer = memdeck("doctor", "-o", "json")
+        assert answer.code == 0, answer.out
+        return {check["name"]: check["level"] for check in answer.data["checks"]}
+
+    assert memdeck("tasks", "add", "One").code == 0
+    before = sorted(path.name for path in memory.parent.iterdir())
+    assert (levels()["protection"], levels()["history"]) == ("ok", "ok")
+    assert sorted(path.name for path in memory.parent.iterdir()) == before
+    (log,) = Path(os.environ["XDG_STATE_HOME"]).glob("memdeck/*/changes.sqlite")
+    log.unlink()
+    log.mkdir()
+    with without_exchange(), without_leases():
+        assert (levels()["protection"], levels()["history"]) == ("warning", "warning")
+        assert memdeck("tasks", "add", "Two").code == 0
+    assert "Two" in (memory / "tasks.md").read_text()
+    log.rmdir()
+    log.with_name("changes.damaged.sqlite").touch()
+    assert levels()["history"] == "note"
