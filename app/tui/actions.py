@@ -49,6 +49,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP = "Maintenance", "Panes", "Application"
+_RUN = "Running"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -275,6 +276,39 @@ ACTIONS: tuple[Action, ...] = (
         "maintain",
         "All maintenance rules at once; shows its plan first",
         _UPKEEP,
+    ),
+    Action(
+        "run.now",
+        ("R",),
+        "runner",
+        "run",
+        "run",
+        "Run the monitor now, or the task's action; asks for consent first",
+        _RUN,
+        needs="run",
+        shown=True,
+    ),
+    Action(
+        "run.mute",
+        ("m",),
+        "runner",
+        "mute",
+        "mute",
+        "Send no messages about the monitor for a while",
+        _RUN,
+        needs="monitor",
+        shown=True,
+    ),
+    Action(
+        "run.stop",
+        ("K",),
+        "jobs",
+        "stop",
+        "stop",
+        "Stop the checks and actions that run now",
+        _RUN,
+        needs="jobs",
+        shown=True,
     ),
     Action(
         "trust.review",

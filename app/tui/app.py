@@ -67,7 +67,17 @@ def run(
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         safe=safe,
     )
-    return app.run() or app.return_code or 0
+    code = app.run() or app.return_code or 0
+    if app.jobs.left_behind:
+        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
+        # it. Everything else that wants to know of the end is told.
+        import atexit
+
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def terminal_encoding(environ: Mapping[str, str]) -> str | None:

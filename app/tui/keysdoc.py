@@ -55,6 +55,7 @@ def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
 def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     """The parts that have keys of their own."""
     from widgets.choices import Choices
+    from widgets.choose import Choose
     from widgets.consent import ConsentScreen
     from widgets.detail import Detail
     from widgets.dialogs import Confirm, Preview, Prompt
@@ -81,6 +82,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a question", Confirm),
         ("In a question for a line", Prompt),
         ("In a plan before it is applied", Preview),
+        ("In a choice of a few things", Choose),
         ("In a question about running something", ConsentScreen),
         ("Where both changed the same", ThreeWay),
         ("Between the fields of that", ThreeWayView),

@@ -30,16 +30,19 @@ from .conditions import allows
 from .consent import Consent
 from .desk import Desk
 from .entries import Entries
+from .jobs import Jobs
 from .listing import Listing
 from .looking import Looking
 from .navigation import NAMES, Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
+from .watching import Watching
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -99,11 +102,13 @@ class MemdeckApp(App[int]):
         environ: Mapping[str, str] | None = None,
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
+        keeps_watch: bool | None = None,
         safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
 
+        `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (default: as `watches`);
         `safe`: nothing that stands in memory files may run, whatever was approved.
         """
         super().__init__()
@@ -114,6 +119,7 @@ class MemdeckApp(App[int]):
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
+        self.keeps_watch = watches if keeps_watch is None else keeps_watch
         self.safe = safe
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
@@ -125,6 +131,9 @@ class MemdeckApp(App[int]):
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
+        self.jobs = Jobs(self)
+        self.watching = Watching(self)
+        self.runner = Runner(self)
         self.overlays = Overlays(self)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
@@ -186,8 +195,8 @@ class MemdeckApp(App[int]):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read or written."""
-        return self.looking.idle and self.changing.idle
+        """Whether nothing is being read, written or about to be asked."""
+        return self.looking.idle and self.changing.idle and not self.consent.is_deaf and self.typing_ahead.idle
 
     # Start and end
 
@@ -231,6 +240,7 @@ class MemdeckApp(App[int]):
         self.remembering.keep()
         self.looking.stop()
         self.searching.stop()
+        self.watching.leave()
 
     def _keep_typed(self) -> None:
         """Write what stands in a form; where no form was opened there is nothing to write."""
@@ -257,6 +267,8 @@ class MemdeckApp(App[int]):
         pane_type = name.load()
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
+        if name.id == "monitors":
+            return pane_type(self.watching.pictures)  # type: ignore[call-arg]
         pane = pane_type()
         if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
@@ -289,8 +301,9 @@ class MemdeckApp(App[int]):
         await super().on_event(event)
 
     async def pass_on(self, key: Key) -> None:
-        """Take a key that waited."""
-        await super().on_event(key)
+        """Take a key that waited, unless a question came up since it was typed."""
+        if not self.consent.drops(key):
+            await super().on_event(key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
@@ -371,6 +384,18 @@ class MemdeckApp(App[int]):
         """A worker has a result."""
         self.changing.end()
         message.then(message.result)
+
+    def on_looked_ahead(self, message: messages.LookedAhead) -> None:
+        """What is due is known."""
+        self.watching.looked_ahead(message)
+
+    def on_job_moved(self, message: messages.JobMoved) -> None:  # noqa: ARG002
+        """A job got further."""
+        self.jobs.show()
+
+    def on_job_ended(self, message: messages.JobEnded) -> None:
+        """A job is done."""
+        self.jobs.ended(message)
 
     # Messages of widgets
 

@@ -45,6 +45,11 @@ class TypeAhead:
         self._turn = 0
         self._editor: Widget | None = None
 
+    @property
+    def idle(self) -> bool:
+        """Whether no key waits."""
+        return not self._keys
+
     def keep(self, key: Key) -> bool:
         """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
         if self._waits or self._keys:
