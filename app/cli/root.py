@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }
@@ -39,7 +40,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
     "Upkeep": ("archive", "prune", "restore"),
     "History and consent": ("changes", "undo", "redo", "trust"),
-    "Care": ("check", "doctor", "completion"),
+    "Care": ("check", "doctor", "keys", "completion"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from widgets.dialogs import DIALOG_CSS, Dialog
 from widgets.filter_bar import FilterBar
-from widgets.footer import KeyHints, key_name
+from widgets.footer import UNBOUND, KeyHints, key_name, live_keys, with_keys
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
 from widgets.pieces import Line, Piece, line, line_width, pad_line
@@ -36,7 +36,7 @@ FIRST_GROUPS = ("Entries", "Tasks", "List", HERE)
 
 FILTER_WORDS = (
     "Every word that you type must occur in the row.",
-    "name:value asks one field, for example tag:infra priority:high; f shows the names.",
+    "name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names.",
 )
 """What the help says of the filter."""
 
@@ -46,7 +46,7 @@ def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
     found: dict[tuple[str, str], list[str]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
-        if not active.enabled or not (binding.tooltip or binding.description):
+        if not active.enabled or binding.key == UNBOUND or not (binding.tooltip or binding.description):
             continue
         action = BY_ID.get(binding.id or "")
         group = action.group if action is not None else HERE
@@ -140,7 +140,7 @@ def widget_lines(widget: Widget | None) -> list[Line]:
         if isinstance(node, Sidebar):
             lines = [line("All panes. Tab and the numbers open them from everywhere.")]
         elif isinstance(node, FilterBar):
-            lines = [line(text) for text in FILTER_WORDS]
+            lines = [line(with_keys(text, widget.app)) for text in FILTER_WORDS]
         elif isinstance(node, Pane) and widget is node.detail_view:
             lines = [line("The whole entry under the cursor, and what it is linked to.")]
         elif isinstance(node, Pane):
@@ -155,11 +155,6 @@ def widget_lines(widget: Widget | None) -> list[Line]:
 
 def _own_keys(widget: Widget) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
-    for keys in _bindings(widget):
-        found.setdefault(keys.tooltip or keys.description, []).append(key_name(keys.key))
+    for key, binding in live_keys(widget):
+        found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
     return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]
-
-
-def _bindings(widget: Widget) -> Iterable[Binding]:
-    for bindings in widget._bindings.key_to_bindings.values():
-        yield from bindings

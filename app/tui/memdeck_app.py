@@ -14,6 +14,7 @@ from textual.events import Event, Key
 from textual.widgets import Input
 
 from memory.safetext import visible
+from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.go_prefix import Prefixed
 from widgets.line_list import LineList
@@ -29,6 +30,7 @@ from .conditions import allows
 from .consent import Consent
 from .desk import Desk
 from .entries import Entries
+from .keymap import Keymap
 from .listing import Listing
 from .looking import Looking
 from .navigation import NAMES, Navigation
@@ -89,11 +91,15 @@ class MemdeckApp(App[int]):
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made."""
         super().__init__()
         self.workspace = workspace
         self.clock = clock
+        self.keymap = keymap or Keymap()
+        if self.keymap.rebound:
+            self.set_keymap(self.keymap.for_textual())
         self.path = path
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
@@ -148,6 +154,8 @@ class MemdeckApp(App[int]):
 
     def _desk_ready(self) -> None:
         """Open the workspace, or offer to make one."""
+        if self.keymap.path:
+            self.call_after_refresh(self.overlays.tell_of_keys)
         if self.navigation.pane is not None:
             self.looking.first(self.navigation.pane)
             self.navigation.wait_for(self.navigation.pane)
@@ -231,6 +239,12 @@ class MemdeckApp(App[int]):
         """Find out again which keys mean something."""
         if self.is_mounted:
             self.screen.refresh_bindings()
+
+    def key_of(self, action_id: str) -> str:
+        """The key of an action as people write it; without one, the palette's and what to look for in it."""
+        action = BY_ID[action_id]
+        keys = self.keymap.keys(action_id, action.keys)
+        return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
 
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""

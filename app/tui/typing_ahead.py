@@ -21,7 +21,6 @@ from .actions import ACTIONS
 if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
 
-_KEYS = frozenset(key for action in ACTIONS for key in action.keys)
 _LEAVING = frozenset({"enter", "escape", "down"})
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
 """Seconds between two looks, and after which keys go their way whatever is there."""
@@ -38,6 +37,8 @@ class TypeAhead:
         self._looks = 0
         self._turn = 0
         self._editor: Widget | None = None
+        keymap = app.keymap
+        self._action_keys = frozenset(key for action in ACTIONS for key in keymap.keys(action.id, action.keys))
 
     def keep(self, key: Key) -> bool:
         """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
@@ -50,7 +51,7 @@ class TypeAhead:
     def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
         answers = self._may_answer(key)
-        if self._editor is not None or answers or (key.key in _KEYS and self._means_action(key)):
+        if self._editor is not None or answers or (key.key in self._action_keys and self._means_action(key)):
             self._waits = True
             self._looks = 0
             self._turn += 1
