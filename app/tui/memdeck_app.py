@@ -246,6 +246,23 @@ class MemdeckApp(App[int]):
         keys = self.keymap.keys(action_id, action.keys)
         return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy through the terminal, and through the desktop's program where there is one."""
+        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
+
+        text = safe_text(text)
+        if len(text) <= LARGEST:
+            super().copy_to_clipboard(text)
+        command = find_tool(self.environ)
+        if command is not None:
+            self.run_worker(
+                lambda: give_to_tool(command, text, self.environ),
+                group="clipboard",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
+
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
