@@ -132,7 +132,19 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
         if typing and len(key) == 1 and not binding.priority:
             continue
         hints.setdefault(place, Hint(binding.id or "", key, binding.description, binding.action, active.node))
-    return list(hints.values())
+    if not screen.app._keymap:
+        return list(hints.values())
+    # Keys that a person chose come last in Textual's maps; hints stay in their order.
+    order = {id(node): node for node in (hint.node for hint in hints.values())}
+    ranks = {(key, binding.id): rank for key, node in order.items() for rank, binding in enumerate(_own(node))}
+    nodes = {key: rank for rank, key in enumerate(order)}
+    return sorted(hints.values(), key=lambda hint: (nodes[id(hint.node)], ranks.get((id(hint.node), hint.id), 0)))
+
+
+def _own(node: DOMNode) -> Iterator[Binding]:
+    """The bindings of a node as they are by themselves, in their order."""
+    for found in node._bindings.key_to_bindings.values():
+        yield from found
 
 
 class KeyHints(Drawing, Widget):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .detail import Detail
-from .line_list import LineList
+from .line_list import GUTTER, LineList
 from .rows import is_item
 from .sidebar import Sidebar
 
@@ -47,8 +47,9 @@ def _rows(listed: LineList) -> Iterator[JumpPlace]:
     top = round(listed.scroll_y)
     for y, key in enumerate(listed.rows[top : top + region.height]):
         if is_item(key):
+            # The number of a pane is its label: it is marked where it stands.
             label = listed.label_of(key) if isinstance(listed, Sidebar) else ""
-            yield JumpPlace(region.x, region.y + y, partial(_go_to_row, listed, key), label)
+            yield JumpPlace(region.x + (GUTTER if label else 0), region.y + y, partial(_go_to_row, listed, key), label)
 
 
 def _go_to_row(listed: LineList, key: object) -> None:
@@ -64,7 +65,8 @@ def _links(detail: Detail) -> Iterator[JumpPlace]:
     top = round(detail.scroll_y)
     for row, number in detail.link_rows.items():
         if top <= row < top + region.height:
-            yield JumpPlace(region.x, region.y + row - top, partial(detail.follow_link, number))
+            # In the margin, where it hides nothing.
+            yield JumpPlace(max(0, region.x - 1), region.y + row - top, partial(detail.follow_link, number))
 
 
 def labels(places: list[JumpPlace]) -> list[str]:

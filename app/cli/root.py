@@ -13,6 +13,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "init": ("opening:init", "Create the memory files of a workspace."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
+        "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
         "search": ("search:search", "Find words in all memory files and the archive."),
         "tasks": ("tasks:tasks", "List, add, edit, start, finish and remove tasks."),
         "journal": ("journal:journal", "List, add, show, edit and remove journal entries."),
@@ -36,7 +37,7 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo"),
-    "Look": ("status", "search"),
+    "Look": ("status", "search", "screen"),
     "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
     "Upkeep": ("archive", "prune", "restore"),
     "History and consent": ("changes", "undo", "redo", "trust"),

@@ -59,7 +59,8 @@ class MemdeckApp(App[int]):
     """Shows one workspace; without one it offers to make it.
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
-    says whether changes from outside are looked for. `app.desk` is the main screen.
+    says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
+    `app.desk` is the main screen.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -90,6 +91,7 @@ class MemdeckApp(App[int]):
         environ: Mapping[str, str] | None = None,
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
+        remembers: bool = True,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
         keymap: Keymap | None = None,
     ) -> None:
@@ -105,6 +107,7 @@ class MemdeckApp(App[int]):
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
+        self.remembers = remembers
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
         self.looking = Looking(self)
