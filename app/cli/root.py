@@ -11,6 +11,7 @@ VERBS: dict[str, tuple[str, str]] = {
     name: (_HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
+        "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
         "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
@@ -36,7 +37,7 @@ VERBS: dict[str, tuple[str, str]] = {
     }.items()
 }
 PARTS: dict[str, tuple[str, ...]] = {
-    "Begin": ("init", "demo"),
+    "Begin": ("init", "demo", "serve"),
     "Look": ("status", "search", "screen"),
     "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
     "Upkeep": ("archive", "prune", "restore"),
