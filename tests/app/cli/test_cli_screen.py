@@ -16,16 +16,20 @@ Memdeck = Callable[..., Answer]
 
 @pytest.mark.parametrize("pane", [name.id for name in PANES])
 def test_every_pane_is_printed(memdeck: Memdeck, shop: Path, pane: str) -> None:
-    """So many lines of at most so many columns, with the title of the pane, in both forms."""
-    shown = memdeck("screen", pane, "--size", "80x24")
+    """So many lines of at most so many columns, with the title of the pane."""
+    shown = memdeck("screen", pane, "--size", "80x24", "-o", "json")
     assert (shown.code, shown.err) == (0, "")
-    lines = shown.out.splitlines()
-    assert len(lines) == 24
-    assert max(map(len, lines)) <= 80
-    data = memdeck("screen", pane, "--size", "80x24", "-o", "json").data
-    assert data["lines"] == lines
-    assert data["title"] in shown.out
-    assert (data["columns"], data["rows"]) == (80, 24)
+    data = shown.data
+    assert len(data["lines"]) == 24
+    assert max(map(len, data["lines"])) <= 80
+    assert data["title"] in "\n".join(data["lines"])
+    assert (data["pane"], data["columns"], data["rows"]) == (pane, 80, 24)
+
+
+def test_people_and_programs_see_the_same(memdeck: Memdeck, shop: Path) -> None:
+    """The lines of the text are those of the JSON."""
+    lines = memdeck("screen", "tasks", "-o", "json").data["lines"]
+    assert memdeck("screen", "tasks").out.splitlines() == lines
 
 
 def test_entries_have_refs_that_other_verbs_take(memdeck: Memdeck, shop: Path) -> None:
@@ -79,7 +83,9 @@ def test_nothing_is_left_behind(memdeck: Memdeck, shop: Path) -> None:
     """The files, and what is remembered of panes, are as they were."""
 
     def everything() -> dict[str, bytes]:
-        return {str(path): path.read_bytes() for path in sorted(shop.parent.rglob("*")) if path.is_file()}
+        # The log of changes may be made when it is first looked into.
+        paths = (path for path in sorted(shop.parent.rglob("*")) if not path.name.startswith("changes.sqlite"))
+        return {str(path): path.read_bytes() for path in paths if path.is_file()}
 
     memdeck("tasks", "list")
     before = everything()
