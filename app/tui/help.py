@@ -11,8 +11,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from widgets.dialogs import DIALOG_CSS, Dialog
+from widgets.fields import FieldRow
 from widgets.filter_bar import FilterBar
 from widgets.footer import UNBOUND, KeyHints, key_name, live_keys, with_keys
+from widgets.forms import Form
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
 from widgets.pieces import Line, Piece, line, line_width, pad_line
@@ -41,6 +43,16 @@ FILTER_WORDS = (
 """What the help says of the filter."""
 
 
+FIELD_WORDS: dict[str, str] = {
+    "date": "A date, with a time or without: 2024-01-31 14:00, tomorrow 9, +2d, fri 14:00. Empty: none.",
+    "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
+    "tags": "Words with commas between them. The right arrow takes what is offered.",
+    "number": "A number.",
+    "choice": "One of those shown; left and right, or a click, choose.",
+}
+"""What F1 says of the kinds of fields."""
+
+
 def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
     """Every key that does something now, as (keys, sentence), by group; what can be done with entries first."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -50,7 +62,7 @@ def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
             continue
         action = BY_ID.get(binding.id or "")
         group = action.group if action is not None else HERE
-        if active.node is screen.app or (action is None and active.node is screen):
+        if action is None and active.node in (screen.app, screen):
             continue
         words = binding.tooltip or binding.description
         keys = found.setdefault((group, words), [])
@@ -119,6 +131,9 @@ def widget_title(widget: Widget | None) -> str:
 
     if widget is None:
         return "Help"
+    if isinstance(widget.screen, Form):
+        row = next((node for node in widget.ancestors if isinstance(node, FieldRow)), None)
+        return "The form" if row is None else f"The field {row.spec.label}"
     for node in widget.ancestors_with_self:
         if isinstance(node, Sidebar):
             return "The panes"
@@ -147,10 +162,25 @@ def widget_lines(widget: Widget | None) -> list[Line]:
             lines = [line(text) for text in node.empty.split("\n\n")[:1]]
         if lines:
             break
+    if isinstance(widget.screen, Form):
+        lines = _field_lines(widget)
     rows = _own_keys(widget)
+    if widget.screen.is_modal:
+        # A dialog is small: its keys belong to every part of it.
+        rows = [*_own_keys(widget.screen), *rows]
     if rows:
         lines += [(), *help_lines({"Keys": rows})]
     return lines
+
+
+def _field_lines(widget: Widget) -> list[Line]:
+    """What may be written into the field of a form."""
+    row = next((node for node in widget.ancestors if isinstance(node, FieldRow)), None)
+    if row is None:
+        return []
+    words = FIELD_WORDS.get(row.spec.kind, "")
+    known = f"In the files already: {', '.join(row.spec.suggestions[:8])}." if row.spec.suggestions else ""
+    return [line(text) for text in (words, known) if text]
 
 
 def _own_keys(widget: Widget) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.widgets import Input
 
@@ -89,7 +89,17 @@ class MemdeckApp(App[int]):
     .-ascii Toast { border-left: ascii $border; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Everywhere, also where a dialog lies over the panes and where text is typed.
+        Binding(
+            "f1",
+            "app.do('view.widget_help')",
+            show=False,
+            priority=True,
+            id="view.widget_help",
+            tooltip=BY_ID["view.widget_help"].description,
+        )
+    ]
 
     def __init__(
         self,

@@ -54,6 +54,9 @@ class Overlays(Part):
         """The focused widget."""
         from .help import Help, widget_lines, widget_title
 
+        if isinstance(self.app.screen, Help):
+            self.app.screen.action_leave()
+            return
         widget = self.app.screen.focused
         self.app.push_screen(Help(widget_title(widget), widget_lines(widget)))
 

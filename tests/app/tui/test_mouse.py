@@ -107,3 +107,22 @@ async def test_the_help_of_each_part_is_its_own(workspace: Workspace) -> None:
         assert "Scroll a line down" in seen["detail"]
         assert "name:value asks one field" in seen["filter"]
         assert "Tab and the numbers" in seen["sidebar"]
+
+
+async def test_help_comes_in_dialogs_too(workspace: Workspace) -> None:
+    """F1 explains the field of a form and gives the form back as it was; in the help it closes the help."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "a", "X", "f1")
+        assert isinstance(app.screen, Help)
+        shown = screen_text(app)
+        assert "The field title" in shown.replace("Title", "title")
+        assert "Save the values" in shown
+        await press(pilot, "f1")
+        assert not isinstance(app.screen, Help)
+        await press(pilot, "Y", "ctrl+s")
+        assert any(task.title == "XY" for task in workspace.snapshot().tasks.tasks)
+        await press(pilot, "colon", "f1")
+        assert "The next action" in screen_text(app)
+        await press(pilot, "escape", "escape")
+        assert app.screen is app.desk
