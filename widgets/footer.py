@@ -82,10 +82,13 @@ def with_keys(text: str, app: App[object]) -> str:
     return re.sub(r"\{([\w.]+)\|(.+?)\}", lambda found: (key_of and key_of(found[1])) or found[2], text)
 
 
-def live_keys(widget: Widget) -> Iterator[tuple[str, Binding]]:
-    """The keys of a widget's own bindings as they are now, those that a person chose included."""
-    for node, bindings in widget.screen._binding_chain:
-        if node is widget:
+def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Binding]]:
+    """The keys that one part has by itself as they are now, those that a person chose included.
+
+    `owner` is the screen, its focused widget, or one around that.
+    """
+    for node, bindings in screen._binding_chain:
+        if node is owner:
             for key, found in bindings.key_to_bindings.items():
                 yield from ((key, binding) for binding in found if key != UNBOUND)
 

@@ -49,7 +49,9 @@ class GoPrefix(Widget):
 
     def on_key(self, event: events.Key) -> None:
         """End a sequence that `g` began: what is typed after it never acts as a key of its own."""
-        if not self._after_go or any(binding.action == "go" for key, binding in live_keys(self) if key == event.key):
+        if not self._after_go or any(
+            binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key
+        ):
             return
         self._after_go = False
         if event.character and event.is_printable:

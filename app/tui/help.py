@@ -165,11 +165,8 @@ def widget_lines(widget: Widget | None) -> list[Line]:
     if isinstance(widget.screen, Form):
         lines = _field_lines(widget)
     rows = _own_keys(widget)
-    if widget.screen.is_modal:
-        # A dialog is small: its keys belong to every part of it.
-        rows = [*_own_keys(widget.screen), *rows]
     if rows:
-        lines += [(), *help_lines({"Keys": rows})]
+        lines += [*([()] if lines else []), *help_lines({"Keys": rows})]
     return lines
 
 
@@ -184,7 +181,10 @@ def _field_lines(widget: Widget) -> list[Line]:
 
 
 def _own_keys(widget: Widget) -> list[tuple[str, str]]:
+    """The keys of the dialog around the focused part, and its own; those of plain editing need no words."""
     found: dict[str, list[str]] = {}
-    for key, binding in live_keys(widget):
-        found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
+    for node in (widget.screen, widget) if widget.screen.is_modal else (widget,):
+        for key, binding in live_keys(widget.screen, node):
+            if binding.id:
+                found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
     return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]
