@@ -345,6 +345,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
     Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
     Action(
+        "view.jump",
+        ("semicolon",),
+        "overlays",
+        "jump",
+        "jump",
+        "Go to a row, pane or link by the letters beside it",
+        _PANE,
+        needs="pane",
+    ),
+    Action(
         "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
     ),
     Action(

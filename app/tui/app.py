@@ -53,9 +53,11 @@ def run(
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)
 
+    from app.places import config_home
     from widgets.glyphs import glyphs_for
 
     from .clock import Clock
+    from .keymap import read_keymap
     from .memdeck_app import MemdeckApp
 
     app = MemdeckApp(
@@ -64,6 +66,7 @@ def run(
         pane=pane or ("brief" if demo else None),
         path=path or ".",
         environ=environ,
+        keymap=read_keymap(config_home(environ)),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         safe=safe,
     )

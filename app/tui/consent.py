@@ -52,6 +52,12 @@ class Consent(Part):
 
     # Questions
 
+    def _is_refused(self) -> bool:
+        """Whether nobody can be asked here: a page shows what another program of this machine may steer."""
+        if self.app.is_web:
+            self.app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
+        return self.app.is_web
+
     def review(self) -> None:
         """What the chosen monitors or tasks ask for; without any, everything that waits."""
         pane = self.app.navigation.pane
@@ -70,6 +76,8 @@ class Consent(Part):
         self, chosen: set[tuple[str, str]], roles: tuple[str, ...] = (), then: Callable[[], None] | None = None
     ) -> None:
         """Look for questions; without `then` it is said where there are none, and refused ones are shown as well."""
+        if self._is_refused():
+            return
 
         def work() -> list[Question]:
             from memory.trust import asks_of
@@ -135,6 +143,8 @@ class Consent(Part):
 
     def review_workspace(self) -> None:
         """Outgoing checks of public addresses, all of them."""
+        if self._is_refused():
+            return
 
         def work() -> ConsentView | None:
             from memory.trust import asks_of

@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.widgets import Input
 
 from memory.safetext import visible
+from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.go_prefix import Prefixed
 from widgets.line_list import LineList
@@ -31,6 +32,7 @@ from .consent import Consent
 from .desk import Desk
 from .entries import Entries
 from .jobs import Jobs
+from .keymap import Keymap
 from .listing import Listing
 from .looking import Looking
 from .navigation import NAMES, Navigation
@@ -71,7 +73,8 @@ class MemdeckApp(App[int]):
     """Shows one workspace; without one it offers to make it.
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
-    says whether changes from outside are looked for. `app.desk` is the main screen.
+    says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
+    `app.desk` is the main screen.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -90,7 +93,17 @@ class MemdeckApp(App[int]):
     .-ascii Toast { border-left: ascii $border; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Everywhere, also where a dialog lies over the panes and where text is typed.
+        Binding(
+            "f1",
+            "app.do('view.widget_help')",
+            show=False,
+            priority=True,
+            id="view.widget_help",
+            tooltip=BY_ID["view.widget_help"].description,
+        )
+    ]
 
     def __init__(
         self,
@@ -103,8 +116,10 @@ class MemdeckApp(App[int]):
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
         keeps_watch: bool | None = None,
+        remembers: bool = True,
         safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
 
@@ -114,12 +129,16 @@ class MemdeckApp(App[int]):
         super().__init__()
         self.workspace = workspace
         self.clock = clock
+        self.keymap = keymap or Keymap()
+        if self.keymap.rebound:
+            self.set_keymap(self.keymap.for_textual())
         self.path = path
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
         self.keeps_watch = watches if keeps_watch is None else keeps_watch
+        self.remembers = remembers
         self.safe = safe
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
@@ -213,6 +232,8 @@ class MemdeckApp(App[int]):
 
     def _desk_ready(self) -> None:
         """Open the workspace, or offer to make one."""
+        if self.keymap.path:
+            self.call_after_refresh(self.overlays.tell_of_keys)
         if self.navigation.pane is not None:
             self.looking.first(self.navigation.pane)
             self.navigation.wait_for(self.navigation.pane)
@@ -315,6 +336,29 @@ class MemdeckApp(App[int]):
         """Find out again which keys mean something."""
         if self.is_mounted:
             self.screen.refresh_bindings()
+
+    def key_of(self, action_id: str) -> str:
+        """The key of an action as people write it; without one, the palette's and what to look for in it."""
+        action = BY_ID[action_id]
+        keys = self.keymap.keys(action_id, action.keys)
+        return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy through the terminal, and through the desktop's program where there is one."""
+        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
+
+        text = safe_text(text)
+        if len(text) <= LARGEST:
+            super().copy_to_clipboard(text)
+        command = find_tool(self.environ)
+        if command is not None:
+            self.run_worker(
+                lambda: give_to_tool(command, text, self.environ),
+                group="clipboard",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
 
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""

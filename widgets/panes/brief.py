@@ -71,7 +71,7 @@ class BriefPane(Pane):
     title: ClassVar[str] = "Brief"
     empty: ClassVar[str] = (
         "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
-        "Press 2 and then a to add the first task, or ? to see every key."
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

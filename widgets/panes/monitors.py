@@ -37,7 +37,7 @@ class MonitorsPane(Pane):
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)
     empty: ClassVar[str] = (
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
-        "Press a to add the first monitor."
+        "Press {entry.add|a} to add the first monitor."
     )
     sorts: ClassVar[tuple[str, ...]] = ("file order", "status", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
