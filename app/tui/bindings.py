@@ -63,8 +63,6 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
 TYPING = frozenset(
     {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
 )
-    {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
-)
 """Parts in which people type: a key that is a character would be missing from what they can write."""
 
 
