@@ -234,7 +234,9 @@ class Looking(Part):
         self.show_badges()
 
     def show_badges(self) -> None:
-        """Draw the sidebar's numbers again."""
+        """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
+        if not self.app.desk.is_mounted or not self.app.is_running:
+            return
         from widgets.sidebar import PaneEntry
 
         entries = []
