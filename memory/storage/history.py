@@ -19,7 +19,7 @@ from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundErro
 
 from . import log_rows as rows
 from .beneath import version_of
-from .changes import Change
+from .changes import Change, new_id
 from .log import ChangeLog, Found
 from .records import Reading, Record, RecordedFile
 from .steps import conflict
@@ -80,6 +80,11 @@ class History:
             self._open.clear()
             if change is not None:
                 self._log.done(change, self._versions(change))
+
+    def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
+        """Note something that a person decided and that changed no file; it cannot be taken back from here."""
+        with self._mutex:
+            self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
 
     def _versions(self, change: Change) -> dict[str, Version]:
         """Return the versions of files that hold what the change wrote, for sure."""
@@ -255,7 +260,7 @@ class History:
     def _undone(self, actor: str) -> Record | None:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""
         for limit in (20, 400, 0):
-            own = self._own(actor, limit)
+            own = self._own(actor, limit, "operation != 'trust'")
             found, sure = _last_undone(own)
             if sure or not limit or len(own) < limit:
                 return found
@@ -268,6 +273,13 @@ class History:
 
     def _turn(self, store: Store, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
         if not record.kept:
             raise ConflictError(
                 "change.thinned",
@@ -319,7 +331,10 @@ class History:
             transaction.write(file.path, self.reading.stamp(taken, now).dump(), base=base)
 
 
-_STANDS = "undone_by IS NULL AND redoes IS NULL AND operation != 'init' AND (undoes IS NULL OR operation = 'revert')"
+_STANDS = (
+    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust')"
+    " AND (undoes IS NULL OR operation = 'revert')"
+)
 """What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
 
 The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.

@@ -125,6 +125,10 @@ class ChangeLog:
 
         self.file.run(work, None)
 
+    def note(self, change: Change) -> None:
+        """Note something without files that is done already."""
+        self.file.run(lambda db: self._insert(db, change, (), "done"), None)
+
     def name_all(self, db: sqlite3.Connection) -> None:
         """Name the entries of changes that were too long to be named when they were made."""
         for seq in rows.unnamed(db):

@@ -67,8 +67,8 @@ class Record:
 
     @property
     def kept(self) -> bool:
-        """Whether the bytes of all its files are kept, so that it can be taken back."""
-        return all(file.kept is not None for file in self.files)
+        """Whether the bytes of all its files are kept, so that it can be taken back; a mere note has none."""
+        return bool(self.files) and all(file.kept is not None for file in self.files)
 
     @property
     def size(self) -> int:
