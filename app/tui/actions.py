@@ -37,7 +37,7 @@ def _pane_actions() -> Iterator[Action]:
     for pane in PANES:
         yield Action(
             f"pane.{pane.id}",
-            (pane.key,),
+            (pane.key,) if pane.key else (),
             "navigation",
             "open_pane",
             pane.title,
