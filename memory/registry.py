@@ -32,6 +32,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.systems.files:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
     ),
+    SystemName("facts", "facts", ".aegis/memory", "memory.systems.facts:Facts", ("facts",)),
 )
 """All systems, in the order in which they are shown."""
 
