@@ -199,7 +199,14 @@ class Looking(Part):
         found = brief(snapshot, now)
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
         if header.is_small(found):
-            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now)))
+            assert self.app.workspace is not None
+            others = tuple(
+                problem
+                for system in self.app.workspace.systems()
+                if system.name != "files"
+                for problem in system.check()
+            )
+            self.app.post_message(Briefed(alerts, found.problems + others, header.upkeep(snapshot, now)))
         else:
             self.app.post_message(Briefed(alerts))
 
