@@ -246,7 +246,7 @@ class Transaction:
             if changed := [step.shown for step in steps if not step.check()]:
                 raise conflict(changed, crossed=True)
             if store.state is not None:
-                store.state.record(last_change=change.time)
+                store.state.record(last_change=change.time, owner=store.system)
             for step in steps:
                 step.stage()
             if not store.lock.intact():
@@ -282,7 +282,7 @@ class Transaction:
             if not step.check():
                 raise conflict([step.shown], crossed=True)
             if store.state is not None:
-                store.state.record(last_change=change.time)
+                store.state.record(last_change=change.time, owner=store.system)
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
             store.history.begin(change, store)
