@@ -2,8 +2,7 @@
 
 MemdeckError                 exit 1   something could not be done
 ├── UsageError               exit 2   wrong usage
-│   ├── ConfigError          exit 2   a setting in a file is wrong; names file and line
-│   └── NotThereYet          exit 2   a verb that this version does not have
+│   └── ConfigError          exit 2   a setting in a file is wrong; names file and line
 ├── NotFoundError            exit 1   a ref or a name that fits nothing
 ├── AmbiguousError           exit 1   a ref or a name that fits several entries
 ├── RefusedError             exit 1   a file that must not be read or written, and why
@@ -47,10 +46,6 @@ class UsageError(MemdeckError):
 
 class ConfigError(UsageError):
     """A setting in a file is wrong; `details` holds `file` and `line` (from 1)."""
-
-
-class NotThereYet(UsageError):
-    """A verb that the command line knows and this version cannot do."""
 
 
 class NotFoundError(MemdeckError):

@@ -41,5 +41,5 @@ KINDS: tuple[str, ...] = tuple(kind for system in REGISTRY for kind in system.ki
 
 
 def holds_memory(folder: str) -> bool:
-    """Tell whether a folder is a workspace: whether any system has its mark there."""
-    return any(os.path.exists(f"{folder}/{system.mark}") for system in REGISTRY)
+    """Tell whether a folder is a workspace: whether any system has its mark there, and that is a folder."""
+    return any(os.path.isdir(f"{folder}/{system.mark}") for system in REGISTRY)

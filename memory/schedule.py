@@ -10,13 +10,17 @@ hours only, and runs of expressions whose minute or hour begins with `*` in both
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from memory.errors import UsageError
 
 _MAX_LENGTH = 200
 _MAX_RUNS = 1000
+_LOOKS_BACK = tuple(
+    timedelta(minutes=minutes) for minutes in (10, 90, 12 * 60, 26 * 60, 8 * 1440, 32 * 1440, 367 * 1440, 3000 * 1440)
+)
+"""How far `latest_run` looks back, step by step: most expressions ran within the first."""
 _ALIASES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -64,6 +68,39 @@ def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[
     if after.tzinfo is None:
         raise ValueError("a time without a zone was given where an instant is needed")
     return list(_runs(_normal(expr), after.astimezone(UTC), zone, min(count, _MAX_RUNS)))
+
+
+def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:
+    """Return the newest run at or before an instant, aware and in the zone; None where none lies in eight years.
+
+    Answers are cached by the minute. Raises BadCron.
+    """
+    if now.tzinfo is None:
+        raise ValueError("a time without a zone was given where an instant is needed")
+    return _latest(_normal(expr), now.astimezone(UTC).replace(second=0, microsecond=0), zone)
+
+
+@lru_cache(maxsize=2048)
+def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
+    for back in _LOOKS_BACK:
+        try:
+            after = minute - back
+        except OverflowError:
+            return None
+        found: datetime | None = None
+        # The first window that holds a run holds few of them: the one before it, which is smaller, held none.
+        while True:
+            try:
+                runs = _runs(expr, found.astimezone(UTC) if found else after, zone, 4)
+            except BadCron:
+                break
+            past = [run for run in runs if run <= minute]
+            found = past[-1] if past else found
+            if len(past) < len(runs) or len(runs) < 4:
+                break
+        if found is not None:
+            return found
+    return None
 
 
 @lru_cache(maxsize=2048)

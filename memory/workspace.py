@@ -22,6 +22,7 @@ from memory.storage import Change, State, Store, Stored
 from memory.storage.together import Together
 
 if TYPE_CHECKING:
+    from memory.files.neighbours import Folder
     from memory.late import Late
     from memory.storage.records import Reading
     from memory.storage.watch import Watcher
@@ -85,7 +86,7 @@ class Workspace:
 
         Raises UsageError `workspace.not_found` when there is none, `workspace.no_folder` when path is no folder.
         """
-        start = os.path.abspath(path)
+        start = _absolute(path)
         if not os.path.isdir(start):
             raise UsageError("workspace.no_folder", f"{os.fspath(path)!r} is not a folder", "name a folder")
         folder = start
@@ -96,6 +97,11 @@ class Workspace:
             if parent == folder:
                 break
             folder = parent
+        for place in (os.path.join(start, SYSTEM_FOLDER), os.path.join(start, MEMORY_FOLDER)):
+            if os.path.lexists(place) and not os.path.isdir(place):
+                raise UsageError(
+                    "workspace.not_found", f"{place} is not a folder", "make it one, or take it away", folder=start
+                )
         raise UsageError(
             "workspace.not_found",
             f"no memory in {start} or above it",
@@ -120,7 +126,7 @@ class Workspace:
         """
         from memory.storage.fsio import make_folder
 
-        root = Path(os.path.abspath(path))
+        root = Path(_absolute(path))
         make_folder(root)
         workspace = cls(root, state_home=state_home, machine_zone=machine_zone)
         if files is None:
@@ -248,9 +254,11 @@ class Workspace:
                 before = snapshot.document(name)
                 edited.append((name, before, document))
                 if stored.exists:
+                    from memory.files.writable import refuse_unwritable
+
                     if next(differing(before, document), None) is None:
                         continue
-                    _refuse_conflicted(name, before)
+                    refuse_unwritable(name, before)
                     document = stamped(document, now)
                 data = document.dump()
                 self.store.history.expect(self.store.shown(_INSIDE + name), data)
@@ -285,6 +293,7 @@ class Workspace:
         (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
         """
         from memory.files.merging import merge_file
+        from memory.files.writable import refuse_unwritable
 
         said = summary or f"saved {name}"
         kept: tuple[str, ...] = ()
@@ -295,7 +304,7 @@ class Workspace:
             if not current.dump().strip():
                 current = base
             elif ours.dump() != base.dump():
-                _refuse_conflicted(name, current)
+                refuse_unwritable(name, current)
             merged = merge_file(name, base, ours, current)
             kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)
             return Edit({name: merged.document}, said)
@@ -404,16 +413,15 @@ def stamped(document: Document, now: datetime) -> Document:
         return document
 
 
-def _refuse_conflicted(name: str, document: Document) -> None:
-    from memory.document.check import has_conflict_markers
-
-    if has_conflict_markers(document):
-        raise MemdeckError(
-            "file.conflict_markers",
-            f"git's conflict markers stand in {name}",
-            "resolve them in an editor; until then memdeck only reads the file",
-            file=name,
-        )
+def _absolute(path: str | os.PathLike[str]) -> str:
+    try:
+        return os.path.abspath(path)
+    except OSError as error:  # a relative path, and the current folder was removed
+        raise UsageError(
+            "workspace.no_folder",
+            f"the current folder cannot be found ({error.strerror})",
+            "change to another one, or name the workspace with -w",
+        ) from error
 
 
 class _Reader:
@@ -428,8 +436,16 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        try:
-            names = os.listdir(self._workspace.memory / "archive")
-        except OSError:
+        from memory.storage.listing import names_in
+
+        names = names_in(self._workspace.memory / "archive", self._workspace.root)
+        if not isinstance(names, tuple):
             return ()
-        return tuple(sorted(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != "."))
+        return tuple(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != ".")
+
+    def folder(self) -> Folder:
+        from memory.files.neighbours import Folder
+        from memory.storage.listing import names_in
+
+        memory, root = self._workspace.memory, self._workspace.root
+        return Folder(names_in(memory, root), names_in(memory / "archive", root))

@@ -112,11 +112,10 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
         yield from _files(workspace)
     for store in stores:
         yield _lock(store)
+    yield from _protection(workspace)
     yield from _state(workspace, now)
     yield from _trust(workspace)
-    yield _protection(workspace)
     yield from _history(workspace)
-    yield from _late(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
@@ -238,39 +237,45 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("trust", "ok", text)
 
 
-def _protection(workspace: Workspace) -> Finding:
+def _protection(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what protects changes here from crashes and other programs; it is tried out where changes can be made."""
+    if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
+        return
     found = workspace.store.protection()
     if found.full:
-        return Finding("protection", "ok", "changes survive crashes, and other programs that write at the same time")
-    return Finding(
-        "protection", "warning", f"reduced protection: {'; '.join(found.reasons)}", "see docs/reliability.md"
-    )
+        yield Finding("protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from")
+    for reason in found.reasons:
+        yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
+    for store in workspace.stores():
+        for kept in store.kept():
+            where = store.folder / "stage" / kept.name
+            yield Finding(
+                "protection",
+                "person",
+                f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
+                "`memdeck --maintain` merges them where nothing is in the way; else compare both",
+            )
 
 
 def _history(workspace: Workspace) -> Iterator[Finding]:
-    history = workspace.store.history
-    count = len(history.list(1000))
-    shown = "1,000 or more" if count == 1000 else str(count)
-    for warning in history.warnings:
-        yield Finding("history", "warning", warning, "changes are made all the same")
-    if not history.warnings:
-        yield Finding("history", "ok", f"{shown} changes")
-
-
-def _late(workspace: Workspace) -> Iterator[Finding]:
-    try:
-        kept = [(store, one) for store in workspace.stores() for one in store.kept()]
-    except MemdeckError as error:
-        yield Finding("late writes", "warning", error.message, error.hint)
+    """Tell whether the change log can be read and written."""
+    if workspace.state is None:
         return
-    for store, one in kept:
-        where = store.folder / "stage" / one.name
-        yield Finding(
-            "late writes",
-            "person",
-            f"another program wrote to {one.path} in the moment of a change; its bytes are in {where}",
-            "`memdeck --maintain` merges them where nothing is in the way; else compare both",
-        )
+    from memory.storage.log_file import DAMAGED
+
+    history = workspace.store.history
+    try:
+        history.list(1)
+    except MemdeckError:
+        return  # The state folder itself is wrong, which has its own finding.
+    hint = "changes are made all the same, and listed later as ones from outside"
+    for warning in history.warnings:
+        yield Finding("history", "warning", warning, hint)
+    damaged = workspace.state.folder.path / DAMAGED
+    if damaged.exists() and not history.warnings:
+        yield Finding("history", "note", f"an older history was damaged; it is {damaged}", "history began anew")
+    elif not history.warnings:
+        yield Finding("history", "ok", "can be read and written")
 
 
 def _settings(workspace: Workspace) -> Finding:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
 from .session import Session
 from .verbs import Verb, verb
 
 if TYPE_CHECKING:
     from memory.maintenance import Report
+    from memory.monitoring.watching import Watch
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Only say what would move.")
 _force = click.option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
@@ -46,16 +48,17 @@ def _lines(session: Session, report: Report) -> Iterator[str]:
 )
 @click.argument("folder", metavar="[DIR]", required=False)
 @_dry_run
-@click.option(
-    "--no-exec", is_flag=True, expose_value=False, help="Move entries only: no monitor runs, which is no error."
-)
+@click.option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
 @_force
 @click.pass_obj
-def maintain(session: Session, folder: str | None, dry_run: bool, force: bool) -> None:
-    """Apply all maintenance rules once to the workspace that contains DIR (default: the current folder).
+def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool, force: bool) -> int:
+    """Apply all maintenance rules once to the workspace that contains DIR, then run what is due of its monitors.
 
     Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
     terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.
+
+    Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what waits for an
+    approval is listed, and the exit code is 3.
     """
     from memory.systems import maintain_all
 
@@ -64,8 +67,31 @@ def maintain(session: Session, folder: str | None, dry_run: bool, force: bool) -
     session.folder = folder or session.folder
     # Whoever starts it, the change is that of maintenance, unless a name is given.
     actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
-    report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
-    session.answer(report.json, lambda: _lines(session, report))
+    watches = not (dry_run or no_exec or session.safe)
+    try:
+        report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
+    except MemdeckError:
+        # A wrong number in config.md must not leave the monitors unwatched.
+        if watches:
+            _watch(session)
+        raise
+    if not watches or report.dry_run:
+        session.answer(report.json, lambda: _lines(session, report))
+        return 0
+    watch = _watch(session)
+    report = replace(report, monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
+    more = {"blocked": list(watch.blocked), "heartbeat": list(watch.beat), "busy": watch.busy}
+    session.answer(
+        lambda: {**report.json(), **more},
+        lambda: [*_lines(session, report), *(session.paint.line(line) for line in watch.lines())],
+    )
+    return 3 if watch.needs_approval else 0
+
+
+def _watch(session: Session) -> Watch:
+    from .watch import watch
+
+    return watch(session)
 
 
 @verb("archive", examples=("memdeck archive --dry-run", "memdeck archive"))

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from .completion import refs_of
-from .later import check_monitors
 from .session import Session
 from .values import facts, given, pairs, short, something
 from .verbs import group, under
+from .watch import add_to, standings_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
 
-monitors = group("monitors", "List, add, edit and remove monitors (monitors.md); none is ever run by these.")
+monitors = group("monitors", "List, add, edit, remove and run monitors (monitors.md).")
 _ref = click.argument("ref", shell_complete=refs_of("monitors"))
 
 
@@ -32,7 +32,14 @@ def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
         found = [monitor for monitor in found if monitor.healthy is False]
     if match is not None:
         found = [monitor for monitor in found if match.casefold() in " ".join(_texts(monitor)).casefold()]
-    session.listing("monitors", lambda: (monitor.json() for monitor in found), lambda: _table(session, found))
+
+    def rows() -> Iterator[dict[str, object]]:
+        wanted = {monitor.at for monitor in found}
+        for one in standings_of(session):
+            if one.monitor.at in wanted:
+                yield {**one.monitor.json(), **one.json()}
+
+    session.listing("monitors", rows, lambda: _table(session, found))
 
 
 def _texts(monitor: Monitor) -> list[str]:
@@ -44,9 +51,13 @@ def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
         yield "no monitors"
         return
     rows = []
+    # What may not run is called that, whatever its file says of the last time.
+    blocked = {one.monitor.at for one in standings_of(session) if one.blocked}
     for monitor in found:
         remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
         state = (monitor.last_status or "never checked") + remark
+        if monitor.at in blocked:
+            state = f"blocked, was {state}" if monitor.last_status else "blocked"
         rows.append(
             (short(monitor.ref), state, monitor.type or "", _interval(monitor), monitor.last_check or "", monitor.name)
         )
@@ -62,7 +73,7 @@ def _interval(monitor: Monitor) -> str:
     return describe(monitor.interval)
 
 
-monitors.add_command(check_monitors)
+add_to(monitors)
 
 
 def _say(session: Session, done: str, monitor: Monitor) -> None:

@@ -130,4 +130,4 @@ def _open(session: Session, folder: str | None, *, pane: str | None = None, demo
     gc.enable()
     from app.tui.app import run
 
-    return run(folder, session.now_option, pane=pane, demo=demo)
+    return run(folder, session.now_option, pane=pane, demo=demo, safe=session.safe)

@@ -32,6 +32,7 @@ class Session:
         self.actor_option: str | None = None
         self.now_option: str | None = None
         self.no_color = False
+        self.safe = False
         self.writer = Writer()
 
     # -- where, who, when -------------------------------------------------------------------------------------

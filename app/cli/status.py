@@ -28,7 +28,22 @@ def status(session: Session) -> None:
 
     found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
-    session.answer(lambda: _document(session, found, last), lambda: _lines(session, found, last))
+    alerts = _alerts(session, found)
+    session.answer(lambda: _document(session, found, last, alerts), lambda: _lines(session, found, last, alerts))
+
+
+def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
+    """Return the monitors that alert: by the record, and by the file where the record knows nothing of them."""
+    from memory.monitoring.overview import has_record, standings
+
+    by_file = {monitor.at for monitor in found.alerts}
+    if not has_record(session.workspace):
+        return [monitor.json() for monitor in found.alerts]
+    return [
+        {**one.monitor.json(), **one.json()}
+        for one in standings(session.workspace, found.snapshot, session.now)
+        if (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
+    ]
 
 
 def _last_maintenance(session: Session) -> datetime | None:
@@ -39,7 +54,7 @@ def _last_maintenance(session: Session) -> datetime | None:
         return None  # doctor says what is wrong with the folder
 
 
-def _document(session: Session, found: Brief, last: datetime | None) -> dict[str, Any]:
+def _document(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> dict[str, Any]:
     from memory.clock import format_utc
 
     return {
@@ -54,7 +69,7 @@ def _document(session: Session, found: Brief, last: datetime | None) -> dict[str
         "in_progress": [task.json() for task in found.in_progress],
         "monitors": {
             "total": len(found.snapshot.monitors.monitors),
-            "alerts": [monitor.json() for monitor in found.alerts],
+            "alerts": alerts,
         },
         "next_runs": [
             {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
@@ -79,7 +94,7 @@ def _systems(session: Session) -> dict[str, Any]:
     return found
 
 
-def _lines(session: Session, found: Brief, last: datetime | None) -> Iterator[str]:
+def _lines(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> Iterator[str]:
     from memory.clock import format_local, humanize, read_moment
 
     paint, zone, now = session.paint, found.snapshot.zone, session.now
@@ -97,8 +112,8 @@ def _lines(session: Session, found: Brief, last: datetime | None) -> Iterator[st
     ):
         rows = [(short(task.ref), task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
         yield from _part(session, heading, rows, len(tasks), range(len(rows)) if alerting else ())
-    rows = [(short(m.ref), m.last_status or "", m.last_check or "", m.name) for m in found.alerts[:_SOME]]
-    yield from _part(session, "Monitors that alert", rows, len(found.alerts), range(len(rows)))
+    rows = [(short(m["ref"]), _status(m), m["lastCheck"] or "", m["name"]) for m in alerts[:_SOME]]
+    yield from _part(session, "Monitors that alert", rows, len(alerts), range(len(rows)))
     runs = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
     yield from _part(session, "Next runs", runs, len(found.next_runs))
     serious = _serious(found)
@@ -107,6 +122,11 @@ def _lines(session: Session, found: Brief, last: datetime | None) -> Iterator[st
     yield ""
     moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None
     yield f"last maintenance: {humanize(moment, now, zone) if moment else 'never'}"
+
+
+def _status(monitor: dict[str, Any]) -> str:
+    remark = monitor["lastStatusRemark"]
+    return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
 
 
 def _errors(problems: Iterable[Any]) -> list[int]:

@@ -30,6 +30,7 @@ _ATTRIBUTES = {
     "actor": "actor_option",
     "now": "now_option",
     "no_color": "no_color",
+    "safe": "safe",
 }
 
 COMMON: tuple[click.Option, ...] = (
@@ -64,6 +65,13 @@ COMMON: tuple[click.Option, ...] = (
     ),
     click.Option(
         ["--no-color"], is_flag=True, help="No colour, whatever the terminal can.", callback=_keep, expose_value=False
+    ),
+    click.Option(
+        ["--safe"],
+        is_flag=True,
+        help="Run nothing that stands in memory files, and send nothing, whatever was approved.",
+        callback=_keep,
+        expose_value=False,
     ),
 )
 FOLDER_ONLY = click.Option(

@@ -15,14 +15,15 @@ def run(
     *,
     pane: str | None = None,
     demo: bool = False,
+    safe: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> int:
     """Open the workspace that contains `path` (default: the current folder) and return the exit code.
 
     `now` is a time in ISO form at which the clock starts; `pane` the id of the pane to open first: without it the
     one that was open last, in a new workspace Tasks, since that is what can be shown soonest. A `demo` opens its
-    Brief. Where there is no workspace the application offers to make one. Raises UsageError `usage.now`,
-    `usage.pane`, `workspace.no_folder`.
+    Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
+    application offers to make one. Raises UsageError `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
     from app.places import state_home
     from memory.workspace import Workspace
@@ -64,6 +65,7 @@ def run(
         path=path or ".",
         environ=environ,
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
+        safe=safe,
     )
     return app.run() or app.return_code or 0
 

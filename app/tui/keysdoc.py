@@ -54,14 +54,17 @@ def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
 
 def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     """The parts that have keys of their own."""
+    from widgets.choices import Choices
     from widgets.consent import ConsentScreen
     from widgets.detail import Detail
     from widgets.dialogs import Confirm, Preview, Prompt
+    from widgets.entry_history import EntryHistory
     from widgets.filter_bar import FilterBar
     from widgets.forms import Form
     from widgets.inputs import Choice
     from widgets.line_list import LineList
     from widgets.line_view import LineView
+    from widgets.three_way import ThreeWay, ThreeWayView
 
     from .help import Help
     from .palette import Palette
@@ -78,6 +81,10 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a question for a line", Prompt),
         ("In a plan before it is applied", Preview),
         ("In a question about running something", ConsentScreen),
+        ("Where both changed the same", ThreeWay),
+        ("Between the fields of that", ThreeWayView),
+        ("Where an entry is gone", Choices),
+        ("In the history of an entry", EntryHistory),
         ("In the palette", Palette),
         ("In the help", Help),
         ("On the start screen", StartScreen),

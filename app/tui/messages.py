@@ -11,6 +11,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.problems import Problem
+    from memory.storage.drafts import Draft
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Looked(Message):
-    """A worker read the files for a pane; `outside` names entries that somebody else changed, by file."""
+    """A worker read the files for a pane."""
 
     pane: Pane
     contents: Contents
-    documents: Mapping[str, Any]
 
 
 @dataclass
@@ -43,6 +43,21 @@ class Briefed(Message):
     alerts: tuple[Line, ...]
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class Noticed(Message):
+    """The change log is up to date; how many changes there were since the start, and what is wrong with the log."""
+
+    count: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Drafted(Message):
+    """Forms that were never saved, newest first."""
+
+    drafts: tuple[Draft, ...]
 
 
 @dataclass

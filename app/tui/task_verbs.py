@@ -6,16 +6,21 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.errors import ConflictError
 from widgets.panes.chain import chain
 
 from .conditions import tasks_of
 from .part import Part
 
 if TYPE_CHECKING:
+    from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
     from widgets.pane_plans import Build
+
+Otherwise = Callable[["MemdeckError"], bool]
+"""What deals with an error; False: somebody else has to."""
 
 One = Callable[["Snapshot", str, datetime], "Edit"]
 """An edit of one task, given its ref and the time."""
@@ -29,7 +34,9 @@ class TaskVerbs(Part):
         assert pane is not None
         return [task for task in tasks_of(pane) if not sections or task.section in sections]
 
-    def _apply(self, verb: str, tasks: list[Task], one: One, *, stay: bool = False) -> None:
+    def _apply(
+        self, verb: str, tasks: list[Task], one: One, *, stay: bool = False, otherwise: Otherwise | None = None
+    ) -> None:
         pane = self.app.navigation.pane
         if pane is None or not tasks:
             return
@@ -42,7 +49,7 @@ class TaskVerbs(Part):
         if stay:
             pane.step_off()
         pane.line_list.select(())
-        self.app.changing.change(f"tasks.{verb}", build)
+        self.app.changing.change(f"tasks.{verb}", build, otherwise=otherwise)
 
     def start(self) -> None:
         """Pending tasks are begun."""
@@ -96,10 +103,14 @@ class TaskVerbs(Part):
             from memory.files.task_edits import progress_task
 
             percent, note = found
+            bases = {task.ref: task.entry for task in tasks}
             self._apply(
                 "progress",
                 tasks,
-                lambda snapshot, ref, now: progress_task(snapshot, ref, percent, note=note or None, now=now),
+                lambda snapshot, ref, now: progress_task(
+                    snapshot, ref, percent, note=note or None, base=bases.get(ref), now=now
+                ),
+                otherwise=self._asking("progress", tasks),
             )
 
         question = _about("How far", tasks)
@@ -158,7 +169,34 @@ class TaskVerbs(Part):
     def _set(self, verb: str, tasks: list[Task], values: Mapping[str, str], unset: tuple[str, ...]) -> None:
         from memory.files.task_edits import edit_task
 
-        self._apply(verb, tasks, lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, now=now))
+        bases = {task.ref: task.entry for task in tasks}
+        self._apply(
+            verb,
+            tasks,
+            lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, base=bases.get(ref), now=now),
+            otherwise=self._asking(verb, tasks),
+        )
+
+    def _asking(self, verb: str, tasks: list[Task]) -> Otherwise:
+        """Ask where somebody else set the same field of the one task meanwhile."""
+
+        def write(chosen: Mapping[str, str]) -> None:
+            from memory.files.task_edits import edit_task
+
+            values = {name: text for name, text in chosen.items() if text.strip()}
+            unset = tuple(name for name in chosen if name not in values)
+            self._apply(
+                verb,
+                tasks,
+                lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, now=now),
+            )
+
+        def otherwise(error: MemdeckError) -> bool:
+            if not isinstance(error, ConflictError) or len(tasks) != 1:
+                return False
+            return self.app.conflicts.verb(error, tasks[0].title, write, {})
+
+        return otherwise
 
 
 def _about(verb: str, tasks: list[Task]) -> str:

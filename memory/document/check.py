@@ -19,6 +19,11 @@ _OPENING = re.compile(rb"---[ \t]*(?:[\r\n]|\Z)")
 _BULLET = re.compile(r"[*+] +[A-Za-z][A-Za-z0-9_-]*: ")
 _TIGHT = re.compile(r"- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:]|-[A-Za-z][A-Za-z0-9_-]*: ")
 _MEANT_QUICK = re.compile(r"(?:\A|[\r\n])(?:[*+] +[A-Za-z]|-[A-Za-z]|- +[A-Za-z][A-Za-z0-9_-]*:[^\s/:])")
+# Lines that are text, where a heading was likely meant: no blank behind the hashes, or one that is none in Markdown, or
+# an invisible mark before them, left where files were joined.
+_HEADING = re.compile("#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000]")
+_MARKED = re.compile("\ufeff+(?:#{1,3}[ \\t]|---)")
+_HEADING_QUICK = re.compile("(?:\\A|[\\r\\n])(?:\ufeff|#{2,3}[^#\\s]|#{1,3}[\u00a0\u2000-\u200b\u202f\u3000])")
 _MOST_ENCODING = 20
 
 Finding = tuple[int, str, str]
@@ -137,7 +142,9 @@ def _fields(block: Block, line: int) -> list[Finding]:
                 message = f"the field {node.key!r} stands twice; the first counts"
                 found.append((line + node.line, "field.twice", message))
             seen.add(node.key)
-    if _MEANT_QUICK.search(body) is None:
+    # Looking for a single character first is much faster in a body of megabytes.
+    marked = "##" in body or "\ufeff" in body or ("#" in body and not body.isascii())
+    if _MEANT_QUICK.search(body) is None and not (marked and _HEADING_QUICK.search(body)):
         return found
     hidden = hidden_lines(body)
     for number, (text, _) in enumerate(split_lines(body)):
@@ -151,6 +158,12 @@ def _fields(block: Block, line: int) -> list[Finding]:
             if text[1:2] != " ":
                 message = f"{text.strip()[:40]!r} is text; a space belongs behind the dash"
             found.append((line + number, "field.space", message))
+        elif _HEADING.match(text):
+            message = f"{text.strip()[:40]!r} is text; a heading has a space behind its hashes"
+            found.append((line + number, "document.heading", message))
+        elif _MARKED.match(text):
+            message = f"{text.strip()[:40]!r} is text: a byte order mark stands before it"
+            found.append((line + number, "document.mark", message))
     return found
 
 

@@ -132,7 +132,7 @@ def unclosed(title: str) -> UsageError:
     return UsageError(
         "document.unclosed",
         f"a code fence or HTML block in {title!r} is never closed",
-        "close it first, or what follows is swallowed",
+        "close it first, or what follows is swallowed; `memdeck check` names file and line",
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory.errors import UsageError
 from memory.safetext import cell_width
@@ -76,10 +77,12 @@ def find_tables(body: str) -> tuple[Table, ...]:
     """Return the tables of a body in file order; tables in fenced code or in HTML comments are none."""
     if "|" not in body or "-" not in body:
         return ()
-    return tuple(_find(body))
+    return _find(body)
 
 
-def _find(body: str) -> list[Table]:
+# A look at a large table is not repeated by the next one who asks: `check`, links and views all do.
+@lru_cache(maxsize=8)
+def _find(body: str) -> tuple[Table, ...]:
     spans = [(match.start(), match.end()) for match in _LINE.finditer(body) if match.end() > match.start()]
     texts = [body[start:end].rstrip("\r\n") for start, end in spans]
     hidden = _hidden(texts)
@@ -108,7 +111,7 @@ def _find(body: str) -> list[Table]:
             )
         )
         at = stop + 1
-    return tables
+    return tuple(tables)
 
 
 def _columns(header: str, delimiter: str) -> int:
@@ -146,7 +149,7 @@ def _cell_spans(line: str) -> list[tuple[int, int]]:
     """Return where the cells of a line without its end begin and end, between pipes, padding included."""
     first = len(line) - len(line.lstrip(" \t"))
     last = len(line.rstrip(" \t"))
-    pipes = [match.start() for match in _PIPE.finditer(line, first, last)]
+    pipes = _pipes(line, first, last)
     start, end = 0, len(line)
     if pipes and pipes[0] == first:
         start = pipes.pop(0) + 1
@@ -154,6 +157,17 @@ def _cell_spans(line: str) -> list[tuple[int, int]]:
         end = pipes.pop()
     edges = [start, *(edge for pipe in pipes for edge in (pipe, pipe + 1)), end]
     return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _pipes(line: str, first: int, last: int) -> list[int]:
+    """Return where the pipes between cells stand; a pipe behind a backslash is none."""
+    if "\\" in line:
+        return [match.start() for match in _PIPE.finditer(line, first, last)]
+    pipes, at = [], line.find("|", first, last)
+    while at >= 0:
+        pipes.append(at)
+        at = line.find("|", at + 1, last)
+    return pipes
 
 
 def _split_row(line: str, number: int, span: tuple[int, int]) -> Row:
@@ -171,11 +185,24 @@ def _is_aligned(lines: Sequence[str]) -> bool:
     for line in lines:
         if "\t" in line:
             return False
-        found = [cell_width(line[: match.start()]) for match in _PIPE.finditer(line)]
+        found = _pipe_places(line)
         if places is not None and found != places:
             return False
         places = found
     return True
+
+
+def _pipe_places(line: str) -> list[int]:
+    """Return the terminal cell of each pipe; what stands between two is measured once."""
+    pipes = _pipes(line, 0, len(line))
+    if line.isascii() and line.isprintable():
+        return pipes
+    places, width, begin = [], 0, 0
+    for pipe in pipes:
+        width += cell_width(line[begin:pipe])
+        places.append(width)
+        begin = pipe
+    return places
 
 
 def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
-from memory.document import Document
+from memory.document import Document, Section
+from memory.document.fields import split_lines
 from memory.document.remarks import split_field
 from memory.problems import Level, Problem
 
@@ -16,12 +17,15 @@ from .config import value_problem as config_problem
 from .link_index import same_documents
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
+from .neighbours import neighbour_problems
 from .orchestration import SECTIONS as PLAN_SECTIONS
 from .orchestration import STATUSES, Plans
 from .secret_notes import secret_problems
 from .snapshot import MEMORY_FILES
 
 if TYPE_CHECKING:
+    from memory.document.tables import Table
+
     from .snapshot import Snapshot
 
 TYPES = {
@@ -38,7 +42,10 @@ TYPES = {
 }
 """What `type` in the front matter says, by file or by kind of archive."""
 _WARNINGS = frozenset(
-    {"document.nul", "document.twin_section", "field.twice", "field.bullet", "field.space", "front.duplicate"}
+    {
+        *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
+        *("field.bullet", "field.space", "front.duplicate"),
+    }
 )
 _LAST: dict[str, tuple[tuple[Document, ...], tuple[Problem, ...]]] = {}
 
@@ -51,9 +58,11 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     that is a folder or a pipe, is an error of that file. The result for all files is kept until a document changes.
     """
     snapshot = snapshot.readable()
+    beside = tuple(neighbour_problems(snapshot))
     if names is not None:
         wanted = list(names)
         found = [one for name in wanted for one in _check_file(snapshot, name)]
+        found += [one for one in beside if one.file in wanted]
         found += [one for one in link_problems(snapshot) if one.file in wanted]
         return _sorted(found)
     every = (*MEMORY_FILES, *snapshot.archive_names)
@@ -61,11 +70,11 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     known = _LAST.get("all")
     whole = not any(map(snapshot.refused, every))
     if whole and known is not None and same_documents(known[0], documents):
-        return known[1]
+        return _sorted([*known[1], *beside]) if beside else known[1]
     problems = _sorted([*(one for name in every for one in _check_file(snapshot, name)), *link_problems(snapshot)])
     if whole:
         _LAST["all"] = (documents, problems)
-    return problems
+    return _sorted([*problems, *beside]) if beside else problems
 
 
 def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -148,13 +157,37 @@ def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
             message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
             yield Problem("warning", name, person.line + 1, "contact.form", message)
     for index, section in enumerate(document.sections):
-        for table in section.tables:
+        tables = section.tables
+        yield from _table_problems(name, document.line_of(index) + 2, section, tables)
+        for table in tables:
             for row in table.rows:
                 if len(row.cells) > len(table.header):
                     line = document.line_of(index) + 2 + row.line
                     yield Problem(
                         "warning", name, line, "contact.cells", "the row has more cells than the table columns"
                     )
+
+
+def _table_problems(name: str, top: int, section: Section, tables: Sequence[Table]) -> Iterator[Problem]:
+    """Yield a warning where a section of channels or routes has rows that are in no table, or a table without names."""
+    need = _NEED.get(section.name)
+    if need is None:
+        return
+    if not tables:
+        number = next((at for at, (line, _) in enumerate(split_lines(section.body)) if "|" in line), None)
+        if number is not None:
+            message = (
+                f"no table is here: it needs a header, a row of dashes with as many cells, and no fence ({need}, …)"
+            )
+            yield Problem("warning", name, top + number, "contact.table", message)
+    elif all(table.column(need) is None for table in tables):
+        message = f"the table has no column {need}"
+        yield Problem("warning", name, top + tables[0].line, "contact.column", message)
+    for table in tables:
+        names = [title.casefold() for title in table.header if title]
+        if len(set(names)) != len(names):
+            message = "two columns have the same name; the first counts"
+            yield Problem("warning", name, top + table.line, "contact.column", message)
 
 
 def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
@@ -232,6 +265,7 @@ _RULES: dict[str, _Rule] = {
     "config": _config,
     "orchestration": _plans,
 }
+_NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 _ORDER: Sequence[Level] = ("error", "warning", "note")
 
 

@@ -28,9 +28,11 @@ HOME_SECTIONS = {
     "expression": "Heartbeat",
     "cronJobId": "Heartbeat",
     "projectId": "Heartbeat",
+    "driftAfterBeats": "Heartbeat",
     "target": "Default Notification",
     "channelId": "Default Notification",
     "priority": "Default Notification",
+    "quietHours": "Default Notification",
     "primaryChannel": "IM Configuration",
     "secondaryChannel": "IM Configuration",
     "archiveCompletedAfterDays": "Memory Maintenance",
@@ -233,6 +235,8 @@ def value_problem(key: str, value: str) -> str | None:
             read_moment(value, UTC)
         except BadMoment as error:
             return error.message
+    elif key == "driftAfterBeats" and not (_NUMBER.fullmatch(value) and int(value) > 0):
+        return f"driftAfterBeats is {value[:40]!r}, not a whole number above 0"
     elif key == "priority" and value.lower() not in PRIORITIES:
         return f"priority is {value[:40]!r}, not low, normal or high"
     return None

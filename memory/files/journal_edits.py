@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -45,6 +45,18 @@ def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetim
     """Return the journal with an entry of now on top, for edits of other files that leave a note."""
     date, time = _when(snapshot, None, now)
     return _with_entry(started_document(snapshot, FILE, now), date, time, title, lines)[0]
+
+
+def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime) -> Document:
+    """Return the journal with several entries, each (when it happened, title, lines), on top of their days.
+
+    The last one given comes first in the file. Raises as `add_entry`.
+    """
+    document = started_document(snapshot, FILE, now)
+    for at, title, lines in notes:
+        date, time = _when(snapshot, None, at)
+        document = _with_entry(document, date, time, title, lines)[0]
+    return document
 
 
 def edit_entry(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .journal import Journal
     from .knowledge import Knowledge
     from .monitors import Monitors
+    from .neighbours import Folder
     from .orchestration import Plans
     from .tasks import TaskList
 
@@ -44,6 +45,8 @@ class Source(Protocol):
 
     def archives(self) -> Sequence[str]:
         """Return the names of all archive files, `archive/…`, sorted."""
+
+    # A source of files on disk also has `folder() -> Folder`, what else lies there; see `memory.files.neighbours`.
 
 
 class Views:
@@ -116,6 +119,12 @@ class Snapshot:
     def refusals(self) -> Mapping[str, MemdeckError]:
         """Why files of a `readable` look could not be read, of those that were asked for so far."""
         return {}
+
+    @property
+    def folder(self) -> Folder | None:
+        """What lies in the memory folder, whatever it is; None where the files lie in none."""
+        look = getattr(self._source, "folder", None)
+        return None if look is None else look()
 
     @cached_property
     def archive_names(self) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memory.files.monitors import FILE
 from memory.problems import Problem
 
+from .options import read_options
 from .settings import BadSetting, read_settings
 from .thresholds import BadThreshold
 
@@ -21,7 +22,20 @@ def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
     looked = snapshot.readable()
     if looked.refused(FILE) is not None:
         return ()
-    return tuple(problem for monitor in looked.monitors.monitors for problem in _problems_of(monitor))
+    monitors = looked.monitors.monitors
+    names = {monitor.name for monitor in monitors}
+    return tuple(problem for monitor in monitors for problem in (*_problems_of(monitor), *_of_alerts(monitor, names)))
+
+
+def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong in the fields by which a monitor alerts."""
+    options = read_options(monitor)
+    yield from options.problems
+    for parent in options.depends_on:
+        if parent not in names:
+            line = monitor.line + 1 + next((1 + n.line for n in monitor.entry.fields.nodes if n.key == "dependsOn"), 0)
+            message = f"{monitor.name[:60]}: dependsOn: there is no monitor {parent[:60]!r}"
+            yield Problem("warning", monitor.file, line, "monitor.setting", message)
 
 
 def _problems_of(monitor: Monitor) -> Iterator[Problem]:

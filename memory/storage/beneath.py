@@ -22,6 +22,8 @@ _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _LINKS = 40
 _TRIES = 8
+MOST_BYTES = 256 << 20
+"""How large a file may be: whoever plants one of a terabyte, all holes, must not fill the memory."""
 
 
 def parts_of(path: str) -> list[str]:
@@ -35,8 +37,9 @@ def parts_of(path: str) -> list[str]:
 def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
     """Read the regular file `path` (relative, with `/`) beneath a folder; `MISSING` where there is none.
 
-    Links are followed as long as they stay beneath. RefusedError `file.link_outside`, `file.not_regular`,
-    `file.unreadable`; BusyError `file.unsettled` when the file never holds still; `file.io` for the rest.
+    Links are followed as long as they stay beneath. RefusedError `file.link_outside`, `file.link_loop`,
+    `file.not_regular`, `file.too_large`, `file.unreadable`; BusyError `file.unsettled` when the file never holds
+    still; `file.io` for the rest.
     """
     parts = parts_of(path)
     for attempt in range(_TRIES):
@@ -68,12 +71,14 @@ def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
 
 def read_open(fd: int, path: str) -> Stored | None:
     """Read an open file from its start; None if it changed meanwhile; RefusedError unless it is a regular
-    file.
+    file of `MOST_BYTES` at most.
     """
     before = os.fstat(fd)
     if not st.S_ISREG(before.st_mode):
         raise faults.not_regular(path, before.st_mode)
     version = Version.of(before)
+    if version.size > MOST_BYTES:
+        raise faults.too_large(path, version.size, MOST_BYTES)
     data = read_all(fd, version.size)
     if len(data) != version.size or Version.of(os.fstat(fd)) != version:
         return None
@@ -124,8 +129,10 @@ def _open(parts: list[str], beneath: str, path: str) -> int:
                     raise
                 target = _target(name, folders[-1])
                 links += 1
-                if target is None or links > _LINKS:
+                if target is None:
                     raise
+                if links > _LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
                 if target.startswith("/"):
                     target = _relative(target, beneath, path)
                     while len(folders) > 1:

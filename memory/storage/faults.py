@@ -20,6 +20,13 @@ def reading(error: OSError, path: str) -> MemdeckError:
         )
     if error.errno == errno.ENOTDIR:
         return RefusedError("file.not_folder", f"a part of {path} is a file, not a folder", file=path)
+    if error.errno in _LINKS:
+        return RefusedError(
+            "file.link_loop",
+            f"{path} is a link to itself, or one of too many links ({_name(error)})",
+            "replace it with the file",
+            file=path,
+        )
     return _io(error, path, "read")
 
 
@@ -36,6 +43,14 @@ def writing(error: OSError, path: str) -> MemdeckError:
         return RefusedError("file.link", f"{path} is or lies behind a symbolic link", "edit its target", file=path)
     if error.errno == errno.ENOTDIR:
         return RefusedError("file.not_folder", f"a part of {path} is not a folder", file=path)
+    if error.errno == errno.EXDEV:
+        return RefusedError(
+            "file.other_device",
+            f"{path} lies on another file system than memdeck's own folder ({_name(error)})",
+            "mount the system's folder as a whole: files are replaced in one step, which two file systems cannot do",
+            file=path,
+            errno=_name(error),
+        )
     return _io(error, path, "write")
 
 
@@ -53,6 +68,22 @@ def not_regular(path: str, mode: int) -> RefusedError:
     """Return the error for what is no regular file, naming what it is instead."""
     kind = kind_of(mode)
     return RefusedError("file.not_regular", f"{path} is {kind}, not a regular file", file=path, kind=kind)
+
+
+def too_large(path: str, size: int, most: int) -> RefusedError:
+    """Return the error for a file that would fill the memory."""
+    return RefusedError(
+        "file.too_large",
+        f"{path} has {size:,} bytes, {most:,} at most are read",
+        "move what is old into files of archive/, or empty it",
+        file=path,
+        size=size,
+    )
+
+
+def made_anew(error: MemdeckError) -> MemdeckError:
+    """Return a refusal of one of memdeck's own files or folders with what helps there: nothing is lost with it."""
+    return type(error)(error.code, error.message, "remove what stands there: memdeck makes it anew", **error.details)
 
 
 def kind_of(mode: int) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
+from memory.errors import RefusedError
+
 from . import allowed, faults
 from .beneath import read, version_of
 
@@ -64,6 +66,8 @@ NO_LINKS = frozenset({*UNSUPPORTED, errno.EPERM, errno.EMLINK})
 
 _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
+_NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # A socket or folder stands there.
+_NO_LINK = frozenset({errno.ELOOP, errno.EMLINK})  # A link that is not followed.
 _libc: dict[str, Any] = {}
 
 
@@ -120,7 +124,12 @@ def private_folder(name: str, parent: int, path: str) -> int:
         with suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=parent)
             sync(parent)
-        fd = _enter(name, parent, None, None)
+        try:
+            fd = _enter(name, parent, None, None)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise faults.made_anew(faults.writing(error, path)) from error
+            raise
         try:
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
@@ -151,16 +160,31 @@ def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
 
 
 def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
-    """Remove folders that were just made and are still empty, the innermost first."""
+    """Remove folders that were just made and are still empty, the innermost first, and sync where they stood."""
+    parents = []
     for path in reversed(paths):
         with suppress(OSError):
             os.rmdir(f"{os.fspath(beneath)}/{path}")
+            parents.append(path.rpartition("/")[0])
+    for parent in dict.fromkeys(parents):
+        # Those that were removed themselves are not there, and an empty folder that came back would do no harm.
+        with suppress(OSError):
+            fd = os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)
+            try:
+                sync(fd)
+            finally:
+                os.close(fd)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder that the user named, and its parents; nothing happens where it is there already."""
     try:
         os.makedirs(path, exist_ok=True)
+    except FileExistsError as error:
+        shown = os.fspath(path)
+        raise RefusedError(
+            "file.not_folder", f"{shown} is not a folder", "take away what stands there", file=shown
+        ) from error
     except OSError as error:
         raise faults.writing(error, os.fspath(path)) from error
 
@@ -271,9 +295,16 @@ def open_lock(name: str, folder: int, path: str) -> int:
     try:
         fd = os.open(name, flags, 0o600, dir_fd=folder)
     except OSError as error:
-        raise faults.writing(error, path) from error
+        if error.errno in _NO_FILE:
+            refusal = faults.not_regular(path, os.lstat(name, dir_fd=folder).st_mode)
+            raise faults.made_anew(refusal) from error
+        refused = faults.writing(error, path)
+        raise (refused if error.errno not in _NO_LINK else faults.made_anew(refused)) from error
     try:
         allowed.allow(os.fstat(fd), path)
+    except RefusedError as error:
+        os.close(fd)
+        raise faults.made_anew(error) from error
     except BaseException:
         os.close(fd)
         raise

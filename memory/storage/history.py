@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from memory.document.compare import Region, apply, inverted
 from memory.document.lines import is_lines, take_over
 from memory.document.takeback import take_back
-from memory.errors import AmbiguousError, BusyError, ConflictError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, BusyError, ConflictError, MemdeckError, NotFoundError, RefusedError
 
 from . import log_rows as rows
 from .beneath import version_of
-from .changes import Change, new_id
+from .changes import Change, FileChange, new_id
 from .log import ChangeLog, Found, Mine
 from .records import Record, RecordedFile
 from .steps import conflict
@@ -31,9 +31,9 @@ from .version import MISSING, Stored, Version
 if TYPE_CHECKING:
     import sqlite3
 
+    from .rehearsal import Turning
     from .store import Store
     from .together import Together
-    from .transaction import Transaction
 
 REVERT = "revert"
 PEOPLE = frozenset({"human", "cli"})
@@ -71,8 +71,9 @@ class History:
         shown = replace(change, files=files)
         with self._mutex:
             # One change at a time is open in a store: what failed there before is forgotten with it.
-            self._open[store.shown("")] = (shown, store)
-            self._log.begin(shown, self._look, self._mine(store))
+            self._open.pop(store.shown(""), None)
+            if self._log.begin(shown, self._look, self._mine(store)):
+                self._open[store.shown("")] = (shown, store)
 
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
@@ -173,21 +174,39 @@ class History:
         entry: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        before: int | None = None,
     ) -> tuple[Record, ...]:
-        """Return the newest `limit` changes, newest first; 0 for all.
+        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
 
         `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
         hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
         and inclusive.
         """
+        from .log_filters import listed
+
         nothing: Sequence[Record] = ()
         with self._mutex:
             if entry is not None:
                 self._log.file.run(self._log.name_all, None, make=False)
             found = self._log.file.run(
-                lambda db: _listed(db, limit, actor, file, entry, since, until), nothing, make=False
+                lambda db: listed(db, limit, actor, file, entry, since, until, before), nothing, make=False
             )
         return tuple(found)
+
+    def state(self) -> tuple[int, int]:
+        """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
+        nothing = (0, 0)
+        with self._mutex:
+            return self._log.file.run(rows.state, nothing, make=False)
+
+    def newer_name(self, ref: str) -> str | None:
+        """Return the ref that an entry was renamed to, None where no change gave it another one."""
+        from .log_filters import newer_name
+
+        nothing: str | None = None
+        with self._mutex:
+            self._log.file.run(self._log.name_all, None, make=False)
+            return self._log.file.run(lambda db: newer_name(db, ref), nothing, make=False)
 
     def get(self, change_id: str) -> Record:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
@@ -210,10 +229,27 @@ class History:
     def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
         number = record.files.index(file)
+
+        def work(db: sqlite3.Connection) -> tuple[Region, ...]:
+            numbers = [found[0] for found in rows.files_of(db, record.seq)]
+            return rows.regions_of(db, record.seq, numbers[number]) if number < len(numbers) else ()
+
         with self._mutex:
-            return self._log.file.run(
-                lambda db: rows.regions_of(db, record.seq, rows.files_of(db, record.seq)[number][0]), (), make=False
+            return self._log.file.run(work, (), make=False)
+
+    def _whole_regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
+        regions = self.regions(record, file)
+        if sum(region.size for region in regions) != file.kept:
+            # The log failed just now: with a part of a change, or none, nothing must be called done.
+            raise MemdeckError(
+                "change.log_failed",
+                f"what change {record.id} did to {file.path} cannot be read from the change log",
+                "see `memdeck doctor`, and try again",
+                id=record.id,
+                file=file.path,
             )
+        return regions
 
     def before(self, change_id: str, path: str) -> bytes | None:
         """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
@@ -243,7 +279,8 @@ class History:
         """Take back the newest change of this actor that stands, and return the change which did it.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
-        same entries since, ConflictError `change.thinned` where its bytes are no longer kept.
+        same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
+        `change.log_failed` where the log cannot be read.
         """
         self._settle(now)
         record = next(iter(self._own(actor, 1, _STANDS)), None)
@@ -265,12 +302,51 @@ class History:
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
         self._settle(now)
+        return self._turn(self._revertible(change_id), actor, now, REVERT)
+
+    def _revertible(self, change_id: str) -> Record:
         record = self.get(change_id)
         if record.undone_by is not None:
             raise ConflictError(
                 "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
             )
-        return self._turn(record, actor, now, REVERT)
+        _refuse_thinned(record)
+        return record
+
+    def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
+        """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
+
+        Errors as `revert`.
+        """
+        from .rehearsal import Rehearsal
+
+        record = self._revertible(change_id)
+        store = self._store_of(record)
+        rehearsal = Rehearsal(store)
+        for file in record.files:
+            self._turn_file(rehearsal, store, record, file, now, back=True)
+        return tuple(replace(file, path=store.shown(file.path)) for file in rehearsal.files)
+
+    def touched_by(self, file: FileChange) -> tuple[Region, ...]:
+        """Return what is different in a file that a change would write; its path as seen from the workspace."""
+        with self._mutex:
+            return self._log.regions(file)
+
+    def _store_of(self, record: Record) -> Store:
+        """Return the store whose files a change is of; ConflictError where it has none."""
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
+        store = self._together.store_of(record.files[0].path)
+        if store is None:
+            raise RefusedError(
+                "change.path", f"change {record.id} names {record.files[0].path!r}, which is no memory file"
+            )
+        return store
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
         """Return the newest changes of an actor that fit a condition."""
@@ -293,25 +369,8 @@ class History:
 
     def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
-        if not record.files:
-            raise ConflictError(
-                "change.note",
-                f"change {record.id} changed no file",
-                "`memdeck trust revoke` takes an approval back",
-                id=record.id,
-            )
-        if not record.kept:
-            raise ConflictError(
-                "change.thinned",
-                f"the bytes of change {record.id} are no longer kept",
-                "undo it by hand",
-                id=record.id,
-            )
-        store = self._together.store_of(record.files[0].path)
-        if store is None:
-            raise RefusedError(
-                "change.path", f"change {record.id} names {record.files[0].path!r}, which is no memory file"
-            )
+        store = self._store_of(record)
+        _refuse_thinned(record)
         back = name != "redo"
         which = {"undoes": record.id} if back else {"redoes": record.id}
         with store.transaction(name, actor=actor, now=now, **which) as transaction:
@@ -325,7 +384,7 @@ class History:
 
     def _turn_file(
         self,
-        transaction: Transaction,
+        transaction: Turning,
         store: Store,
         record: Record,
         file: RecordedFile,
@@ -337,7 +396,7 @@ class History:
         if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
         path = file.path.removeprefix(store.shown(""))
-        regions = self.regions(record, file)
+        regions = self._whole_regions(record, file)
         here, there = (file.after, file.before) if back else (file.before, file.after)
         base = transaction.read(path).base
         with self._mutex:
@@ -369,7 +428,7 @@ class History:
 
     def _turn_lines(
         self,
-        transaction: Transaction,
+        transaction: Turning,
         record: Record,
         file: RecordedFile,
         path: str,
@@ -405,6 +464,13 @@ def _waiting(db: sqlite3.Connection) -> list[str]:
     return [found[0][1] for found in files if found]
 
 
+def _refuse_thinned(record: Record) -> None:
+    if not record.kept:
+        raise ConflictError(
+            "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
+        )
+
+
 def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
     """Return what the last undo took back, and whether older changes than these could not say otherwise."""
     by_id = {record.id: record for record in own}
@@ -422,66 +488,3 @@ def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
         if by_id[record.undoes].undone_by == record.id:
             return by_id[record.undoes], True
     return None, False
-
-
-def _listed(
-    db: sqlite3.Connection,
-    limit: int,
-    actor: str | None,
-    file: str | None,
-    entry: str | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> Sequence[Record]:
-    """Return the changes that fit all conditions."""
-    conditions: list[str] = []
-    values: list[object] = []
-    if actor is not None:
-        conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
-        values.append(actor)
-    if file is not None:
-        pattern = file if "*" in file else _escaped(file)
-        conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")
-        values += [pattern, f"*/{pattern}"]
-    if since is not None:
-        conditions.append("time >= ?")
-        values.append(rows.time_text(since))
-    if until is not None:
-        conditions.append("time <= ?")
-        values.append(rows.time_text(until))
-    if entry is not None:
-        condition, more = _touching(db, entry)
-        conditions.append(condition)
-        values += more
-    return rows.records(db, " AND ".join(conditions) or "1", values, limit)
-
-
-def _touching(db: sqlite3.Connection, entry: str) -> tuple[str, list[object]]:
-    """Return the condition of changes that touch an entry, under its older names too."""
-    kind, mark, digits = entry.strip().rpartition("#")
-    digits = digits[:10].lower()
-    if not (mark or (len(digits) >= 7 and all(one in "0123456789abcdef" for one in digits))):
-        return "seq IN (SELECT seq FROM touched WHERE instr(lower(title), ?) > 0)", [entry.strip().lower()]
-    pattern = f"{_escaped(kind)}#{_escaped(digits)}*" if kind else f"*#{_escaped(digits)}*"
-    names = {ref for (ref,) in db.execute("SELECT DISTINCT ref FROM touched WHERE ref GLOB ?", (pattern,))}
-    names |= {ref for (ref,) in db.execute("SELECT DISTINCT old_ref FROM touched WHERE old_ref GLOB ?", (pattern,))}
-    new = set(names)
-    while new:
-        older: set[str] = set()
-        for ref in new:
-            older |= {
-                name
-                for (name,) in db.execute(
-                    "SELECT DISTINCT old_ref FROM touched WHERE ref = ? AND old_ref IS NOT NULL", (ref,)
-                )
-            }
-        new = older - names
-        names |= new
-    marks = ", ".join("?" * len(names))
-    ordered = sorted(names)
-    return f"seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) OR old_ref IN ({marks}))", [*ordered, *ordered]
-
-
-def _escaped(text: str) -> str:
-    """Return text that GLOB takes literally."""
-    return "".join(f"[{one}]" if one in "*?[" else one for one in text)

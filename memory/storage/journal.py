@@ -113,6 +113,11 @@ class Journal:
         """Where the records are, for messages."""
         return str(self._place.path)
 
+    @property
+    def where(self) -> str:
+        """Where the intent is, for messages."""
+        return f"{self._place.path}/{self._intent}"
+
     def open(self) -> None:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
         try:
@@ -225,14 +230,18 @@ def _decode(data: bytes) -> dict[str, Any]:
 
     if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
         return {}
-    values = json.loads(body)
+    try:
+        values = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
     return values if isinstance(values, dict) else {}
 
 
 def _files(data: bytes | None) -> tuple[Displaced, ...]:
     """Read the list of displaced files; entries that could not be ours are left out."""
     found = []
-    for value in _decode(data or b"").get("files", ()):
+    listed = _decode(data or b"").get("files")
+    for value in listed if isinstance(listed, list) else ():
         with suppress(KeyError, TypeError, ValueError):
             name, mark = str(value["name"]), _mark(value["mark"])
             if _STAGED.fullmatch(name) and mark is not None:

@@ -100,18 +100,22 @@ class ChangeLog:
 
     # -- what a transaction tells -------------------------------------------------------------------------------
 
-    def begin(self, change: Change, look: Look, mine: Mine) -> None:
-        """Note a change whose files are about to move; what others did to them before is noted first."""
+    def begin(self, change: Change, look: Look, mine: Mine) -> bool:
+        """Note a change whose files are about to move; what others did to them before is noted first.
+
+        False where it could not be noted: then `done` would wait for the log in vain.
+        """
         # Looked at before the database is locked: other processes wait for it.
         planned = [(file, self.regions(file)) for file in change.files]
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look, mine)
             for file in change.files:
                 self._notice(db, file.path, file.before, None, change.time)
             self._insert(db, change, planned, "pending")
+            return True
 
-        self.file.run(work, None)
+        return self.file.run(work, False)
 
     def done(self, change: Change, versions: dict[str, Version]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
@@ -121,7 +125,7 @@ class ChangeLog:
                 return
             for file in change.files:
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
-            rows.mark(db, change.id, change.undoes, change.redoes, change.operation)
+            rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
                 self._since_thinned = 0
@@ -357,7 +361,7 @@ class ChangeLog:
 
     def _settle(self, db: sqlite3.Connection, look: Look, mine: Mine) -> None:
         """Decide about every open change by the files: those that hold its new bytes were moved by it."""
-        for seq, change_id, undoes, redoes, operation in rows.pending(db):
+        for seq, change_id, undoes, redoes in rows.pending(db):
             files = rows.files_of(db, seq)
             if not all(mine(path) for _, path, _ in files):
                 continue
@@ -375,7 +379,7 @@ class ChangeLog:
                     rows.drop_file(db, seq, number)
             if moved:
                 rows.finish(db, change_id)
-                rows.mark(db, change_id, undoes, redoes, operation)
+                rows.mark(db, change_id, undoes, redoes)
             else:
                 rows.drop(db, seq)
 

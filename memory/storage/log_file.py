@@ -1,12 +1,13 @@
-"""The database file of the change log: private, opened late, moved aside when it is damaged.
+"""A database file of memdeck's own, such as the change log: private, opened late, moved aside when it is damaged.
 
-A log that cannot be kept is never a reason to fail a change: what went wrong is collected in `warnings`.
+A record that cannot be kept is never a reason to fail a change: what went wrong is collected in `warnings`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.errors import MemdeckError
@@ -21,6 +22,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a database file is for: its names, how messages call it, its tables with their version.
+
+    `upgrades` makes the tables of each older version those of the next one.
+    """
+
+    name: str
+    damaged: str
+    called: str
+    tables: str
+    version: int
+    connection: str = CONNECTION
+    upgrades: Mapping[int, str] = field(default_factory=dict)
+
+
+CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
+"""The change log."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
 
@@ -31,9 +52,13 @@ class _Foreign(Exception):
 class LogFile:
     """Opens the database and runs work in transactions; the caller keeps threads apart."""
 
-    def __init__(self, folder: StateFolder | None, timeout: float = 5.0) -> None:
-        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds."""
+    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: Kind = CHANGES) -> None:
+        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
+
+        A change waits for it under the workspace's lock, for which others wait longer than that.
+        """
         self.folder = folder
+        self.kind = kind
         self.warnings: list[str] = []
         self._timeout = timeout
         self._connection: sqlite3.Connection | None = None
@@ -71,11 +96,18 @@ class LogFile:
                 if damaged and attempt == 0 and self.folder is not None:
                     self._move_aside(str(error))
                     continue
-                self._warn(f"the change log cannot be used: {error}")
+                self._warn(f"{self.kind.called} cannot be used: {error}")
                 return default
             except OSError as error:
                 self.close()
-                self._warn(f"the change log cannot be used: {error.strerror or error}")
+                self._warn(f"{self.kind.called} cannot be used: {error.strerror or error}")
+                return default
+            except MemdeckError as error:
+                self.close()
+                if not error.code.startswith("file."):
+                    raise
+                # Something else stands in its place, a folder or a link, or the disk is only to be read.
+                self._warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
                 return default
         return default
 
@@ -104,13 +136,14 @@ class LogFile:
                 return None
             folder = self.folder.open()
             try:
-                os.close(fsio.open_lock(NAME, folder, NAME))  # makes it 0600; a link in its place is refused
+                # Makes it 0600; a link in its place is refused.
+                os.close(fsio.open_lock(self.kind.name, folder, str(self.folder.path / self.kind.name)))
             finally:
                 os.close(folder)
-            target = str(self.folder.path / NAME)
+            target = str(self.folder.path / self.kind.name)
         connection = sqlite3.connect(target, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         try:
-            for statement in CONNECTION.strip().splitlines():
+            for statement in self.kind.connection.strip().splitlines():
                 connection.execute(statement)
             self._check_tables(connection)
         except BaseException:
@@ -122,20 +155,23 @@ class LogFile:
 
     def _check_tables(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == VERSION:
+        if version == self.kind.version:
             return
-        if version != 0 and version not in UPGRADES:
-            raise _Foreign(f"the change log was written by another version of memdeck ({version}); it stays as it is")
+        if version != 0 and version not in self.kind.upgrades:
+            raise _Foreign(
+                f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is"
+            )
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have made the tables while we waited.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            steps = [TABLES] if version == 0 else [UPGRADES[step] for step in range(version, VERSION)]
+            kind = self.kind
+            steps = [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]
             for statement in ";".join(steps).split(";"):
                 if statement.strip():
                     connection.execute(statement)
             if steps:
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute(f"PRAGMA user_version = {kind.version}")
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -146,7 +182,7 @@ class LogFile:
         if self.folder is None:
             return None
         try:
-            found = os.lstat(self.folder.path / NAME)
+            found = os.lstat(self.folder.path / self.kind.name)
         except OSError:
             return None
         return found.st_dev, found.st_ino
@@ -158,15 +194,15 @@ class LogFile:
             folder = self.folder.open()
             try:
                 for ending in ("-wal", "-shm"):
-                    fsio.remove(NAME + ending, folder)
-                fsio.rename(NAME, folder, DAMAGED, folder)
+                    fsio.remove(self.kind.name + ending, folder)
+                fsio.rename(self.kind.name, folder, self.kind.damaged, folder)
             finally:
                 os.close(folder)
         except (OSError, MemdeckError) as error:
-            self._warn(f"the change log is damaged ({reason}) and cannot be moved aside: {error}")
+            self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
         else:
-            where = self.folder.path / DAMAGED
-            self._warn(f"the change log was damaged ({reason}); history begins anew, the old one is {where}")
+            where = self.folder.path / self.kind.damaged
+            self._warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
+_LONGEST_CHAIN = 1000  # of takings back of takings back; a longer one is none that anybody made
 Identity = tuple[int, bytes] | None
 """The size and the hash of a file's bytes, None where there is no file."""
 
@@ -120,21 +121,37 @@ def finish(db: sqlite3.Connection, change_id: str) -> bool:
     return done.rowcount == 1
 
 
-def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str | None, operation: str) -> None:
-    """Note in the changes that one takes back or brings back that it does; taking back a taking back too."""
+def mark(db: sqlite3.Connection, change_id: str, undoes: str | None, redoes: str | None) -> None:
+    """Note in the changes that one takes back or brings back that it does, and in those that they had taken back."""
     if undoes is not None:
-        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (change_id, undoes))
-        if operation == "undo":
-            _mark_reverted(db, undoes, None)
+        _mark_undone(db, undoes, change_id)
     if redoes is not None:
+        # What is brought back stands again because the change that took it back does not.
+        row = db.execute("SELECT undone_by FROM change WHERE id = ?", (redoes,)).fetchone()
+        if row is not None and row[0] is not None:
+            _mark_undone(db, row[0], change_id)
         db.execute("UPDATE change SET undone_by = NULL WHERE id = ?", (redoes,))
-        _mark_reverted(db, redoes, redoes)
 
 
-def _mark_reverted(db: sqlite3.Connection, revert: str, by: str | None) -> None:
-    row = db.execute("SELECT undoes FROM change WHERE id = ? AND operation = 'revert'", (revert,)).fetchone()
-    if row is not None:
-        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, row[0]))
+def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None:
+    """Note that a change does not stand any more, so that the one which it had taken back does, and so on in turn."""
+    for _ in range(_LONGEST_CHAIN):
+        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
+        if by is not None:
+            # With it goes what had brought it back.
+            db.execute("UPDATE change SET undone_by = ? WHERE redoes = ? AND undone_by IS NULL", (by, change_id))
+        row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
+        if row is None:
+            return
+        target = row[0]
+        if target is None and row[1] is not None:
+            # A redo took back the undo before it.
+            known = "SELECT id FROM change WHERE undoes = ? AND seq < (SELECT seq FROM change WHERE id = ?)"
+            found = db.execute(f"{known} ORDER BY seq DESC LIMIT 1", (row[1], change_id)).fetchone()
+            target = None if found is None else found[0]
+        if target is None:
+            return
+        change_id, by = target, (change_id if by is None else None)
 
 
 def drop(db: sqlite3.Connection, seq: int) -> None:
@@ -233,9 +250,9 @@ def regions_of(db: sqlite3.Connection, seq: int, number: int) -> tuple[Region, .
 # -- open changes -----------------------------------------------------------------------------------------------
 
 
-def pending(db: sqlite3.Connection) -> list[tuple[int, str, str | None, str | None, str]]:
-    """Return the open changes: place, id, what they undo and redo, operation."""
-    return db.execute("SELECT seq, id, undoes, redoes, operation FROM change WHERE status = 'pending'").fetchall()
+def pending(db: sqlite3.Connection) -> list[tuple[int, str, str | None, str | None]]:
+    """Return the open changes: place, id, what they undo and redo."""
+    return db.execute("SELECT seq, id, undoes, redoes FROM change WHERE status = 'pending'").fetchall()
 
 
 def is_pending(db: sqlite3.Connection, path: str) -> bool:
@@ -266,6 +283,12 @@ def set_named(db: sqlite3.Connection, seq: int) -> None:
 def newest(db: sqlite3.Connection) -> int:
     """Return the place of the newest change, 0 without any."""
     return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
+
+
+def state(db: sqlite3.Connection) -> tuple[int, int]:
+    """Return the place of the newest change and how many changes are undone."""
+    newest_place, undone = db.execute("SELECT COALESCE(MAX(seq), 0), COUNT(undone_by) FROM change").fetchone()
+    return newest_place, undone
 
 
 # -- thinning ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.errors import RefusedError
+from memory.errors import MemdeckError, RefusedError
 
 from . import faults, fsio
 from .beneath import parts_of
@@ -126,7 +126,13 @@ class StateFolder:
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
         self.check()
-        return fsio.read(name, self.path).base
+        try:
+            return fsio.read(name, self.path).base
+        except MemdeckError as error:
+            # A name without its folder tells nobody where to look.
+            where = str(self.path / name)
+            message = error.message.replace(name, where, 1)
+            raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
 
     def check(self) -> None:
         """Raise RefusedError as `open` does, without making anything."""

@@ -49,7 +49,7 @@ class State:
 
         try:
             values = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return Recorded()
         if not isinstance(values, dict):
             return Recorded()

@@ -116,7 +116,12 @@ class Transaction:
         intent = journal.pending()
         displaced = journal.displaced()
         if intent is not None:
-            recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+            try:
+                recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+            except RefusedError as error:
+                error.details.setdefault("record", journal.where)
+                error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
+                raise
             displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
             journal.keep(displaced)
             journal.end(durable=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
@@ -10,56 +9,79 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.crash import errors, foreign, kill, late, mutants, power, torture
+from tests.crash import crossing, errors, foreign, kill, late, log_faults, machine, mutants, power, stale, torture
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
 
 
-def _reduced(top: Path) -> Tally:
-    with without_exchange(), without_leases():
-        return kill.kills(top, name="kill -9, without exchange and leases")
+def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
+    """Return a part that runs as on a file system that can neither exchange files nor give leases."""
+
+    def run(top: Path) -> Tally:
+        with without_exchange(), without_leases():
+            tally = part(top)
+        tally.name += ", reduced"
+        return tally
+
+    return run
 
 
 PARTS: dict[str, Callable[[Path], Tally]] = {
     "kill": kill.kills,
-    "reduced": _reduced,
+    "reduced": _reduced(kill.kills),
     "recovery": lambda top: kill.compound(top, every=2),
     "ordered": lambda top: power.power(top, weak=False),
     "weak": lambda top: power.power(top, weak=True),
+    "failed-syncs": power.failed_syncs,
+    "power-recovery": power.again,
     "errors": errors.errors,
-    "lasting": lambda top: errors.errors(top, lasting=True),
+    "errors-reduced": _reduced(errors.errors),
+    "lasting": lambda top: errors.errors(top, lasting=True, name="errors that last from a call on"),
+    "locks": lambda top: errors.errors(top, locking=True, name="each errno at each lock and lease"),
+    "locks-lasting": lambda top: errors.errors(top, locking=True, lasting=True, name="locks and leases fail for good"),
+    "short-writes": errors.short_writes,
+    "log": log_faults.log_faults,
     "foreign": foreign.foreign,
+    "foreign-looking": lambda top: foreign.foreign(top, looking=True, operations=("add", "remove a file", "done")),
     "foreign-kill": lambda top: foreign.foreign(top, killed=1, near=True),
+    "stale": stale.stale,
     "late": late.late,
+    "crossing": crossing.crossing,
     "twelve": lambda top: torture.twelve(top, rounds=100),
     "torture": lambda top: torture.torture(top, seconds=30, changes=10_000),
+    "machine": machine.machine,
     "mutants": lambda _: mutants.mutants(say=lambda line: print(line, file=sys.stderr, flush=True)),
 }
 
 
 def main(names: list[str]) -> int:
-    """Run the parts named, or all; return 1 if anything was violated."""
+    """Run the parts named, or all; print a table, and return 1 if anything was violated."""
     if unknown := [name for name in names if name not in PARTS]:
         print(f"unknown: {' '.join(unknown)}; known: {' '.join(PARTS)}", file=sys.stderr)
         return 2
-    failed = 0
-    print(f"{'part':50} {'points':>8} {'violations':>10} {'seconds':>8}  notes", flush=True)
+    points = violations = 0
+    began = time.monotonic()
+    print(f"{'part':16} {'what':58} {'points':>8} {'violations':>10} {'seconds':>8}  notes", flush=True)
     for name in names or list(PARTS):
         # Syncs that wait for a disk say nothing here; the power cuts are modelled.
-        disk = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        top = Path(tempfile.mkdtemp(prefix="memdeck-crash-", dir=disk))
-        began = time.monotonic()
+        top = Path(tempfile.mkdtemp(prefix="memdeck-crash-", dir=mutants.memory_disk()))
+        start = time.monotonic()
         try:
             tally = PARTS[name](top)
         finally:
             shutil.rmtree(top, ignore_errors=True)
-        notes = ", ".join(f"{key} {value:.4g}" for key, value in tally.notes.items())
-        row = f"{tally.name:50} {tally.points:8} {len(tally.violations):10} {time.monotonic() - began:8.1f}  {notes}"
-        print(row, flush=True)
+        notes = ", ".join(f"{key} {value:.5g}" for key, value in tally.notes.items())
+        print(_row(name, tally.name, tally.points, len(tally.violations), time.monotonic() - start) + notes, flush=True)
         for violation in tally.violations[:20]:
             print(f"    {violation}", flush=True)
-        failed += bool(tally.violations)
-    return 1 if failed else 0
+        points += tally.points
+        violations += len(tally.violations)
+    print(_row("all", "", points, violations, time.monotonic() - began), flush=True)
+    return 1 if violations else 0
+
+
+def _row(name: str, what: str, points: int, violations: int, seconds: float) -> str:
+    return f"{name:16} {what:58} {points:8} {violations:10} {seconds:8.1f}  "
 
 
 if __name__ == "__main__":

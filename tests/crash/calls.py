@@ -1,12 +1,13 @@
 """Between storage and the operating system: counts the calls that change files, and lets something happen before one.
 
-While a `Calls` is in force, the modules of `memory.storage` see its proxy in the place of `os`, and `renameat2` goes
-through it too. Nothing in the storage knows of it.
+While a `Calls` is in force, the modules of `memory.storage` see its proxies in the place of `os` and `fcntl`, and
+`renameat2` goes through it too. Nothing in the storage knows of it.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import importlib
 import os
 import pkgutil
@@ -34,23 +35,35 @@ CHANGING = frozenset(
     }
 )
 LOOKING = frozenset({"open", "read", "pread", "lstat", "stat", "fstat", "listdir", "readlink", "scandir"})
+LOCKING = {
+    getattr(fcntl, name, -1): name.removeprefix("F_").lower() for name in ("F_SETLEASE", "F_GETLEASE", "F_SETSIG")
+}
 _WRITING = os.O_CREAT | os.O_WRONLY | os.O_RDWR | os.O_TRUNC
 
-Before = Callable[[int, str, tuple[Any, ...], dict[str, Any]], None]
+Before = Callable[[int, str, tuple[Any, ...], dict[str, Any]], "tuple[Any, ...] | None"]
 After = Callable[[str, tuple[Any, ...], dict[str, Any], Any], None]
 
 
 class Calls:
     """Calls `before(number, name, arguments, keywords)` ahead of every call that changes a file, counting from 0.
 
-    With `looking`, calls that only look count as well. `after` gets the result of each.
+    It may raise, or return other arguments for the call. With `looking`, calls that only look count as well; with
+    `locking`, those for locks and leases, and no others. `after` gets the result of each.
     """
 
-    def __init__(self, before: Before | None = None, *, after: After | None = None, looking: bool = False) -> None:
+    def __init__(
+        self,
+        before: Before | None = None,
+        *,
+        after: After | None = None,
+        looking: bool = False,
+        locking: bool = False,
+    ) -> None:
         """Keep what is to happen."""
         self.before = before
         self.after = after
         self.looking = looking
+        self.locking = locking
         self.count = 0
         self.names: list[str] = []
         self._quiet = False
@@ -64,7 +77,7 @@ class Calls:
         self._quiet = True  # What happens in between is not the storage's.
         try:
             if self.before is not None:
-                self.before(number, name, args, words)
+                args = self.before(number, name, args, words) or args
         finally:
             self._quiet = False
         result = call(*args, **words)
@@ -78,6 +91,8 @@ class Calls:
 
     def wanted(self, name: str, args: tuple[Any, ...]) -> bool:
         """Whether a call counts."""
+        if self.locking:
+            return False
         if name == "open":
             return self.looking or bool(args[1] & _WRITING)
         return name in CHANGING or (self.looking and name in LOOKING)
@@ -99,6 +114,27 @@ class _Os:
             return calls.made(name, real, *args, **words) if calls.wanted(name, args) else real(*args, **words)
 
         return call
+
+
+class _Fcntl:
+    """Stands in for the module `fcntl`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(fcntl, name)
+
+    def flock(self, *args: Any) -> None:
+        if self._calls.locking:
+            self._calls.made("flock", fcntl.flock, *args)
+        else:
+            fcntl.flock(*args)
+
+    def fcntl(self, *args: Any) -> Any:
+        if self._calls.locking and args[1] in LOCKING:
+            return self._calls.made(LOCKING[args[1]], fcntl.fcntl, *args)
+        return fcntl.fcntl(*args)
 
 
 @contextmanager
@@ -133,19 +169,27 @@ def in_force(calls: Calls) -> Iterator[Calls]:
         importlib.import_module(f"memory.storage.{found.name}")
         for found in pkgutil.iter_modules(memory.storage.__path__)
     ]
-    touched = [module for module in modules if getattr(module, "os", None) is os]
     real = fsio._renameat2
 
     def renameat2(*args: Any) -> None:
-        calls.made("renameat2", real, *args)
+        if calls.locking:
+            real(*args)
+        else:
+            calls.made("renameat2", real, *args)
 
-    proxy = _Os(calls)
-    for module in touched:
-        module.os = proxy  # type: ignore[attr-defined]
+    proxies = {"os": (os, _Os(calls)), "fcntl": (fcntl, _Fcntl(calls))}
+    touched = [
+        (module, name)
+        for module in modules
+        for name, (stands, _) in proxies.items()
+        if getattr(module, name, None) is stands
+    ]
+    for module, name in touched:
+        setattr(module, name, proxies[name][1])
     fsio._renameat2 = renameat2
     try:
         yield calls
     finally:
         fsio._renameat2 = real
-        for module in touched:
-            module.os = os  # type: ignore[attr-defined]
+        for module, name in touched:
+            setattr(module, name, proxies[name][0])

@@ -10,8 +10,8 @@ from typing import Any
 
 from memory.errors import MemdeckError
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import Tally, difference
-from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
+from tests.crash.kill import Tally, difference, some
+from tests.crash.operations import OPERATIONS, Operation, Place, Tree, fails, states
 
 ERRNOS = [
     errno.EIO,
@@ -25,27 +25,43 @@ ERRNOS = [
 ]
 
 
-def errors(top: Path, every: int = 1, *, lasting: bool = False) -> Tally:
-    """Let each call of each operation fail in each way, or (`lasting`) it and all changing calls after it."""
-    tally = Tally("errors that last from a call on" if lasting else "each errno at each call")
+LOCK_ERRNOS = [
+    errno.EIO,
+    errno.ENOLCK,
+    errno.EINTR,
+    errno.EMFILE,
+    errno.EACCES,
+    errno.EINVAL,
+    errno.ENOMEM,
+    errno.EAGAIN,
+]
+
+
+def errors(
+    top: Path, every: int = 1, *, lasting: bool = False, locking: bool = False, name: str = "each errno at each call"
+) -> Tally:
+    """Let each call of each operation fail in each way, or (`lasting`) it and all changing calls after it.
+
+    With `locking`, the calls for locks and leases fail instead.
+    """
+    tally = Tally(name)
     silent = 0
+    wanted = some(every)
     for operation in OPERATIONS:
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "count")
-        with in_force(Calls(looking=not lasting)) as calls:
+        with in_force(Calls(looking=not lasting, locking=locking)) as calls:
             operation.run(place)
         place.clear()
-        turn = 0
         for number in range(calls.count):
-            for code in ERRNOS:
-                turn += 1
-                if turn % every:
-                    continue
+            for code in LOCK_ERRNOS if locking else ERRNOS:
+                if not wanted() or (lasting and code == errno.EAGAIN):
+                    continue  # A lock that stays taken is waited for, which other tests see to.
                 place = start.copy(folder / "failed")
                 where = f"{operation.name}, {errno.errorcode[code]} at {calls.names[number]} {number}"
-                silent += _failed(tally, operation, place, allowed, number, code, where, lasting)
+                silent += _failed(tally, operation, place, allowed, number, code, where, lasting, locking)
                 place.clear()
     tally.notes["silent successes"] = silent
     return tally
@@ -60,6 +76,7 @@ def _failed(
     code: int,
     where: str,
     lasting: bool,
+    locking: bool,
 ) -> int:
     """Run an operation with one failing call; return 1 where success was told of what did not happen."""
 
@@ -71,7 +88,7 @@ def _failed(
 
     descriptors = _open_files(place)
     told: BaseException | None = None
-    with in_force(Calls(fail, looking=not lasting)):
+    with in_force(Calls(fail, looking=not lasting, locking=locking)):
         try:
             operation.run(place)
         except (MemdeckError, OSError) as error:
@@ -93,6 +110,29 @@ def _failed(
     silent = told is None and tree != allowed[-1]
     tally.expect(not silent, f"{where}: success was told, and it is not there: {difference(tree, allowed)}")
     return int(silent)
+
+
+def short_writes(top: Path) -> Tally:
+    """Let every write take only a part of what it is given, as a call that a signal interrupts: all of it is there."""
+    tally = Tally("writes that take only a part")
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        place = start.copy(folder / "short")
+
+        def cut(_: int, name: str, args: tuple[Any, ...], __: dict[str, Any]) -> tuple[Any, ...] | None:
+            return (args[0], bytes(args[1])[: len(args[1]) // 3 + 1]) if name == "write" else None
+
+        with in_force(Calls(cut)) as calls:
+            error = fails(lambda operation=operation, place=place: operation.run(place))
+        tally.points += calls.names.count("write")
+        tree = place.memory()
+        tally.expect(error is None, f"{operation.name}: {error}")
+        tally.expect(tree == allowed[-1], f"{operation.name}: not whole: {difference(tree, allowed)}")
+        place.recover()
+        tally.expect(place.memory() == tree and not place.leftovers(), f"{operation.name}: recovery had work to do")
+    return tally
 
 
 def _open_files(place: Place) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memory.errors import MemdeckError
+from memory.errors import MemdeckError, NotFoundError
 from memory.storage.transaction import Transaction
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import KILLED, Tally
+from tests.crash.kill import KILLED, Tally, some
 from tests.crash.operations import OPERATIONS, Operation, Place, states
 
 MARK = b"\n<!-- foreign -->\n"
@@ -74,13 +74,26 @@ def apart(writer: Callable[[Path], None], path: Path, patience: float = 0.02) ->
     return pid
 
 
-def foreign(top: Path, every: int = 1, *, killed: int = 0, near: bool = False) -> Tally:
+def foreign(
+    top: Path,
+    every: int = 1,
+    *,
+    killed: int = 0,
+    near: bool = False,
+    looking: bool = False,
+    operations: Sequence[str] = (),
+) -> Tally:
     """Let a writer come before each call; with `killed`, the change is killed that many calls later as well.
 
-    With `near`, only before the calls that put a file in its place.
+    With `near`, only before the calls that put a file in its place; with `looking`, before those that only look too.
+    `operations` names those to cross, all without.
     """
-    tally = Tally("foreign writer at each call" + (", then kill -9" if killed else ""))
+    what = "foreign writer at each call" + (" that looks or changes" if looking else "")
+    tally = Tally(what + (", then kill -9" if killed else ""))
+    wanted = some(every)
     for operation in OPERATIONS:
+        if operations and operation.name not in operations:
+            continue
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
@@ -89,20 +102,19 @@ def foreign(top: Path, every: int = 1, *, killed: int = 0, near: bool = False) -
         new = [name for name, data in allowed[-1].items() if data is not None and name not in allowed[0]]
         crossings = [(writer, name) for name in changed for writer in WRITERS] + [(newly, name) for name in new]
         place = start.copy(folder / "count")
-        with in_force(Calls()) as calls:
+        with in_force(Calls(looking=looking)) as calls:
             operation.run(place)
         place.clear()
-        turn = 0
         for number in range(calls.count):
             if near and calls.names[number] not in ("renameat2", "link", "rename"):
                 continue
             for writer, name in crossings:
-                turn += 1
-                if turn % every:
+                if not wanted():
                     continue
                 place = start.copy(folder / "crossed")
                 where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
-                _crossed(tally, operation, place, number, partial(_write, place, writer, name), killed, where)
+                write = partial(_write, place, writer, name)
+                _crossed(tally, operation, place, number, write, killed, where, looking=looking)
                 _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
                 place.clear()
     return tally
@@ -127,6 +139,8 @@ def _crossed(
     write: Callable[[], None],
     killed: int,
     where: str,
+    *,
+    looking: bool,
 ) -> None:
     """Run an operation while somebody writes; in a process of its own, which may be killed."""
     tally.points += 1
@@ -156,9 +170,11 @@ def _crossed(
 
     code = 1
     try:
-        with in_force(Calls(come)):
+        with in_force(Calls(come, looking=looking)):
             operation.run(place)
         code = 0
+    except NotFoundError:
+        code = 4  # In the moment in which the other program has no file there: refused, nothing was written.
     except MemdeckError as error:
         code = error.exit_code
     except BaseException:

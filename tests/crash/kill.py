@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.crash.calls import Calls, in_force
 from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
@@ -18,10 +19,15 @@ END = 0
 KILLED = -signal.SIGKILL
 
 
+class Violated(Exception):
+    """What one of the impatient raises at the first violation."""
+
+
 @dataclass
 class Tally:
-    """What a part of the harness tried, and what it found."""
+    """What a part of the harness tried, and what it found; without patience the first violation ends it."""
 
+    patient: ClassVar[bool] = True
     name: str
     points: int = 0
     violations: list[str] = field(default_factory=list)
@@ -31,10 +37,21 @@ class Tally:
         """Note a violation unless something holds."""
         if not holds:
             self.violations.append(what)
+            if not self.patient:
+                raise Violated(what)
 
     def worst(self, name: str, value: float) -> None:
         """Note the largest of some values."""
         self.notes[name] = max(self.notes.get(name, 0.0), value)
+
+
+def some(every: int, seed: int = 1) -> Callable[[], bool]:
+    """Return what says of one point after the other whether it is tried: on average each `every`th, always the same.
+
+    (A stride would go past whole kinds of points where they come in rows as long as itself.)
+    """
+    dice = random.Random(seed)
+    return lambda: every <= 1 or dice.random() * every < 1
 
 
 def killed_at(number: int, run: Callable[[], object], *, half: bool = False) -> int:
@@ -106,12 +123,13 @@ def difference(tree: Tree, allowed: list[Tree]) -> str:
 def kills(top: Path, every: int = 1, name: str = "kill -9 before each changing call") -> Tally:
     """Kill every operation before each of its calls (or each `every`th)."""
     tally = Tally(name)
+    wanted = some(every)
     for operation in OPERATIONS:
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
         names = points(operation, start, folder)
-        for number, half in _chosen(names, every):
+        for number, half in _chosen(names, wanted):
             place = start.copy(folder / "killed")
             where = f"{operation.name}, before {names[number]} {number}{' (half written)' if half else ''}"
             code = killed_at(number, partial(operation.run, place), half=half)
@@ -126,22 +144,24 @@ def kills(top: Path, every: int = 1, name: str = "kill -9 before each changing c
     return tally
 
 
-def _chosen(names: list[str], every: int) -> Iterator[tuple[int, bool]]:
-    for number in range(0, len(names), every):
-        yield number, False
-        if names[number] == "write":
+def _chosen(names: list[str], wanted: Callable[[], bool]) -> Iterator[tuple[int, bool]]:
+    for number, name in enumerate(names):
+        if wanted():
+            yield number, False
+        if name == "write" and wanted():
             yield number, True
 
 
 def compound(top: Path, every: int = 1, inner: int = 1) -> Tally:
     """Kill an operation, then kill its recovery before each of the calls that this makes."""
     tally = Tally("kill -9 again during recovery")
+    wanted = some(every)
     for operation in OPERATIONS:
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
         names = points(operation, start, folder)
-        for number in range(0, len(names), every):
+        for number in [number for number in range(len(names)) if wanted()]:
             crashed = start.copy(folder / "crashed")
             killed_at(number, partial(operation.run, crashed))
             _again(tally, crashed, allowed, f"{operation.name}, before {names[number]} {number}", inner)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory.errors import MemdeckError
-from memory.files import journal_edits, task_edits
+from memory.document import parse
+from memory.errors import MemdeckError, NotFoundError
+from memory.files import config, contacts, journal_edits, knowledge, monitors, task_edits
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
 from memory.maintenance import maintain
 from memory.storage import State, Store
 from memory.workspace import Workspace
@@ -67,9 +73,22 @@ class Place:
         return found
 
     def copy(self, top: Path) -> Place:
-        """Make a copy, which has its own inodes."""
+        """Make a copy, which has its own inodes; its state folder goes by the path that it has now."""
         shutil.copytree(self.top, top, symlinks=True)
-        return Place(top)
+        copy = Place(top)
+        known = copy.state / "memdeck" / self.state_folder.name
+        if known.is_dir():
+            known.rename(copy.state_folder)
+        # A minute old: files that changed just now are looked at more closely, which would be a matter of speed here.
+        for path in top.glob("shop/.aiter/memory/**/*.md"):
+            before = path.lstat().st_mtime_ns - 60_000_000_000
+            os.utime(path, ns=(before, before), follow_symlinks=False)
+        return copy
+
+    @property
+    def state_folder(self) -> Path:
+        """Where memdeck keeps what it knows of the workspace."""
+        return State(self.state, self.shop).folder.path
 
     def clear(self) -> None:
         """Remove it all."""
@@ -92,7 +111,7 @@ def sample(place: Place) -> None:
     place.state.mkdir()
     for path in SAMPLE.glob("*.md"):
         shutil.copy(path, memory / path.name)
-    place.workspace().change("first", lambda s: task_edits.add_task(s, "First of all", now=NOW), actor="cli", now=NOW)
+    changed(place, lambda s: task_edits.add_task(s, "First of all", now=NOW), name="first")
 
 
 def nothing(place: Place) -> None:
@@ -101,28 +120,86 @@ def nothing(place: Place) -> None:
     place.state.mkdir()
 
 
-def _edit(place: Place) -> None:
-    place.workspace().change(
-        "edit",
-        lambda s: task_edits.edit_task(s, "First of all", set={"notes": "a note"}, now=NOW),
-        actor="cli",
-        now=NOW,
-    )
+def changed(
+    place: Place, build: Callable[[Snapshot], Edit], *, actor: str = "cli", name: str = "edit", now: datetime = NOW
+) -> None:
+    """Make a change as a new process would.
+
+    The log is closed as well: processes that are forked later must not share an open database.
+    """
+    workspace = place.workspace()
+    workspace.change(name, build, actor=actor, now=now)
+    workspace.store.history._log.file.close()
 
 
-def _start(place: Place) -> None:
-    def start(snapshot):
-        edit = task_edits.start_task(snapshot, "First of all", now=NOW)
-        more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
-        return type(edit)({**edit.documents, **more.documents}, edit.summary, edit.ref)
+def _added(snapshot: Snapshot) -> Edit:
+    return task_edits.add_task(snapshot, "Second", now=NOW)
 
-    place.workspace().change("start", start, actor="cli", now=NOW)
+
+def _noted(snapshot: Snapshot) -> Edit:
+    return task_edits.edit_task(snapshot, "First of all", set={"notes": "a note"}, now=NOW)
+
+
+def _started(snapshot: Snapshot) -> Edit:
+    edit = task_edits.start_task(snapshot, "First of all", now=NOW)
+    more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
+    return Edit({**edit.documents, **more.documents}, edit.summary, edit.ref)
+
+
+def archived(place: Place) -> None:
+    """Make the sample workspace, maintained much later: its archives are filled."""
+    sample(place)
+    changed(place, lambda s: task_edits.done_task(s, "First of all", now=NOW))
+    maintain(place.workspace(), LATER, actor="maintain")
+
+
+def undone(place: Place) -> None:
+    """Make the sample workspace, in which the last change was undone."""
+    sample(place)
+    changed(place, _added)
+    place.workspace().undo(actor="cli", now=NOW)
+
+
+def by_an_agent(place: Place) -> None:
+    """Make the sample workspace, in which an agent changed a task and the journal, and a person another task since."""
+    sample(place)
+    changed(place, _started, actor="agent:a")
+    changed(place, _added)
 
 
 def _undo(place: Place) -> None:
+    changed(place, _added)
     workspace = place.workspace()
-    workspace.change("add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW)
+    if not any("Second" in record.summary for record in workspace.store.history.list(1)):
+        # The log failed just then. An undo would be that of an older change, and is not what is meant.
+        raise NotFoundError("change.not_found", "what was added is not listed")
     workspace.undo(actor="cli", now=NOW)
+
+
+def _of_the_agent(workspace: Workspace) -> str:
+    """Return the id of the agent's change, as `changes list` tells it."""
+    found = [record.id for record in workspace.store.history.list(actor="agent:a")]
+    if not found:
+        raise NotFoundError("change.not_found", "no change of the agent is listed")
+    return found[0]
+
+
+def _revert(place: Place) -> None:
+    workspace = place.workspace()
+    workspace.revert(_of_the_agent(workspace), actor="cli", now=NOW)
+
+
+def _earlier_version(place: Place) -> None:
+    workspace = place.workspace()
+    workspace.restore_version(_of_the_agent(workspace), "First of all", actor="cli", now=NOW)
+
+
+def _save(place: Place) -> None:
+    path = place.shop / ".aiter/memory/tasks.md"
+    base = parse(path.read_bytes())
+    changed(place, _added, actor="agent:a")
+    ours = parse(base.dump().replace(b"First of all", b"First of everything"))
+    place.workspace().save("save", "tasks.md", base, ours, actor="cli", now=NOW)
 
 
 def _move(place: Place) -> None:
@@ -155,31 +232,64 @@ def _maintain(place: Place) -> None:
     maintain(place.workspace(), LATER, actor="maintain")
 
 
+def _change(name: str, build: Callable[[Snapshot], Edit]) -> Operation:
+    return Operation(name, sample, lambda place: changed(place, build))
+
+
 OPERATIONS = [
     Operation("init", nothing, _init),
-    Operation(
-        "add",
-        sample,
-        lambda place: place.workspace().change(
-            "add", lambda s: task_edits.add_task(s, "Second", now=NOW), actor="cli", now=NOW
-        ),
-    ),
-    Operation("edit", sample, _edit),
-    Operation("start with a journal entry", sample, _start),
+    _change("add", _added),
+    _change("edit", _noted),
+    Operation("start with a journal entry", sample, lambda place: changed(place, _started, name="start")),
     Operation("maintain", sample, _maintain),
     Operation("add and undo", sample, _undo),
     Operation("move between files", sample, _move),
     Operation("remove a file", sample, _remove),
     Operation("create in a new folder", sample, _one_new),
+    Operation("redo", undone, lambda place: place.workspace().redo(actor="cli", now=NOW)),
+    Operation("revert an agent's change", by_an_agent, _revert),
+    Operation("restore an earlier version", by_an_agent, _earlier_version),
+    Operation(
+        "restore from the archive",
+        archived,
+        lambda place: place.workspace().restore("Set up CI", actor="cli", now=LATER),
+    ),
+    Operation("save over an agent's change", sample, _save),
+    _change("done", lambda s: task_edits.done_task(s, "First of all", outcome="well", now=NOW)),
+    _change("remove a task", lambda s: task_edits.remove_task(s, "First of all", now=NOW)),
+    _change("add to the journal", lambda s: journal_edits.add_entry(s, "Noted", ("a line",), at=None, now=NOW)),
+    _change("set a setting", lambda s: config.set_setting(s, "timezone", "Europe/Berlin", now=NOW)),
+    _change("add a fact", lambda s: knowledge.add_knowledge(s, "A new fact", section="Facts", now=NOW)),
+    _change("add a person", lambda s: contacts.add_contact(s, "person", {"name": "Ada"}, now=NOW)),
+    _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),
 ]
 
 
-def states(operation: Operation, top: Path) -> tuple[Place, list[Tree]]:
-    """Prepare an operation beneath a folder; return the place and the states that may be seen, in their order.
+_known: dict[str, tuple[Place, list[Tree]]] = {}
 
-    An operation of several changes has those in between as well.
+
+def states(operation: Operation, top: Path) -> tuple[Place, list[Tree]]:
+    """Prepare an operation; return the place (to be copied) and the states that may be seen, in their order.
+
+    An operation of several changes has those in between as well. `top` is a folder for trials. What is prepared once
+    is there for all parts of the harness, until the process ends.
     """
-    place = Place(top / "start")
+    if operation.name not in _known:
+        if not _known:
+            pid = os.getpid()
+            folder = tempfile.mkdtemp(prefix="memdeck-start-", dir=top.parent.parent)
+            atexit.register(lambda: os.getpid() == pid and shutil.rmtree(folder, ignore_errors=True))
+            _starts.append(Path(folder))
+        _known[operation.name] = _prepared(operation, _starts[0] / operation.name.replace(" ", "-"), top)
+    place, seen = _known[operation.name]
+    return place, list(seen)
+
+
+_starts: list[Path] = []
+
+
+def _prepared(operation: Operation, start: Path, top: Path) -> tuple[Place, list[Tree]]:
+    place = Place(start)
     operation.prepare(place)
     trial = place.copy(top / "trial")
     seen = [trial.memory()]

@@ -5,24 +5,31 @@ file system with a journal: what happened to names survives in the order in whic
 last sync of anything. `weak` promises only what POSIX does: the names in a folder survive up to the last sync of that
 folder, later ones in any folder on their own, so that half of a move may be there. Bytes of a file that was not
 synced are whole, cut short, zeros or missing. Each state is built on a real file system, and recovered from.
+
+A sync that fails loses what it was to bring to the disk, for good: a later one of the same file succeeds and says
+nothing. So success must not be told of a change of which a sync failed, unless it is there all the same.
 """
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import random
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memory.errors import MemdeckError
+from memory.storage import journal
 from memory.storage.journal import Intent, Role
 from memory.storage.marks import Mark
 from tests.crash.calls import Calls, in_force
-from tests.crash.kill import Tally, check
-from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
+from tests.crash.kill import Tally, check, killed_at, points, some
+from tests.crash.operations import OPERATIONS, Place, states
 
 Names = dict[str, int]
 DATA = ("whole", "empty", "zeros", "short")
@@ -32,7 +39,7 @@ DATA = ("whole", "empty", "zeros", "short")
 class Event:
     """One recorded call: what it did to the names of folders, or to the bytes of a file, or what it synced."""
 
-    kind: str  # names, data, sync
+    kind: str  # names, data, sync, lost (a sync that failed)
     effects: tuple[tuple[int, str, int | None], ...] = ()  # (folder, name, inode or None for gone)
     inode: int = 0
     data: bytes = b""
@@ -139,15 +146,23 @@ def cuts(start: Model, weak: bool, dice: random.Random, samples: int) -> Iterato
     """Yield the states that a power cut may leave, each with the number of events before it."""
     events = start.events
     for cut in range(len(events) + 1):
+        yield from _after(start, cut, weak, dice, samples)
+
+
+def _after(start: Model, cut: int, weak: bool, dice: random.Random, samples: int) -> Iterator[tuple[int, State]]:
+    """Yield the states of a power cut right after an event."""
+    events = start.events
+    if weak:
+        reaches = list(_reaches(events, cut, dice, samples))
+    else:
+        # What the last sync covers is there; of later names, as many as survived, in their order. Before the end
+        # of the change these are the states of earlier cuts.
         synced = max((n + 1 for n, event in enumerate(events[:cut]) if event.kind == "sync"), default=0)
-        if not weak:
-            reaches = [dict.fromkeys(_touched(events), cut)]
-            del synced
-        else:
-            reaches = list(_reaches(events, cut, dice, samples))
-        for reach in reaches:
-            for data in DATA:
-                yield cut, _state(start, cut, reach, data)
+        least = synced if cut == len(events) else cut
+        reaches = [dict.fromkeys(_touched(events), reach) for reach in range(least, cut + 1)]
+    for reach in reaches:
+        for data in DATA:
+            yield cut, _state(start, cut, reach, data)
 
 
 def _touched(events: list[Event]) -> set[int]:
@@ -164,6 +179,11 @@ def _reaches(events: list[Event], cut: int, dice: random.Random, samples: int) -
     for folder in floor:
         yield {**floor, folder: cut}
         yield {**dict.fromkeys(floor, cut), folder: floor[folder]}
+    if cut == len(events):
+        # At the end of a change every folder may have stayed behind at any of its names.
+        for number, event in enumerate(events):
+            for folder in {folder for folder, _, _ in event.effects if number >= floor[folder]}:
+                yield {**dict.fromkeys(floor, cut), folder: number}
     for _ in range(samples):
         yield {folder: dice.randint(least, cut) for folder, least in floor.items()}
 
@@ -171,6 +191,7 @@ def _reaches(events: list[Event], cut: int, dice: random.Random, samples: int) -
 def _state(start: Model, cut: int, reach: dict[int, int], data: str) -> State:
     folders = {inode: dict(names) for inode, names in start.folders.items()}
     files = {inode: [content, content] for inode, content in start.files.items()}  # synced, written
+    lost: set[int] = set()
     for number, event in enumerate(start.events[:cut]):
         for folder, name, inode in event.effects:
             if number < reach.get(folder, 0):
@@ -182,7 +203,9 @@ def _state(start: Model, cut: int, reach: dict[int, int], data: str) -> State:
             written = files.setdefault(event.inode, [b"", b""])
             at = len(written[1]) if event.offset is None else event.offset
             written[1] = written[1][:at] + event.data + written[1][at + len(event.data) :]
-        elif event.kind == "sync" and event.inode in files:
+        elif event.kind == "lost":
+            lost.add(event.inode)
+        elif event.kind == "sync" and event.inode in files and event.inode not in lost:
             files[event.inode][0] = files[event.inode][1]
     return State(folders, {inode: _content(synced, written, data) for inode, (synced, written) in files.items()})
 
@@ -220,49 +243,127 @@ def build(model: Model, state: State, top: Path) -> None:
     real = {model.stamps[inode]: path for inode, path in made.items()}
     for record in records:
         intent = Intent.decode(record.read_bytes())
+        files = journal._files(record.read_bytes())
         if intent is not None:
             record.write_bytes(_renumbered(intent, real).encode())
+        elif files:
+            marked = [replace(file, mark=_mark(file.mark, real)) for file in files]
+            record.write_bytes(journal._encode({"files": [asdict(file) for file in marked]}))
 
 
 def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
-    def mark(old: Mark | None) -> Mark | None:
-        if old is None:
-            return None
-        if old.ino not in real:
-            return replace(old, ino=0)
-        found = real[old.ino].stat()
-        return replace(old, ino=found.st_ino, mtime_ns=found.st_mtime_ns)
-
-    roles = tuple(Role(role.path, role.label, mark(role.before), mark(role.after)) for role in intent.roles)
-    return replace(intent, roles=roles)
+    roles = []
+    for role in intent.roles:
+        before, after = (None if mark is None else _mark(mark, real) for mark in (role.before, role.after))
+        roles.append(Role(role.path, role.label, before, after))
+    return replace(intent, roles=tuple(roles))
 
 
-def recorded(operation: Operation, place: Place) -> tuple[Model, int]:
-    """Run an operation and return the model of what it did, and how many events there were when it returned."""
+def _mark(old: Mark, real: dict[int, Path]) -> Mark:
+    if old.ino not in real:
+        return replace(old, ino=0)
+    found = real[old.ino].stat()
+    ctime = found.st_ctime_ns if old.ctime_ns else 0
+    return replace(old, ino=found.st_ino, mtime_ns=found.st_mtime_ns, ctime_ns=ctime)
+
+
+def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:
+    """Run something and return the model of what it did, and what it raised; the sync `failing` fails."""
     model = Model()
     model.load(place.top)
     start = {inode: dict(names) for inode, names in model.folders.items()}
-    with in_force(Calls(after=model.record)):
-        operation.run(place)
+    turns = itertools.count()
+
+    def fail(_: int, name: str, args: tuple[Any, ...], __: dict[str, Any]) -> None:
+        if name == "fsync" and next(turns) == failing:
+            model.events.append(Event("lost", inode=model._at(args[0])))
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    told: BaseException | None = None
+    with in_force(Calls(fail, after=model.record)):
+        try:
+            run(place)
+        except Exception as error:
+            told = error
     model.folders = {inode: start.get(inode, {}) for inode in model.folders}
-    return model, len(model.events)
+    return model, told
+
+
+def again(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
+    """Kill every operation before each of its calls, and cut the power while the next start recovers from that."""
+    tally = Tally("kill -9, then a power cut during recovery")
+    dice, wanted = random.Random(seed), some(every)
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        names = points(operation, start, folder)
+        for number in [number for number in range(len(names)) if wanted()]:
+            place = start.copy(folder / "run")
+            killed_at(number, partial(operation.run, place))
+            model, told = recorded(Place.recover, place)
+            where = f"{operation.name}, before {names[number]} {number}, cut in recovery"
+            tally.expect(told is None, f"{where}: raised {told!r}")
+            seen: set[int] = set()
+            for _, state in (*cuts(model, False, dice, samples), *cuts(model, True, dice, samples)):
+                if state.key() not in seen:
+                    seen.add(state.key())
+                    build(model, state, place.top)
+                    tally.points += 1
+                    check(tally, place, allowed, where)
+            place.clear()
+    return tally
+
+
+def failed_syncs(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tally:
+    """Let each sync of each operation fail, and cut the power when the operation has come to its end."""
+    tally = Tally("a sync that fails, then a power cut")
+    dice, wanted = random.Random(seed), some(every)
+    for operation in OPERATIONS:
+        folder = top / operation.name.replace(" ", "-")
+        folder.mkdir()
+        start, allowed = states(operation, folder)
+        place = start.copy(folder / "count")
+        whole, _ = recorded(operation.run, place)
+        place.clear()
+        for number in range(sum(event.kind == "sync" for event in whole.events)):
+            if not wanted():
+                continue
+            place = start.copy(folder / "run")
+            model, told = recorded(operation.run, place, number)
+            where = f"{operation.name}, sync {number} failed"
+            tally.expect(told is None or isinstance(told, MemdeckError), f"{where}: raised {told!r}")
+            seen: set[int] = set()
+            done = len(model.events)
+            for _, state in (*_after(model, done, False, dice, samples), *_after(model, done, True, dice, samples)):
+                if state.key() in seen:
+                    continue
+                seen.add(state.key())
+                build(model, state, place.top)
+                tally.points += 1
+                tree = check(tally, place, allowed, where)
+                if told is None:
+                    tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
+            place.clear()
+    return tally
 
 
 def power(top: Path, *, weak: bool, every: int = 1, samples: int = 6, seed: int = 1) -> Tally:
     """Cut the power during every operation; every `every`th different state is built and recovered from."""
     tally = Tally(f"power cut, {'weak' if weak else 'ordered'} persistence, torn data")
-    dice = random.Random(seed)
+    dice, wanted = random.Random(seed), some(every)
     for operation in OPERATIONS:
         folder = top / operation.name.replace(" ", "-")
         folder.mkdir()
         start, allowed = states(operation, folder)
         place = start.copy(folder / "run")
-        model, done = recorded(operation, place)
+        model, told = recorded(operation.run, place)
+        tally.expect(told is None, f"{operation.name}: raised {told!r}")
+        done = len(model.events)
         seen: set[int] = set()
-        turns = itertools.count()
         for cut, state in cuts(model, weak, dice, samples):
             key = state.key() ^ (cut == done)
-            if key in seen or (next(turns) % every and cut < done):
+            if key in seen or not (wanted() or cut == done):
                 continue
             seen.add(key)
             build(model, state, place.top)
@@ -272,6 +373,3 @@ def power(top: Path, *, weak: bool, every: int = 1, samples: int = 6, seed: int 
             if cut == done:
                 tally.expect(tree == allowed[-1], f"{where}: acknowledged, and gone")
     return tally
-
-
-__all__ = ["Tree", "power"]

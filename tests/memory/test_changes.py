@@ -363,3 +363,43 @@ def test_a_note_in_the_journal_is_not_what_a_change_was_about(workspace: Workspa
     assert (found["file"], found["entry"]) == ("tasks.md", find_task(workspace.snapshot(), "Deploy").ref)
     workspace.undo(actor="human", now=NOW)
     assert text(workspace, "journal.md") == before
+
+
+def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Workspace) -> None:
+    """However often an addition went and came back, no way leads to two of it."""
+
+    def count() -> int:
+        return text(workspace).count("### [NORMAL] Only once\n")
+
+    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    first = workspace.undo(actor="cli", now=NOW)
+    workspace.revert(first.id, actor="cli", now=NOW)
+    assert count() == 1
+    assert workspace.store.history.get(add.id).undone_by is None
+    second = workspace.undo(actor="cli", now=NOW)
+    assert count() == 0
+    assert workspace.store.history.get(add.id).undone_by == first.id
+    workspace.revert(second.id, actor="cli", now=NOW)
+    assert count() == 1
+    third = workspace.revert(add.id, actor="cli", now=NOW)
+    again = workspace.revert(third.id, actor="cli", now=NOW)
+    assert count() == 1
+    for taken_back in (first, second, third):
+        with pytest.raises(ConflictError) as caught:
+            workspace.revert(taken_back.id, actor="cli", now=NOW)
+        assert caught.value.code == "change.undone"
+    assert count() == 1
+    assert workspace.store.history.get(again.id).undone_by is None
+
+
+def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Workspace) -> None:
+    """A revert that was undone, redone and undone again: what redid it stands no more than the revert itself."""
+    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    workspace.revert(add.id, actor="cli", now=NOW)
+    workspace.undo(actor="cli", now=NOW)
+    again = workspace.redo(actor="cli", now=NOW)
+    workspace.undo(actor="cli", now=NOW)
+    with pytest.raises(ConflictError) as caught:
+        workspace.revert(again.id, actor="cli", now=NOW)
+    assert caught.value.code == "change.undone"
+    assert text(workspace).count("### [NORMAL] Only once\n") == 1

@@ -345,3 +345,56 @@ def test_a_file_with_markers_is_not_saved(workspace: Workspace) -> None:
     with pytest.raises(MemdeckError) as caught:
         workspace.save("edit", "tasks.md", base, parse(base.dump() + b"z\n"), actor="human", now=NOW)
     assert caught.value.code == "file.conflict_markers"
+
+
+def test_a_current_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path has no meaning where the current folder was removed."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError) as caught:
+        Workspace.open(".")
+    assert caught.value.code == "workspace.no_folder"
+
+
+@pytest.mark.parametrize("place", [".aiter", ".aiter/memory"])
+def test_a_file_in_the_place_of_the_memory_is_named(tmp_path: Path, place: str) -> None:
+    """`init` would not help there, so something else is advised."""
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).touch()
+    with pytest.raises(UsageError, match="is not a folder") as caught:
+        Workspace.open(tmp_path)
+    assert caught.value.code == "workspace.not_found"
+
+
+@pytest.mark.parametrize("data", ["## Pending\n".encode("utf-16"), bytes(500)], ids=["UTF-16", "zeros"])
+def test_what_is_no_utf8_text_is_not_written(workspace: Workspace, data: bytes) -> None:
+    """UTF-8 in the middle of another encoding would make it unreadable for everybody."""
+    (workspace.memory / "tasks.md").write_bytes(data)
+
+    def build(snapshot: Snapshot) -> Edit:
+        return Edit({"tasks.md": parse(data + b"more")}, "more")
+
+    with pytest.raises(RefusedError) as caught:
+        workspace.change("add", build, actor="human", now=NOW)
+    assert caught.value.code == "file.not_text"
+    assert (workspace.memory / "tasks.md").read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["archive", "."])
+def test_a_folder_outside_is_not_listed(workspace: Workspace, tmp_path: Path, name: str) -> None:
+    """The names in it are nobody's business who only has a clone."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "tasks-2024-01.md").write_text("secret")
+    folder = workspace.memory / name
+    if name == ".":
+        workspace.memory.rename(tmp_path / "moved")
+        folder = workspace.memory
+    folder.symlink_to(outside)
+    snapshot = workspace.snapshot()
+    assert snapshot.archive_names == ()
+    listed = snapshot.folder
+    assert listed is not None
+    assert "secret" not in repr(listed)
+    assert "2024-01" not in repr(listed)

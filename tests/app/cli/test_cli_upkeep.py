@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.conftest import Answer
+from tests.crash.calls import without_exchange, without_leases
 
 Memdeck = Callable[..., Answer]
 
@@ -103,7 +104,7 @@ def test_status(memdeck: Memdeck) -> None:
     people = memdeck("status").out
     assert "\nOverdue (1)\n" in people
     assert people.endswith("last maintenance: never\n")
-    assert memdeck("--maintain").code == 0
+    assert memdeck("--maintain", "--no-exec").code == 0
     assert memdeck("status", "-o", "json").data["last_maintenance"] == "2024-01-15T12:00:00Z"
 
 
@@ -174,16 +175,25 @@ def test_doctor(memdeck: Memdeck, memory: Path) -> None:
     assert "workspace" in {check["name"] for check in outside.objects}
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["monitors", "check"],
-        ["monitors", "check", "Disk Space"],
-    ],
-    ids=" ".join,
-)
-def test_verbs_that_are_not_there_yet(memdeck: Memdeck, words: list[str]) -> None:
-    """They have their help, and say so with exit code 2."""
-    answer = memdeck(*words, "-o", "json")
-    assert (answer.code, answer.data["error"]["code"]) == (2, "verb.not_there_yet")
-    assert memdeck(*words, "--help").code == 0
+def test_doctor_looks_at_what_protects_changes(memdeck: Memdeck, memory: Path) -> None:
+    """Reduced protection and a change log that fails are told, and neither stops a change nor needs a person."""
+
+    def levels() -> dict[str, str]:
+        answer = memdeck("doctor", "-o", "json")
+        assert answer.code == 0, answer.out
+        return {check["name"]: check["level"] for check in answer.data["checks"]}
+
+    assert memdeck("tasks", "add", "One").code == 0
+    before = sorted(path.name for path in memory.parent.iterdir())
+    assert (levels()["protection"], levels()["history"]) == ("ok", "ok")
+    assert sorted(path.name for path in memory.parent.iterdir()) == before
+    (log,) = Path(os.environ["XDG_STATE_HOME"]).glob("memdeck/*/changes.sqlite")
+    log.unlink()
+    log.mkdir()
+    with without_exchange(), without_leases():
+        assert (levels()["protection"], levels()["history"]) == ("warning", "warning")
+        assert memdeck("tasks", "add", "Two").code == 0
+    assert "Two" in (memory / "tasks.md").read_text()
+    log.rmdir()
+    log.with_name("changes.damaged.sqlite").touch()
+    assert levels()["history"] == "note"

@@ -103,3 +103,21 @@ def test_hostile_sizes(unit: bytes) -> None:
     start = time.process_time()
     parse(b"## A\n### t\n" + unit * (500_000 // len(unit))).problems()
     assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("## A\n##B\n", [(1, "document.heading")]),
+        ("## A\n###[HIGH] x\n", [(1, "document.heading")]),
+        ("## A\n###\u00a0x\n", [(1, "document.heading")]),
+        ("## A\n#hashtag\n####x\n## \n", []),
+        ("## A\n```\n##B\n```\n", []),
+        ("\ufeff\ufeff---\na: b\n---\n", [(0, "document.mark")]),
+        ("## A\n\ufeff## B\n", [(1, "document.mark")]),
+        ("\ufeff## A\ntext \ufeff## B\n", []),
+    ],
+)
+def test_lines_that_were_meant_as_headings(text: str, found: list[tuple[int, str]]) -> None:
+    """A line that misses being a heading by a blank or a mark is reported, not outside of text."""
+    assert found == [(line, code) for line, code, _ in parse(text.encode()).problems()]

@@ -259,6 +259,8 @@ def test_time_and_size_are_bounded(tmp_path: Path, talk: Answering, scheme: str,
         ("http://a\x00b/", "failing", "not an address"),
         ("http://\udcff/", "failing", ""),
     ],
+    # Names of their own: a port would have another one in each process.
+    ids=["closed", "unknown", "ftp", "file", "empty", "nonsense", "torn", "port", "nul", "surrogate"],
 )
 def test_addresses_that_lead_nowhere(tmp_path: Path, url: str, state: str, summary: str) -> None:
     """What cannot be reached fails in words; nothing raises."""

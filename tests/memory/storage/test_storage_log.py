@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, NotFoundError, RefusedError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, State, Store
 from memory.storage.history import History
 from memory.storage.log import ChangeLog
@@ -180,17 +180,48 @@ def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now:
     assert "cannot be used" in store.history.warnings[0]
 
 
-def test_a_link_in_the_place_of_the_log_is_refused(reopened, tasks: Path, tmp_path: Path, now: datetime) -> None:
-    """What it leads to would be written to."""
+def test_a_link_in_the_place_of_the_log_is_not_followed(reopened, tasks: Path, tmp_path: Path, now: datetime) -> None:
+    """What it leads to would be written to; the change is made without the log, with a warning."""
     store = reopened()
     write(store, now, b"one")
     store.history._log.file.close()
     log_path(store).unlink()
     log_path(store).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RefusedError):
-        write(reopened(), now, b"two")
+    store = reopened()
+    write(store, now, b"two")
     assert not (tmp_path / "elsewhere").exists()
+    assert tasks.read_bytes() == b"two"
+    assert "link" in store.history.warnings[0]
+
+
+def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: datetime) -> None:
+    """A change of which the log lost a part is refused as a whole, with a code of its own."""
+    store = reopened()
+    change = write(store, now, b"one")
+    store.history._log.file.close()
+    with sqlite3.connect(log_path(store)) as database:
+        database.execute("DELETE FROM region")
+    database.close()
+    store = reopened()
+    with pytest.raises(MemdeckError) as caught:
+        store.history.revert(change.id, actor="human", now=now)
+    assert caught.value.code == "change.log_failed"
     assert tasks.read_bytes() == b"one"
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "FIFO"])
+def test_what_is_no_log_does_not_stop_a_change(reopened, tasks: Path, now: datetime, make) -> None:
+    """A folder or FIFO in its place costs the record of the change, and is named with its whole path."""
+    store = reopened()
+    write(store, now, b"one")
+    store.history._log.file.close()
+    path = log_path(store)
+    path.unlink()
+    make(path)
+    store = reopened()
+    write(store, now, b"two")
+    assert tasks.read_bytes() == b"two"
+    assert f"{path} is a " in store.history.warnings[0]
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o707])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -98,7 +100,11 @@ def test_a_link_to_the_workspace_shares_its_state(tmp_path: Path, workspace: Pat
     assert paths[0] == paths[1] != paths[2]
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}'])
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{", b"[]", b"[" * 100_000, b'{"lastChange": 3}', b'{"lastChange": "2024-01-15"}'],
+    ids=lambda text: repr(text[:20]),
+)
 def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes) -> None:
     """A record that cannot be read is no reason to fail, and the next change writes a good one."""
     change(store, now)
@@ -144,3 +150,56 @@ def test_refuses_a_state_that_others_control(store: Store, now: datetime, level:
     with pytest.raises(RefusedError) as caught:
         change(store, now)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_refuses_a_state_home_that_is_no_folder(workspace: Path, tmp_path: Path, now: datetime, kind: str) -> None:
+    """What stands in the place of the folder for state is named, and nothing is changed."""
+    home = tmp_path / "home"
+    if kind == "file":
+        home.touch()
+    else:
+        home.symlink_to("nosuch")
+    with pytest.raises(RefusedError, match=str(home)) as caught:
+        change(Store(workspace / ".aiter", state=State(home, workspace)), now)
+    assert caught.value.code == "file.not_folder"
+
+
+def test_a_record_that_is_no_file_is_named_with_its_path(store: Store, now: datetime) -> None:
+    """A name without its folder would tell nobody where to look."""
+    change(store, now)
+    assert store.state is not None
+    path = store.state.folder.path / "state.json"
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(RefusedError, match=str(path)):
+        store.state.read()
+
+
+@pytest.mark.parametrize("values", [{"files": 7}, {"files": [1, {"name": "../x", "mark": None}]}, {"roles": 5}])
+def test_nonsense_with_a_good_checksum_counts_as_nothing(store: Store, now: datetime, values) -> None:
+    """Records of another shape neither stop a change nor are carried out."""
+    change(store, now)
+    assert store.state is not None
+    body = json.dumps(values).encode()
+    for name in ("intent-.aiter", "displaced-.aiter"):
+        record = b"memdeck 1 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
+        (store.state.folder.path / name).write_bytes(record)
+    change(store, now)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [("link", "file.link"), ("FIFO", "file.not_regular"), ("folder", "file.not_regular")]
+)
+def test_a_planted_lock_is_refused_with_what_helps(store: Store, workspace: Path, now: datetime, kind, code) -> None:
+    """A lock that is none is not opened, not written to, and may be removed."""
+    lock = workspace / ".aiter/.memdeck/lock"
+    lock.parent.mkdir(0o700)
+    {"link": lambda: lock.symlink_to(workspace.parent / "new"), "FIFO": lambda: os.mkfifo(lock), "folder": lock.mkdir}[
+        kind
+    ]()
+    with pytest.raises(RefusedError) as caught:
+        change(store, now)
+    assert caught.value.code == code
+    assert "memdeck makes it anew" in caught.value.hint
+    assert not (workspace.parent / "new").exists()

@@ -110,8 +110,22 @@ def test_links_in_a_circle_end(workspace: Path, tasks: Path) -> None:
     """A link that leads to itself is an error, not a hang."""
     tasks.unlink()
     tasks.symlink_to("tasks.md")
-    with pytest.raises(Exception, match="ELOOP"):
+    with pytest.raises(RefusedError, match="ELOOP") as caught:
         fsio.read(PATH, workspace)
+    assert caught.value.code == "file.link_loop"
+
+
+def test_a_folder_that_is_a_link_to_itself_ends(workspace: Path) -> None:
+    """The same for a folder on the way."""
+    (workspace / ".aiter").rename(workspace / "moved")
+    (workspace / ".aiter").symlink_to(".aiter")
+    assert refused(PATH, workspace) == "file.link_loop"
+
+
+def test_a_file_too_large_for_the_memory_is_refused(workspace: Path, tasks: Path) -> None:
+    """A terabyte of holes is not read."""
+    os.truncate(tasks, 1 << 40)
+    assert refused(PATH, workspace) == "file.too_large"
 
 
 def test_a_dangling_link_is_absent(workspace: Path, tasks: Path) -> None:

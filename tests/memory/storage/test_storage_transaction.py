@@ -318,7 +318,7 @@ def test_a_failure_in_the_middle_is_put_back(
     plans += [("memory/b.md", b"b", data), ("memory/archive/a.md", b"a", b"c" if data else None)]
     with pytest.raises(MemdeckError) as caught:
         attempt(store, now, *plans, ("memory/archive/new.md", None, b"d"))
-    assert (caught.value.code, caught.value.details["errno"]) == ("file.io", "EXDEV")
+    assert (caught.value.code, caught.value.details["errno"]) == ("file.other_device", "EXDEV")
     assert tree(workspace) == before
     assert (tasks.stat().st_ino, tasks.stat().st_nlink) == (inode, 1)
     assert list(stage.iterdir()) == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.changes import list_changes
 from memory.facts.inject import inject
 from memory.facts.reading import read_facts
 from memory.facts.settings import Settings
@@ -137,8 +138,8 @@ async def test_another_programs_fact_appears(place: Workspace) -> None:
         pane = app.navigation.pane
         assert ids(pane)[0] == "m-9"
         assert [row.item.id for row in pane.line_list.flashing] == ["m-9"]
-        (change,) = app.noticing.newest_first()
-        assert (change.actor, change.titles) == ("outside", ("From outside",))
+        (change,) = list_changes(place, actor="outside")
+        assert [one.title for one in change.touched] == ["From outside"]
         await press(pilot, "0")
         assert "From outside" in screen_text(app)
 

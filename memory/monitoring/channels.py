@@ -1,0 +1,178 @@
+"""Where messages go: config.md names channels, contacts.md says what they are, the person's own file has addresses.
+
+The address of a channel is a secret. It stands only in `channels.toml` in the person's configuration folder, which
+nobody else may read, or in the environment as `MEMDECK_CHANNEL_<ID>`; never in a workspace. Example:
+
+    [channels]
+    channel-abc123 = "tgram://TOKEN/CHAT"
+    channel-def456 = ["slack://TOKEN", "mailto://USER:PASSWORD@example.com"]
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory.errors import ConfigError, UsageError
+
+from .windows import Window, parse_windows
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+FILE = "channels.toml"
+_PREFIX = "MEMDECK_CHANNEL_"
+_LONGEST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One channel as memory files name it, with its addresses; its representation shows none of them.
+
+    `why` says why nothing can be sent there; empty where it can.
+    """
+
+    id: str
+    name: str
+    urls: tuple[str, ...] = ()
+    why: str = ""
+
+    def __repr__(self) -> str:
+        """Show id and name only."""
+        return f"Channel({self.id!r}, {self.name!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where messages of a workspace go: channels in the order in which they are tried, and when not.
+
+    `priority` is what a message has that names none; `problems` are sentences.
+    """
+
+    channels: tuple[Channel, ...] = ()
+    priority: str = "normal"
+    quiet: tuple[Window, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> tuple[Channel, ...]:
+        """The channels that messages can go to."""
+        return tuple(channel for channel in self.channels if not channel.why)
+
+
+class Addresses:
+    """The addresses of the person's channels; read when the first is asked for."""
+
+    def __init__(self, config_home: Path | None, environ: Mapping[str, str]) -> None:
+        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only."""
+        self._file = None if config_home is None else config_home / "memdeck" / FILE
+        self._environ = environ
+        self._known: dict[str, tuple[str, ...]] | None = None
+
+    def of(self, channel: str) -> tuple[str, ...]:
+        """Return the addresses of a channel, by its id; the environment counts before the file.
+
+        ConfigError `channels.private` where others can read the file, `channels.invalid` where it is none.
+        """
+        set_ = self._environ.get(variable_of(channel))
+        if set_:
+            return tuple(set_.split())
+        if self._known is None:
+            self._known = {} if self._file is None else _read(self._file)
+        return self._known.get(channel, ())
+
+
+def variable_of(channel: str) -> str:
+    """Return the environment variable of a channel: `MEMDECK_CHANNEL_CHANNEL_ABC123`."""
+    return _PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper()
+
+
+def _read(file: Path) -> dict[str, tuple[str, ...]]:
+    import tomllib
+
+    try:
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise _invalid(file, error.strerror or "it cannot be read") from None
+    with os.fdopen(fd, "rb") as opened:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise _invalid(file, "it is no file")
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise ConfigError(
+                "channels.private", f"others can read {file}, which holds secrets", f"chmod 600 {file}", file=str(file)
+            )
+        data = opened.read(_LONGEST)
+    try:
+        values = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        # The message of the parser names line and column, and no content.
+        place = re.search(r"\(at [^)]*\)", str(error))
+        raise _invalid(file, f"it is no TOML {place[0] if place else ''}".rstrip()) from None
+    channels = values.get("channels", {})
+    known: dict[str, tuple[str, ...]] = {}
+    for name, value in (channels if isinstance(channels, dict) else {}).items():
+        value = value.get("url") if isinstance(value, dict) else value
+        urls = value if isinstance(value, list) else [value]
+        known[name] = tuple(url for url in urls if isinstance(url, str) and url)
+        if len(known[name]) < max(1, len(urls)):
+            raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
+    return known
+
+
+def _invalid(file: Path, why: str) -> ConfigError:
+    return ConfigError("channels.invalid", f"{file}: {why}", "see docs/alerts.md", file=str(file))
+
+
+def read_route(snapshot: Snapshot, addresses: Addresses) -> Route:
+    """Return where messages of a workspace go; never fails, what is wrong is among the problems."""
+    config = snapshot.config
+    problems: list[str] = []
+    priority = (config.get("priority") or "normal").casefold()
+    quiet: tuple[Window, ...] = ()
+    hours = config.get("quietHours")
+    if hours is not None:
+        try:
+            quiet = parse_windows(hours)
+        except UsageError as error:
+            problems.append(f"config.md: quietHours: {error.message}")
+    if (config.get("target") or "im").casefold() in ("off", "false"):
+        return Route((), priority, quiet, tuple(problems))
+    wanted = dict.fromkeys(
+        name for key in ("channelId", "primaryChannel", "secondaryChannel") if (name := config.get(key)) is not None
+    )
+    channels = []
+    for name in wanted:
+        channel = _channel(snapshot, name, addresses, problems)
+        channels.append(channel)
+    if priority not in ("low", "normal", "high"):
+        priority = "normal"
+    return Route(tuple(channels), priority, quiet, tuple(dict.fromkeys(problems)))
+
+
+def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> Channel:
+    """Look a channel up by its id, or by its name."""
+    rows = snapshot.contacts.channels
+    row = next((one for one in rows if one.id == wanted), None)
+    row = row or next((one for one in rows if one.name == wanted), None)
+    if row is None:
+        problems.append(f"config.md names the channel {wanted[:60]!r}, which is not in contacts.md")
+        return Channel(wanted, wanted, (), "it is not in contacts.md")
+    known = row.id or wanted
+    if row.status.strip().casefold() in ("disconnected", "off", "disabled"):
+        return Channel(known, row.name, (), "it is disconnected")
+    try:
+        urls = addresses.of(known)
+    except ConfigError as error:
+        problems.append(error.message)
+        return Channel(known, row.name, (), error.message)
+    if not urls:
+        return Channel(known, row.name, (), f"{FILE} has no address for it")
+    return Channel(known, row.name, urls)

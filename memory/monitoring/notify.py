@@ -1,0 +1,62 @@
+"""Sending one message to the addresses of a channel, by apprise (the extra `notify`).
+
+Addresses are secrets: nothing that comes back from here holds one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_HTTP = re.compile(r"error=(\d{3})\b")
+_TYPES = {"low": "info", "normal": "warning", "high": "failure"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Whether a message went out, and if not, why in a few words."""
+
+    ok: bool
+    detail: str = ""
+
+
+def send(urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> Sent:
+    """Send a message to all addresses; it is sent when all of them took it. Never fails, never echoes an address.
+
+    `priority` is low, normal or high; `good` news look like it where a service has a way to show that.
+    """
+    import logging
+    import warnings
+
+    try:
+        import apprise
+    except ImportError:
+        return Sent(False, "apprise is not installed: pip install 'memdeck[notify]'")
+    # What a service logs may name its address: it is caught here, and only the status of an answer is taken from it.
+    capture = apprise.LogCapture(level=logging.WARNING)  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings(), capture as log:
+        try:
+            # What its services import may be old: that is no matter of this message.
+            warnings.simplefilter("ignore")
+            # One after the other, in this thread, and nothing of it kept on the disk.
+            asset = apprise.AppriseAsset(app_id="memdeck", app_desc="memdeck", async_mode=False, storage_mode="memory")
+            service = apprise.Apprise(asset=asset)
+            for number, url in enumerate(urls, 1):
+                if not service.add(url):
+                    return Sent(False, f"address {number} of the channel is none that apprise knows")
+            kind = apprise.NotifyType("success" if good else _TYPES.get(priority, "warning"))
+            ok = service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
+        except Exception as error:  # a service's own code: whatever it raises is a message that did not go out
+            return Sent(False, f"the service failed ({type(error).__name__})")
+        if ok:
+            return Sent(True)
+        status = _HTTP.search(log.getvalue())
+    return Sent(False, f"the server answered {status[1]}" if status else "the server cannot be reached")
+
+
+def available() -> bool:
+    """Tell whether messages can be sent at all, without loading what sends them."""
+    from importlib.util import find_spec
+
+    return find_spec("apprise") is not None

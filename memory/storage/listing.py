@@ -1,0 +1,35 @@
+"""What lies in a folder of the workspace, told without following a link that leads out of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """Why the names in a folder are not told: the code of the problem, and what the folder is."""
+
+    code: str
+    what: str
+
+
+def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:
+    """Return what lies in a folder, sorted, or why that is not told; nothing where the folder is missing.
+
+    A link that leads out of the workspace is not followed: a clone must not show what lies elsewhere.
+    """
+    try:
+        names = tuple(sorted(os.listdir(folder)))
+        if os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/"):
+            return names
+        return Unlisted("file.link_outside", "a link that leads out of the workspace")
+    except FileNotFoundError:
+        return Unlisted("file.link_dangling", "a link to nothing") if os.path.islink(folder) else ()
+    except NotADirectoryError:
+        return Unlisted("file.not_folder", "not a folder")
+    except OSError as error:
+        code = "file.link_loop" if error.errno == errno.ELOOP else "file.unreadable"
+        return Unlisted(code, f"not to be listed ({os.strerror(error.errno or 0)})")

@@ -1,0 +1,399 @@
+"""Plays cases with the real command, each verb in a process of its own, and tells what it saw.
+
+`python -m tests.corpus.player` reads requests, one JSON object a line, and answers each with a line. Everything is
+imported once and every verb is forked from there: what is measured is the verb, not the start of Python. A verb that
+hangs is killed, and a case that wants another user or its own mounts changes nobody else's.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import resource
+import signal
+import stat as st
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .case import Case
+from .place import Impossible, Place, become_ordinary, digest, need_root, own_mounts
+
+NOW = "2024-01-15T12:00:00Z"
+LATER = "2024-03-15T12:00:00Z"
+UNDO = ["undo", "--actor", "maintain", "--now", LATER]
+TITLE = "Written by the corpus"
+HANGS = 30.0
+"""Seconds by the clock after which a verb counts as hanging, whatever the machine has to do besides."""
+MEMORY = 3 << 30
+LISTS = {
+    "tasks.md": "tasks",
+    "journal.md": "journal",
+    "knowledge.md": "knowledge",
+    "contacts.md": "contacts",
+    "orchestration.md": "orchestration",
+    "monitors.md": "monitors",
+    "config.md": "config",
+}
+# What no output may hold: controls but tab and line feed, bidirectional controls, tags, bytes that are no text.
+_DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ufffd]")
+_ERROR = re.compile(r"memdeck: ([a-z_]+\.[a-z_]+|internal): ")
+_UPDATED = re.compile(rb"updated[\"']?:[^\r\n,}]*")
+_LINES = re.compile(rb"[^\r\n]+")
+
+
+def words_of(case: Case) -> dict[str, list[str]]:
+    """Return the verbs that every case is played with, in order, by a short name."""
+    view = LISTS.get(case.file, "tasks")
+    other = "knowledge" if view != "knowledge" else "contacts"
+    return {
+        "check": ["check", "-o", "json"],
+        "status": ["status"],
+        "view": [view, "list"],
+        "other": [other, "list"],
+        "add": ["tasks", "add", TITLE],
+        "note": ["journal", "add", TITLE],
+        "maintain": ["--maintain", "--no-exec", "--now", LATER],
+    }
+
+
+MAY_CHANGE = {
+    "add": ("shop/.aiter/memory/tasks.md",),
+    "note": ("shop/.aiter/memory/journal.md",),
+    "maintain": tuple(
+        f"shop/.aiter/memory/{name}" for name in ("tasks.md", "journal.md", "orchestration.md", "archive")
+    ),
+}
+
+
+@dataclass(slots=True)
+class Seen:
+    """How a verb ended; `code` is that of its error, `cpu` and `wall` are seconds, `changed` are paths."""
+
+    verb: str
+    exit: int
+    code: str = ""
+    cpu: float = 0.0
+    wall: float = 0.0
+    out: str = ""
+    err: str = ""
+    changed: list[str] = field(default_factory=list)
+
+
+class Player:
+    """Plays one case in a process that it may do with as it likes."""
+
+    def __init__(self, case: Case, top: Path, *, whole: bool) -> None:
+        """Prepare nothing yet."""
+        self.case = case
+        self.violations: list[str] = []
+        self.seen: list[Seen] = []
+        self.place = Place(top, whole=whole, run=lambda *words: self.start(words, "preparing"))
+
+    def play(self, *, screen: bool) -> None:
+        """Build the situation and run every verb; what is wrong goes to `violations`."""
+        self.place.build()
+        self.case.prepare(self.place)
+        try:
+            for verb, words in words_of(self.case).items():
+                self.verb(verb, words)
+            if screen:
+                self.screen()
+            if self.case.planted and not self.case.expect:
+                self._without()
+        finally:
+            for close in self.place.closers:
+                close()
+
+    def _without(self) -> None:
+        """Play the same verbs, and an undo, without what was planted; hold that the files are the same."""
+        self.start(UNDO, "undo")
+        planted, self.place = self.place, Place(self.place.top / "clean", whole=False, run=self.place.run)
+        self.place.build()
+        for verb, words in words_of(self.case).items():
+            self.start([*words, *([] if "--now" in words else ["--now", NOW])], f"{verb}, clean")
+        self.start(UNDO, "undo, clean")
+        clean, self.place = self._memory(), planted
+        if clean != self._memory():
+            self.wrong("what was planted had an effect on the files")
+
+    def wrong(self, text: str) -> None:
+        """Note a violation."""
+        self.violations.append(text)
+
+    # -- one verb ----------------------------------------------------------------------------------------------------
+
+    def verb(self, verb: str, words: list[str]) -> None:
+        """Run one verb and compare the files before and after."""
+        before = digest(self.place)
+        texts = self._memory()
+        seen = self.start([*words, *([] if "--now" in words else ["--now", NOW])], verb)
+        if verb == "check" and seen.exit in (0, 4):
+            self.check(seen)
+        if self.case.changing:
+            return
+        after = digest(self.place)
+        seen.changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        allowed = MAY_CHANGE.get(verb, ()) if seen.exit == 0 else ()
+        for path in seen.changed:
+            if not path.startswith(allowed) if allowed else True:
+                self.wrong(f"{verb} changed {path!r}")
+        if seen.exit == 0 and verb in ("add", "note"):
+            self._inserted(verb, texts, self._memory())
+        elif seen.exit == 0 and verb == "maintain":
+            self._conserved(texts, self._memory())
+
+    def start(self, words: list[str] | tuple[str, ...], verb: str) -> Seen:
+        """Run memdeck in a process of its own and look at how it ends."""
+        seen, out, err = self._fork(lambda: _memdeck(list(words)), verb)
+        self.seen.append(seen)
+        self._look(seen, out, err)
+        return seen
+
+    def _fork(self, work: Callable[[], int], verb: str) -> tuple[Seen, bytes, bytes]:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            began = time.monotonic()
+            pid = os.fork()
+            if pid == 0:
+                _child(work, self.place, out.fileno(), err.fileno())
+            status, usage = _wait(pid, began + HANGS)
+            wall = time.monotonic() - began
+            out.seek(0)
+            err.seek(0)
+            code = -1 if status is None else os.waitstatus_to_exitcode(status)
+            return Seen(verb, code, "", usage, wall), out.read(), err.read()
+
+    def _look(self, seen: Seen, out: bytes, err: bytes) -> None:
+        verb = seen.verb
+        seen.out, seen.err = (data.decode("utf-8", "replace") for data in (out, err))
+        found = _ERROR.match(seen.err)
+        seen.code = found[1] if (found and seen.exit not in (0, 4)) or (found and seen.exit == 4 and not out) else ""
+        if seen.exit == -1:
+            self.wrong(f"{verb} hangs: killed after {seen.wall:.0f} s")
+            return
+        if seen.exit not in (0, 1, 2, 3, 4, 75):
+            self.wrong(f"{verb} ends with {seen.exit}")
+        if "Traceback" in seen.err or "internal: " in seen.err or "Error:" in seen.err:
+            self.wrong(f"{verb} fails unexpectedly: {seen.err[-2500:]}")
+        if seen.cpu > self.case.seconds:
+            self.wrong(f"{verb} takes {seen.cpu:.2f} s of CPU time, {self.case.seconds:g} at most")
+        for stream, text in (("stdout", seen.out), ("stderr", seen.err)):
+            if drives := _DRIVES.search(text):
+                self.wrong(f"{verb} writes {drives[0]!a} to {stream}")
+        if seen.code and seen.err.count("\n") != 1:
+            self.wrong(f"{verb} says its error in {seen.err.count(chr(10))} lines")
+
+    # -- what the verbs did to the files -----------------------------------------------------------------------------
+
+    def _memory(self) -> dict[str, bytes]:
+        return dict(_regular(self.place.memory))
+
+    def _inserted(self, verb: str, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Hold that a file differs by one inserted entry, blank lines around it, and the time of the change only."""
+        name = "tasks.md" if verb == "add" else "journal.md"
+        old = _UPDATED.sub(b"", before.get(name, b""), count=1)
+        new = _UPDATED.sub(b"", after.get(name, b""), count=1)
+        start = _common(old, new)
+        rest = _common(old[start:][::-1], new[start:][::-1])
+        if old[start : len(old) - rest].strip():
+            self.wrong(f"{verb} took away {old[start : len(old) - rest][:80]!r}")
+        if TITLE.encode() not in new:
+            self.wrong(f"{verb} exits with 0 and wrote nothing")
+
+    def _conserved(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+        """Hold that every line is still there, somewhere; day headings may go, times of changes change."""
+        gone = _count(before) - _count(after)
+        lost = [line for line in gone if line.strip() and not line.startswith((b"updated:", b"## "))]
+        if lost:
+            self.wrong(f"maintain lost {lost[:3]!r}")
+
+    def check(self, seen: Seen) -> None:
+        """Compare what `check` found with what the case says."""
+        problems = json.loads(seen.out)["problems"]
+        lines = [f"{p['file']}:{p['line']} {p['code']}" for p in problems if p["level"] != "note"]
+        found = [line.replace("\n", "\\n") for line in lines]
+        seen.out = "\n".join(found)
+        wanted = self.case.finds
+        open_end = wanted[-1:] == ("...",)
+        if open_end:
+            wanted = wanted[:-1]
+        missing = Counter(wanted) - Counter(found)
+        extra = Counter() if open_end else Counter(found) - Counter(wanted)
+        if missing or extra:
+            self.wrong(f"check: missing {sorted(missing)}, unexpected {sorted(extra)[:8]}")
+
+    # -- the application ---------------------------------------------------------------------------------------------
+
+    def screen(self) -> None:
+        """Open the application, go through its panes, and compare the files."""
+        before = digest(self.place)
+        seen, _, err = self._fork(lambda: _application(self.place), "screen")
+        self.seen.append(seen)
+        seen.err = err.decode("utf-8", "replace")
+        if seen.exit != 0:
+            self.wrong(f"screen ends with {seen.exit} after {seen.wall:.0f} s: {seen.err[-3000:]}")
+        if not self.case.changing and before != digest(self.place):
+            self.wrong("looking at the application changed files")
+
+
+def _child(work: Callable[[], int], place: Place, out: int, err: int) -> None:
+    """Do the work of a forked process and end it."""
+    code = 70
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        os.environ |= {"XDG_STATE_HOME": str(place.state), "HOME": str(place.top / "home"), "TZ": "UTC"}
+        os.environ |= {"XDG_CONFIG_HOME": str(place.top / "config"), "MEMDECK_DEBUG": "1"}
+        os.environ.pop("MEMDECK_ACTOR", None)
+        place.folder.mkdir(exist_ok=True)
+        os.chdir(place.deep if place.deep >= 0 else place.folder)
+        if place.folder != place.shop:
+            place.folder.rmdir()
+        code = work()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        sys.stderr.write(traceback.format_exc())
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _memdeck(words: list[str]) -> int:
+    from app.cli.run import run
+
+    gc.disable()
+    return run(words)
+
+
+def _application(place: Place) -> int:
+    import asyncio
+
+    from .screen import look
+
+    return asyncio.run(look(place))
+
+
+def _wait(pid: int, until: float) -> tuple[int | None, float]:
+    """Return a process's wait status, None if it had to be killed, and the CPU time it took."""
+    pause = 0.001
+    while True:
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            return status, usage.ru_utime + usage.ru_stime
+        if time.monotonic() > until:
+            os.kill(pid, signal.SIGKILL)
+            _, _, usage = os.wait4(pid, 0)
+            return None, usage.ru_utime + usage.ru_stime
+        time.sleep(pause)
+        pause = min(pause * 1.3, 0.02)
+
+
+def _regular(folder: Path) -> Iterator[tuple[str, bytes]]:
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        return
+    for path in (*sorted(folder.glob("*.md")), *sorted(folder.glob("archive/*.md"))):
+        status = path.lstat()
+        if st.S_ISREG(status.st_mode) and os.access(path, os.R_OK) and status.st_size < 1 << 30:
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """Return how many bytes two byte strings begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _count(files: dict[str, bytes]) -> Counter[bytes]:
+    return Counter(line for data in files.values() for line in _LINES.findall(data))
+
+
+def _play(case: Case, top: Path, *, whole: bool, screen: bool) -> dict[str, Any]:
+    player = Player(case, top, whole=whole)
+    try:
+        if case.needs == "mounts":
+            own_mounts()
+        elif case.needs == "root":
+            need_root()
+        elif case.needs == "ordinary user":
+            become_ordinary(top)
+        player.play(screen=screen)
+    except Impossible as error:
+        return {"skip": str(error), "seen": [], "violations": []}
+    except Exception:
+        player.wrong(f"the case itself fails: {traceback.format_exc()}")
+    return {"skip": "", "seen": [asdict(seen) for seen in player.seen], "violations": player.violations}
+
+
+def _import_everything() -> None:
+    """Import what any verb may import: neither the time nor another user's rights are spent on it later."""
+    import importlib
+    import pkgutil
+
+    names = [
+        "tests.corpus.screen",
+        "sqlite3",
+        "zoneinfo",
+        "croniter",
+        "yaml",
+        "difflib",
+        "encodings.idna",
+        "concurrent.futures.thread",
+    ]
+    names += ["textual.pilot", "textual.drivers.linux_driver", "textual.drivers.headless_driver"]
+    widgets = importlib.import_module("textual.widgets").__path__
+    names += [found.name for found in pkgutil.iter_modules(widgets, "textual.widgets.")]
+    for top in ("app", "memory", "widgets"):
+        package = importlib.import_module(top)
+        names += [found.name for found in pkgutil.walk_packages(package.__path__, f"{top}.")]
+    for name in names:
+        importlib.import_module(name)
+
+
+def serve() -> None:
+    """Answer requests until stdin ends."""
+    _import_everything()
+    from .catalogue import BY_NAME
+
+    answers = os.dup(1)
+    os.dup2(2, 1)  # whatever else prints must not stand among the answers
+    home = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    for line in sys.stdin:
+        request = json.loads(line)
+        top = Path(tempfile.mkdtemp(prefix="memdeck-corpus-", dir=home))
+        top.chmod(0o755)
+        os.chdir("/")
+        gc.freeze()
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            report = _play(BY_NAME[request["case"]], top, whole=request["whole"], screen=request["screen"])
+            data = json.dumps(report).encode() + b"\n"
+            while data:
+                data = data[os.write(answers, data) :]
+            os._exit(0)
+        os.waitpid(pid, 0)
+        subprocess.run(["chmod", "-R", "u+rwx", top], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", top], check=False)  # it knows folders deeper than a path can say
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,26 @@
+"""Opens the application on a case: every pane once, without a terminal of its own."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from datetime import UTC, datetime
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import press, running
+from widgets.panes import PANES
+
+from .place import Place
+
+NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
+
+
+async def look(place: Place) -> int:
+    """Go through the panes and say in the exit code whether all of it worked; exceptions of the application raise."""
+    workspace = Workspace.open(place.folder, state_home=place.state, machine_zone=UTC)
+    app = MemdeckApp(workspace, clock=lambda: NOW, watches=False, hand_over=nullcontext, environ={})
+    async with running(app) as pilot:
+        for pane in PANES:
+            await press(pilot, pane.key)
+        assert app.is_running
+    return 0

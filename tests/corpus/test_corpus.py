@@ -1,0 +1,107 @@
+"""Every bad input of the corpus, played with the real command; a sample of them unless MEMDECK_CORPUS is `all`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .case import EVERY, FILES, Case
+from .catalogue import BY_NAME, CASES, readme
+from .client import Client
+from .place import Place, digest
+from .player import Player
+
+WHOLE = os.environ.get("MEMDECK_CORPUS") == "all"
+REQUIRED = "MEMDECK_TOOLS" in os.environ
+"""Continuous integration sets it: there a case that cannot be built is a failure, elsewhere a reason to skip."""
+SCREENS = CASES if WHOLE else [case for case in CASES if case.screen][::4]
+SAMPLE = CASES if WHOLE else [case for number, case in enumerate(CASES) if number % 5 == 0 or case in SCREENS]
+
+
+@pytest.fixture(scope="session")
+def player() -> Iterator[Client]:
+    """Start the process that plays the cases."""
+    with Client() as client:
+        yield client
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.name)
+def test_a_bad_input_does_no_harm(player: Client, case: Case) -> None:
+    """Nothing crashes, hangs or is lost; what is wrong is named; the other files stay usable."""
+    report = player.play(case, whole=WHOLE, screen=case in SCREENS)
+    if report.skip:
+        (pytest.fail if REQUIRED else pytest.skip)(f"{case.name}: {report.skip}")
+    assert report.violations == []
+    ends = {seen["verb"]: f"{seen['code']} {seen['exit']}".strip() for seen in report.seen}
+    refusals = {verb: end for verb, end in ends.items() if verb in EVERY.split() and end != "0"}
+    if refusals.get("check") == "4":
+        assert case.finds
+        del refusals["check"]
+    assert dict(case.expect) == refusals
+
+
+def test_the_corpus_is_whole() -> None:
+    """There are enough cases, each with its own name, words and bytes, and every file belongs to one."""
+    assert len(CASES) >= 200
+    assert len(BY_NAME) == len({case.says for case in CASES}) == len(CASES)
+    assert sum(case.name.startswith("planted/") for case in CASES) >= 20
+    files = sorted(path.relative_to(FILES).with_suffix("").as_posix() for path in FILES.rglob("*.md"))
+    assert sorted(case.name for case in CASES if case.build is None) == files
+    assert len({(FILES / f"{name}.md").read_bytes() for name in files}) == len(files)
+
+
+def test_the_page_lists_every_case() -> None:
+    """README.md is what `python -m tests.corpus` prints."""
+    assert (Path(__file__).parent / "README.md").read_text("utf-8") == readme()
+
+
+BEFORE = b"---\nupdated: 2024-01-15\n---\n## Pending\n\n### One\n- a: b\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "harmless"),
+    [
+        (BEFORE.replace(b"### One", b"### Written by the corpus\n\n### One"), True),
+        (BEFORE.replace(b"2024-01-15", b"2024-02-15") + b"### Written by the corpus\n", True),
+        (BEFORE, False),
+        (BEFORE.replace(b"### One", b"### Written by the corpus"), False),
+        (BEFORE.replace(b"### One", b"### Written by the corpus\n### one"), False),
+        (b"### Written by the corpus\n", False),
+    ],
+)
+def test_the_player_notices_what_is_lost(tmp_path: Path, after: bytes, harmless: bool) -> None:
+    """An insertion is told from a change that took something away, and from none."""
+    found = Player(CASES[0], tmp_path, whole=False)
+    found._inserted("add", {"tasks.md": BEFORE}, {"tasks.md": after})
+    assert (not found.violations) is harmless
+
+
+def test_the_player_notices_lost_lines(tmp_path: Path) -> None:
+    """A line may move to another file, but not vanish."""
+    found = Player(CASES[0], tmp_path, whole=False)
+    found._conserved({"tasks.md": b"- one\n- one\n"}, {"tasks.md": b"- one\n", "archive/tasks.md": b"- one\r\n"})
+    assert found.violations == []
+    found._conserved({"tasks.md": b"- one\n- one\n"}, {"tasks.md": b"- one\n"})
+    assert len(found.violations) == 1
+
+
+def test_the_digest_sees_every_change(tmp_path: Path) -> None:
+    """Bytes, modes, kinds and link targets count; memdeck's own folder does not."""
+    place = Place(tmp_path, whole=False, run=lambda *words: None)
+    place.build()
+    before = digest(place)
+    place.own.mkdir()
+    assert digest(place) == before
+    assert digest(place, own=True) != before
+    for change in (
+        lambda: (place.memory / "tasks.md").chmod(0o600),
+        lambda: (place.outside / "secret.md").write_bytes(b"other"),
+        lambda: (place.memory / "link").symlink_to("tasks.md"),
+        lambda: (place.memory / "archive").mkdir(),
+    ):
+        change()
+        assert digest(place) != before
+        before = digest(place)

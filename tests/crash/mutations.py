@@ -1,0 +1,338 @@
+"""The protocol with one thing wrong each: what a mutant breaks, and the part of the harness that is to notice it first.
+
+Each function here replaces something in the storage of its process; `tests.crash.mutants` tries them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable
+from typing import Any
+
+from memory.storage import displaced, fsio, journal, leases, lock, placing, recovery, steps, transaction
+from memory.storage.history import History
+from memory.storage.journal import Journal
+from memory.storage.leases import Lease
+from memory.storage.log_file import LogFile
+from memory.storage.marks import Mark
+from memory.storage.recovery import _File, _Stand
+from memory.storage.steps import Step
+from memory.storage.transaction import Transaction
+
+
+def _set(owner: Any, name: str, value: Any) -> None:
+    setattr(owner, name, value)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _swallow(function: Callable[..., Any]) -> Callable[..., Any]:
+    def quiet(*args: Any, **words: Any) -> Any:
+        with contextlib.suppress(OSError):
+            return function(*args, **words)
+
+    return quiet
+
+
+def _no_sync_of_new() -> None:
+    real, stage = fsio.sync, fsio.stage
+
+    def staged(*args: Any) -> int:
+        fsio.sync = _nothing
+        try:
+            return stage(*args)
+        finally:
+            fsio.sync = real
+
+    _set(fsio, "stage", staged)
+
+
+def _private(**fixed: Any) -> None:
+    real = fsio.put_private
+    _set(fsio, "put_private", lambda name, folder, data, **_: real(name, folder, data, **fixed))
+
+
+def _no_sync_of_folders() -> None:
+    real = Transaction._put_in_place
+
+    def put(self: Any, *args: Any, **words: Any) -> None:
+        self._sync = _nothing
+        try:
+            real(self, *args, **words)
+        finally:
+            del self._sync
+
+    _set(Transaction, "_put_in_place", put)
+
+
+def _intent_too_late() -> None:
+    begin, put = Transaction._begin, Transaction._put_in_place
+    waiting: list[Any] = []
+
+    def later(self: Any, *args: Any, **words: Any) -> None:
+        put(self, *args, **words)
+        begin(self, *waiting[-1][0], **waiting[-1][1])
+
+    _set(Transaction, "_begin", lambda _, *args, **words: waiting.append((args, words)))
+    _set(Transaction, "_put_in_place", later)
+
+
+def _intent_ends_early() -> None:
+    put = Transaction._put_in_place
+
+    def ended(self: Any, *args: Any, **words: Any) -> None:
+        self._journal.end(durable=True)
+        put(self, *args, **words)
+
+    _set(Transaction, "_put_in_place", ended)
+
+
+def _plain_rename() -> None:
+    def swap(new: str, _: str, stage: int, name: str, folder: int) -> str:
+        fsio.rename(new, stage, name, folder)
+        return ""
+
+    _set(placing, "swap", swap)
+
+
+def _covering_create() -> None:
+    _set(placing, "create", lambda new, stage, name, folder: fsio.rename(new, stage, name, folder))
+
+
+def _unlinking() -> None:
+    def take_away(name: str, folder: int, old: str, stage: int) -> None:
+        fsio.rename(name, folder, old, stage)
+        fsio.remove(old, stage)
+
+    verify = Step.verify
+    _set(placing, "take_away", take_away)
+    _set(Step, "verify", lambda self: verify(self) if self.file.after is not None else None)
+
+
+def _in_place() -> None:
+    def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+        source = os.open(new, os.O_RDONLY, dir_fd=stage)
+        target = os.open(name, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK, dir_fd=folder)
+        fsio.os.write(target, os.read(source, 1 << 24))
+        os.close(source)
+        os.close(target)
+        return ""
+
+    _set(placing, "swap", swap)
+    _set(leases, "take", lambda _: Lease.NONE)  # Our own lease would not let us open it.
+    _set(Step, "verify", _nothing)
+
+
+def _two_renames() -> None:
+    def swap(new: str, old: str, stage: int, name: str, folder: int) -> str:
+        fsio.rename(name, folder, old, stage)
+        fsio.rename(new, stage, name, folder)
+        return old
+
+    _set(placing, "swap", swap)
+    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
+    _set(transaction, "recover", recovery.recover)
+
+
+def _no_lease() -> None:
+    _set(leases, "take", lambda _: Lease.HELD)
+    _set(leases, "unbroken", lambda _: True)
+
+
+def _stage_first_cleared() -> None:
+    real = Transaction._recover
+
+    def cleared(self: Any, places: Any) -> None:
+        fsio.empty_folder(places.stage)
+        real(self, places)
+
+    _set(Transaction, "_recover", cleared)
+
+
+def _forgetting_recovery() -> None:
+    _set(transaction, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
+
+
+def _recovery_only_back() -> None:
+    _set(recovery, "_complete", lambda *_: False)
+    _set(_File, "go_back", _nothing)
+
+
+def _crossing_counts_as_done() -> None:
+    look = _File.look
+
+    def looked(self: _File) -> None:
+        look(self)
+        if self.stand is _Stand.CROSSED:
+            self.stand = _Stand.DONE
+
+    _set(_File, "look", looked)
+
+
+def _short_write() -> None:
+    _set(fsio, "_write", lambda fd, data: fsio.os.write(fd, data) if data else 0)
+
+
+def _sweep_all() -> None:
+    def sweep(files: Any, stage: int, _: float) -> tuple[Any, ...]:
+        for file in files:
+            fsio.remove(file.name, stage)
+        return ()
+
+    _set(displaced, "sweep", sweep)
+    _set(transaction, "sweep", sweep)
+
+
+def _sweep_writers() -> None:
+    _set(displaced, "_lease", lambda *_: Lease.HELD)
+
+
+def _no_lock() -> None:
+    _set(lock, "fcntl", type("Free", (), {"LOCK_EX": 0, "LOCK_NB": 0, "flock": staticmethod(_nothing)}))
+    assert fcntl
+
+
+def _torn_record() -> None:
+    # (To believe a torn record is no mutant: what is cut short or zeros is no JSON, with a checksum or without.)
+    real = Journal.pending
+
+    def pending(self: Journal) -> Any:
+        data = self._read(self._intent)
+        if data is not None and journal.Intent.decode(data) is None:
+            raise transaction.MemdeckError("state.damaged", "the intent is torn")
+        return real(self)
+
+    _set(Journal, "pending", pending)
+
+
+def _put_back_without_sync() -> None:
+    real = Step.put_back
+
+    def put_back(self: Step) -> bool:
+        sync = fsio.sync
+        fsio.sync = _nothing
+        try:
+            return real(self)
+        finally:
+            fsio.sync = sync
+
+    _set(Step, "put_back", put_back)
+
+
+def _strict_log() -> None:
+    def warn(_: LogFile, text: str) -> None:
+        raise transaction.MemdeckError("log.failed", text)
+
+    _set(LogFile, "_warn", warn)
+
+
+def _unsorted_reads() -> None:
+    _set(Transaction, "read", lambda self, path: self._store.read(path))
+
+
+def _error_hidden() -> None:
+    real = Transaction._carry_out
+
+    def hidden(self: Any, *args: Any) -> None:
+        with contextlib.suppress(OSError, transaction.MemdeckError):
+            real(self, *args)
+
+    _set(Transaction, "_carry_out", hidden)
+
+
+def _end(**fixed: Any) -> None:
+    real = Journal.end
+    _set(Journal, "end", lambda self, **_: real(self, **fixed))
+
+
+def _begin(**fixed: Any) -> None:
+    real = Journal.begin
+    _set(Journal, "begin", lambda self, intent, **_: real(self, intent, **fixed))
+
+
+def _stage_sync_gone() -> None:
+    real = Transaction._sync
+    turn = [0]
+
+    def sync(self: Any, folders: list[int]) -> None:
+        if len(folders) > 1 or self._journal is None:
+            real(self, folders)
+        turn[0] += 1
+
+    _set(Transaction, "_sync", sync)
+
+
+MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
+    "no sync at all": ("power", lambda: _set(fsio, "sync", _nothing)),
+    "new bytes not synced": ("power", _no_sync_of_new),
+    "folders not synced at the end": ("power", _no_sync_of_folders),
+    "intent not synced": ("power", lambda: _begin(durable=False)),
+    "private files not synced": ("power", lambda: _private(durable=False)),
+    "no intent": ("kill", lambda: _set(Transaction, "_begin", _nothing)),
+    "intent written after the move": ("kill", _intent_too_late),
+    "intent taken away before the move": ("kill", _intent_ends_early),
+    "intent never taken away": ("late", lambda: _set(Journal, "end", _nothing)),
+    "a torn intent stops everything": ("power", _torn_record),
+    "plain rename": ("late", _plain_rename),
+    "rewritten in place": ("kill", _in_place),
+    "two renames with a gap": ("kill", _two_renames),
+    "what is displaced not verified": ("foreign", lambda: _set(Step, "verify", _nothing)),
+    "not compared with the base": (
+        "looking",
+        lambda: (
+            _set(Step, "check", _unchecked(Step.check)),
+            _set(Step, "_unchanged", lambda _: True),
+            _set(Step, "verify", _nothing),
+        )[0],
+    ),
+    "not compared before the exchange, nor after": (
+        "foreign",
+        lambda: (
+            _set(Step, "_unchanged", lambda _: True),
+            _set(Step, "verify", _nothing),
+        )[0],
+    ),
+    "no lease": ("late", _no_lease),
+    "a broken lease ignored": ("foreign", lambda: _set(leases, "unbroken", lambda _: True)),
+    "a program that writes is not waited for": ("late", lambda: _set(leases, "take", lambda _: Lease.NONE)),
+    "nothing put back": ("looking", lambda: _set(Step, "put_back", lambda _: True)),
+    "put back without a sync": ("failed syncs", _put_back_without_sync),
+    "put back only half": ("looking", lambda: _set(Step, "_restore", lambda *_: True)),
+    "a new file covers another": ("foreign", _covering_create),
+    "a removal unlinks": ("foreign", _unlinking),
+    "recovery forgets": ("kill", _forgetting_recovery),
+    "recovery never goes back": ("foreign and kill", _recovery_only_back),
+    "recovery never goes on": ("kill", lambda: (_set(_File, "go_on", _nothing), _set(_File, "go_back", _nothing))[0]),
+    "recovery believes what was displaced": ("foreign and kill", _crossing_counts_as_done),
+    "recovery after clearing up": ("kill", _stage_first_cleared),
+    "recovery does not sync": ("power in recovery", lambda: _set(recovery, "_sync", _nothing)),
+    "recovery knows no digests": ("kill", lambda: _set(Mark, "same", lambda *_: True)),
+    "recovery leaves folders behind": ("failed syncs", lambda: _set(fsio, "remove_folders", _nothing)),
+    "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
+    "temporary files are not cleared": ("kill", lambda: _set(fsio, "remove_temporary", _nothing)),
+    "displaced files go at once": ("late", _sweep_all),
+    "displaced files go while they are written": ("late", _sweep_writers),
+    "no lock": ("crossing", _no_lock),
+    "short writes accepted": ("short writes", _short_write),
+    "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),
+    "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
+    "errors hidden": ("errors", _error_hidden),
+    "reads not repeatable": ("looking", _unsorted_reads),
+    "what the log cannot tell taken back": ("log", lambda: _set(History, "_whole_regions", History.regions)),
+    "a failing log stops changes": ("log", _strict_log),
+}
+
+
+def _unchecked(check: Callable[[Step], bool]) -> Callable[[Step], bool]:
+    def checked(self: Step) -> bool:
+        check(self)
+        if self._source >= 0:
+            self._found = os.fstat(self._source)
+            self._seen = steps.Version.of(self._found)
+        return True
+
+    return checked

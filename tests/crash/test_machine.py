@@ -1,0 +1,8 @@
+"""A short life of a workspace in which anything may happen next; `python -m tests.crash machine` runs long ones."""
+
+from __future__ import annotations
+
+from tests.crash.machine import FEW, Machine
+
+Machine.TestCase.settings = FEW
+TestMachine = Machine.TestCase

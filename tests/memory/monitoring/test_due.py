@@ -1,0 +1,151 @@
+"""Each instant of a schedule once: four zones over their clock changes, clocks that jump, several runners, crashes."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+
+import pytest
+
+from memory.clock import find_zone
+from memory.document import parse
+from memory.files.monitors import Monitor, read_monitors
+from memory.monitoring.due import due_instant, due_monitors, next_due
+from memory.monitoring.ledger import KEPT_CLAIMS, Ledger
+from memory.schedule import latest_run, next_runs
+from memory.storage.places import StateFolder
+
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
+EXPRESSIONS = ("*/5 * * * *", "30 2 * * *", "0 * * * *", "*/30 2 * * *", "0 0 * * *", "15 1,2,3 * * *", "45 23 * * MON")
+
+
+def changes(zone: tzinfo) -> list[datetime]:
+    """Return when the clocks of a zone change in 2026."""
+    hours = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(24 * 365)]
+    offsets = [hour.astimezone(zone).utcoffset() for hour in hours]
+    return [hour for hour, old, new in zip(hours[1:], offsets, offsets[1:], strict=False) if old != new]
+
+
+def monitor(name: str = "One", interval: str = "*/5 * * * *") -> Monitor:
+    """Return a monitor with an interval."""
+    text = f"## Monitors\n\n### {name}\n- type: command\n- command: true\n- interval: {interval}\n"
+    return read_monitors("monitors.md", parse(text.encode())).monitors[0]
+
+
+def ledger_in(folder: Path) -> Ledger:
+    """Return the record of one workspace below a folder."""
+    return Ledger(StateFolder(folder / "state", folder / "shop"))
+
+
+@pytest.mark.parametrize("name", ZONES)
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_the_latest_run_is_the_last_of_the_next_ones(name: str, expression: str) -> None:
+    """Looking back finds what looking ahead names, around every change of the clocks."""
+    zone = find_zone(name)
+    chance = random.Random(name + expression)
+    for change in changes(zone):
+        back = timedelta(hours=9) if expression.startswith("*/5") else timedelta(days=8)
+        runs = next_runs(expression, change - back, zone, 200)
+        for _ in range(8):
+            now = change + timedelta(minutes=chance.randint(-400, 300))
+            assert latest_run(expression, now, zone) == [run for run in runs if run <= now][-1]
+
+
+@pytest.mark.parametrize("name", ZONES)
+@pytest.mark.parametrize("expression", EXPRESSIONS[:6])
+def test_every_instant_once_over_clock_changes(name: str, expression: str) -> None:
+    """A runner that looks every five minutes runs what the schedule names, each once, around every change."""
+    zone = find_zone(name)
+    for change in changes(zone):
+        begin, end = change - timedelta(hours=4), change + timedelta(hours=4)
+        last = latest_run(expression, begin, zone)
+        ran = []
+        now = begin
+        while now < end:
+            now += timedelta(minutes=5)
+            found = due_instant(expression, last.astimezone(UTC) if last else None, now, zone)
+            if found is not None:
+                ran.append(found[0])
+                last = found[0]
+        expected = [run.astimezone(UTC) for run in next_runs(expression, begin, zone, 120) if run <= end]
+        assert ran == expected
+
+
+def test_a_time_that_is_skipped_runs_once_after_it() -> None:
+    """Half past two does not exist when clocks go forward: the run comes as the clock shows three, once."""
+    zone = find_zone("Europe/Berlin")
+    night = datetime(2026, 3, 28, 12, tzinfo=UTC)
+    runs = next_runs("30 2 * * *", night, zone, 2)
+    assert [run.isoformat() for run in runs] == ["2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00"]
+
+
+def test_missed_runs_are_one() -> None:
+    """However many instants passed while nobody looked, there is one run, for the newest of them."""
+    last = datetime(2026, 1, 15, 9, 0, tzinfo=UTC)
+    now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
+    assert due_instant("*/5 * * * *", last, now, UTC) == (datetime(2026, 1, 15, 11, 30, tzinfo=UTC), True)
+    assert due_instant("*/5 * * * *", now - timedelta(minutes=7), now, UTC) == (
+        datetime(2026, 1, 15, 11, 30, tzinfo=UTC),
+        False,
+    )
+
+
+def test_what_never_ran_is_due() -> None:
+    """A new monitor runs at once, one without an interval never, and a wrong interval is told with its line."""
+    now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
+    found = due_monitors([monitor(), monitor("Two", "null"), monitor("Three", "61 * * * *")], {}, now, UTC)
+    assert [(one.monitor.name, one.missed) for one in found.due] == [("One", False)]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("monitors.md:3: interval of 'Three': ")
+    assert next_due("61 * * * *", now, UTC) is None
+    assert next_due("0 12 * * *", now, UTC) == now.replace(hour=12, minute=0)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_clocks_that_jump_run_nothing_twice(tmp_path: Path, seed: int) -> None:
+    """Runners with a clock that jumps by minutes, hours and years claim no instant twice, and none is late for long."""
+    chance = random.Random(seed)
+    one, two = ledger_in(tmp_path), ledger_in(tmp_path)
+    item = monitor()
+    now = datetime(2026, 3, 28, 20, tzinfo=UTC)
+    taken: list[datetime] = []
+    zone = find_zone("Europe/Berlin")
+    for _ in range(100):
+        jump = chance.choice([1, 1, 1, 1, 3, 7, -2, -30, 60, -180, 60 * 24 * 400, -60 * 24 * 400])
+        now = min(
+            max(now + timedelta(minutes=jump), datetime(2020, 1, 1, tzinfo=UTC)), datetime(2040, 1, 1, tzinfo=UTC)
+        )
+        for ledger in chance.sample([one, two], 2):
+            due = due_monitors([item], ledger.last_claims(now), now, zone).due
+            taken += [at for _, at in ledger.claim([("One", each.at) for each in due], now)]
+        newest = latest_run("*/5 * * * *", now, zone)
+        assert newest is not None
+        assert newest.astimezone(UTC) in taken
+    assert len(taken) == len(set(taken))
+
+
+def test_a_crash_before_the_run_gives_the_claim_back(tmp_path: Path) -> None:
+    """What was claimed and not begun is due again; what had begun is named, and not run again."""
+    now = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
+    crashed = ledger_in(tmp_path)
+    both = {("One", now), ("Two", now)}
+    assert crashed.claim(both, now) == both
+    crashed.start([("Two", now)])
+    crashed.close()
+    after = ledger_in(tmp_path)
+    assert after.claim(both, now) == set()
+    assert after.take_over() == ("Two",)
+    assert after.claim(both, now) == {("One", now)}
+    assert after.take_over() == ()
+
+
+def test_old_claims_go(tmp_path: Path) -> None:
+    """The record of a monitor that runs for years stays small."""
+    ledger = ledger_in(tmp_path)
+    now = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
+    times = [now + timedelta(minutes=number) for number in range(KEPT_CLAIMS + 50)]
+    ledger.claim([("One", at) for at in times], now)
+    ledger.run(lambda db: ledger.end(db, [("One", times[-1])]), None)
+    count = ledger.run(lambda db: db.execute("SELECT count(*), min(due) FROM claim").fetchone(), (0, ""))
+    assert count == (KEPT_CLAIMS, times[50].strftime("%Y-%m-%dT%H:%M:%SZ"))

@@ -1,0 +1,119 @@
+"""The heartbeat: what it finds, and that it speaks only when there is news."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.memory.monitoring.keeping import CONFIG, NOW, Place, command
+
+BEAT = CONFIG + "\n## Heartbeat\n- expression: */30 * * * *\n"
+TASKS = """---
+type: task-list
+---
+
+## Pending
+
+### [HIGH] Deploy v2.1 to staging
+- due: 2026-01-15 14:00
+- created: 2026-01-14
+
+### [NORMAL] Generate weekly report
+- due: 2026-01-15 09:00 (recurring: 0 9 * * THU)
+
+### [LOW] Update README
+- due: 2026-01-13
+
+### [LOW] Stand-up
+- due: recurring: 0 11 * * *
+
+### [LOW] Far away
+- due: 2026-03-01
+
+## In Progress
+
+### [HIGH] Monitor API latency
+- started: 2026-01-15 10:00
+- progress: 45%
+
+## Completed (last 7 days)
+
+### [NORMAL] Set up CI pipeline
+- completed: 2026-01-14 16:30
+- outcome: done
+
+### [NORMAL] Forgotten
+- completed: 2026-01-14 16:30
+"""
+
+
+def beats(place: Place) -> list[str]:
+    """Return the lines of all heartbeat entries, the newest first."""
+    return [entry.body for entry in _entries(place)]
+
+
+def _entries(place: Place) -> list[object]:
+    entries = place.workspace.snapshot().journal.entries(limit=50)
+    return [entry.entry for entry in entries if entry.title == "Heartbeat Check"]  # type: ignore[misc]
+
+
+def test_what_a_beat_says(tmp_path: Path) -> None:
+    """Due and overdue tasks, deferred ones with their time, and what was completed without an outcome."""
+    place = Place(tmp_path, "", config=BEAT, tasks=TASKS)
+    watch = place.watch()
+    assert watch.beat == (
+        "5 pending tasks found",
+        'Deferred: "Deploy v2.1 to staging" (due at 14:00)',
+        'Due: "Generate weekly report" (since 09:00)',
+        'Overdue: "Update README" (due 2026-01-13)',
+        'Due: "Stand-up" (since 2026-01-15 11:00)',
+        'Drift: "Forgotten" completed without outcome',
+    )
+    assert "### 11:30 — Heartbeat Check\n- 5 pending tasks found\n- Deferred: " in place.text("journal.md")
+
+
+def test_only_news_are_written(tmp_path: Path) -> None:
+    """The next beats are silent until something changes; between beats nothing is looked at."""
+    place = Place(tmp_path, "", config=BEAT, tasks=TASKS)
+    place.watch(0)
+    assert place.watch(10).beaten is False
+    assert place.watch(30).beat == ()
+    assert place.watch(60).beaten
+    assert len(beats(place)) == 1
+    # At 14:00 what was deferred is due.
+    assert place.watch(150).beat == ("5 pending tasks found", 'Due: "Deploy v2.1 to staging" (since 14:00)')
+    assert len(beats(place)) == 2
+
+
+def test_a_task_that_does_not_move_drifts(tmp_path: Path) -> None:
+    """In progress without change for so many beats is told once; a change begins anew."""
+    config = BEAT.replace("*/30 * * * *\n", "*/30 * * * *\n- driftAfterBeats: 3\n")
+    tasks = "## In Progress\n\n### [HIGH] Slow\n- started: 2026-01-15 10:00\n- progress: 45%\n"
+    place = Place(tmp_path, "", config=config, tasks=tasks)
+    said = [place.watch(30 * number).beat for number in range(6)]
+    drift = ("0 pending tasks found", 'Drift: "Slow" in progress without change for 3 beats')
+    assert said == [(), (), (), drift, (), ()]
+    path = place.root / ".aiter/memory/tasks.md"
+    path.write_text(tasks.replace("45%", "50%"))
+    assert [place.watch(180 + 30 * number).beat for number in range(4)] == [(), (), (), drift]
+
+
+def test_a_monitor_that_nobody_runs_drifts(tmp_path: Path) -> None:
+    """A lastCheck older than a whole interval is told; a monitor that was checked in this very run is not."""
+    old = "- lastCheck: 2026-01-15T09:00:00Z"
+    place = Place(tmp_path, command("Forgotten", "true", old) + command("Kept", "true", old), config=BEAT)
+    from memory.trust import asks_of
+
+    for ask in asks_of(place.workspace.snapshot()):
+        if ask.name == "Kept":
+            place.trust.approve(ask, who="person", now=NOW)
+    assert place.watch().beat == (
+        "0 pending tasks found",
+        'Drift: monitor "Forgotten" was last checked 2026-01-15 09:00, its interval is every 5 min',
+    )
+
+
+def test_no_beat_without_an_expression(tmp_path: Path) -> None:
+    """A workspace that names no heartbeat has none; a wrong one is told."""
+    assert Place(tmp_path / "a", "", tasks=TASKS).watch().beaten is False
+    watch = Place(tmp_path / "b", "", config=BEAT.replace("*/30", "*/x"), tasks=TASKS).watch()
+    assert (watch.beaten, watch.warnings[0].partition(":")[0]) == (False, "config.md")

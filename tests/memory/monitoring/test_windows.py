@@ -1,0 +1,103 @@
+"""Windows of time, and the fields of a monitor by which it alerts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory.clock import find_zone
+from memory.document import parse
+from memory.errors import UsageError
+from memory.files.monitors import read_monitors
+from memory.monitoring.options import ancestors, in_order, read_options, read_span
+from memory.monitoring.problems import monitor_problems
+from memory.monitoring.windows import ends_at, parse_windows
+from tests.memory_files import snapshot_of
+
+BERLIN = find_zone("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "end"),
+    [
+        ("22:00-07:00", "2026-01-15 21:59", None),
+        ("22:00-07:00", "2026-01-15 22:00", "2026-01-16 07:00"),
+        ("22:00-07:00", "2026-01-16 06:59", "2026-01-16 07:00"),
+        ("22:00-07:00", "2026-01-16 07:00", None),
+        ("09:00-17:00", "2026-01-15 12:00", "2026-01-15 17:00"),
+        ("sun 02:00-04:00", "2026-01-18 03:00", "2026-01-18 04:00"),
+        ("SUN 02:00-04:00", "2026-01-17 03:00", None),
+        ("FRI-MON 22:00-06:00", "2026-01-20 05:00", "2026-01-20 06:00"),
+        ("FRI-MON 22:00-06:00", "2026-01-20 23:00", None),
+        ("00:00-24:00", "2026-01-15 12:00", "2026-01-16 00:00"),
+        ("09:00-10:00, 09:30-11:00", "2026-01-15 09:45", "2026-01-15 11:00"),
+        ("2026-01-20 22:00 to 2026-01-21 02:00", "2026-01-21 01:00", "2026-01-21 02:00"),
+        ("2026-01-20 22:00 to 2026-01-21 02:00", "2026-01-22 01:00", None),
+        # The night in which clocks go forward, and the one in which they go back.
+        ("22:00-07:00", "2026-03-29 01:59", "2026-03-29 07:00"),
+        ("22:00-07:00", "2026-10-25 02:30", "2026-10-25 07:00"),
+    ],
+)
+def test_when_a_window_ends(text: str, now: str, end: str | None) -> None:
+    """Each time lies in the window until the end beside it, by the wall clock."""
+    at = datetime.fromisoformat(now).replace(tzinfo=BERLIN)
+    expected = None if end is None else datetime.fromisoformat(end).replace(tzinfo=BERLIN).astimezone(UTC)
+    assert ends_at(parse_windows(text), at.astimezone(UTC), BERLIN) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["always", "25:00-26:00", "xyz 10:00-11:00", "2026-02-30 10:00 to 2026-03-01 10:00", "1-2"]
+)
+def test_what_is_no_window(text: str) -> None:
+    """It is refused with what to write instead."""
+    with pytest.raises(UsageError) as raised:
+        parse_windows(text)
+    assert raised.value.code == "window.invalid"
+
+
+def test_options_of_a_monitor() -> None:
+    """Fields are read with their remarks, and what is wrong is told with its line."""
+    text = """## Monitors
+
+### One
+- failuresBefore: 3 (in a row)
+- successesBefore: 0
+- remind: 4h
+- dependsOn: Gateway, Database
+- maintenance: SUN 02:00-04:00, nonsense
+- alertPriority: HIGH
+"""
+    found = read_options(read_monitors("monitors.md", parse(text.encode())).monitors[0])
+    assert (found.settings.failures_before, found.settings.successes_before) == (3, 1)
+    assert found.settings.remind == timedelta(hours=4)
+    assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())
+    assert sorted(sentence.partition(": ")[0] for sentence in found.sentences) == ["monitors.md:5", "monitors.md:8"]
+
+
+@pytest.mark.parametrize(("text", "minutes"), [("30m", 30), ("2h", 120), ("1d", 1440), ("-1h", None), ("9999d", None)])
+def test_spans(text: str, minutes: int | None) -> None:
+    """A span of time has a unit and an end."""
+    assert read_span(text) == (None if minutes is None else timedelta(minutes=minutes))
+
+
+def test_parents_come_first() -> None:
+    """Monitors are advanced after what they depend on; circles end, and a long chain is no trouble."""
+    parents = {"a": ("b",), "b": ("c",), "c": ()}
+    assert in_order("abc", parents) == ["c", "b", "a"]
+    assert list(ancestors("a", parents)) == ["b", "c"]
+    circle = {"a": ("b",), "b": ("a",)}
+    assert sorted(in_order("ab", circle)) == ["a", "b"]
+    assert list(ancestors("a", circle)) == ["b"]
+    chain = {str(number): (str(number + 1),) for number in range(5000)}
+    assert in_order(map(str, range(5000)), chain) == [str(number) for number in reversed(range(5000))]
+
+
+def test_check_tells_of_them() -> None:
+    """What is wrong in the fields of alerts is a warning of `check`, a parent that is not there too."""
+    text = "## Monitors\n\n### One\n- type: command\n- command: true\n- remind: soon\n- dependsOn: Nobody\n"
+    found = monitor_problems(snapshot_of({"monitors.md": text}))
+    assert [(one.level, one.line, one.message) for one in found] == [
+        ("warning", 6, "One: remind: 'soon' is no time such as 4h or 1d"),
+        ("warning", 7, "One: dependsOn: there is no monitor 'Nobody'"),
+    ]
