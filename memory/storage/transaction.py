@@ -54,6 +54,7 @@ class Transaction:
         self._redoes = redoes
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
+        self._like: dict[str, str] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
@@ -168,6 +169,15 @@ class Transaction:
         """Plan to remove a file that still holds `base`."""
         self._plan(FileChange(path, base, None))
 
+    def move(self, source: str, target: str, *, base: bytes, over: bytes | None = None) -> None:
+        """Plan that a file which still holds `base` stands under another name, with its mode and its time.
+
+        `over` are the bytes of the file that has that name now, None if there must be none.
+        """
+        self.write(target, base, base=over)
+        self.remove(source, base=base)
+        self._like[target] = source
+
     def folder(self, path: str) -> None:
         """Plan that a folder is there after the commit, empty or not."""
         self._store.check_path(path)
@@ -215,7 +225,15 @@ class Transaction:
         """Check everything, stage everything, write down what is about to happen, then move one after the other."""
         store = self._store
         steps = [
-            Step(file, store.workspace, store.shown(file.path), places.stage, f"{change.id}.{number}", store.patience)
+            Step(
+                file,
+                store.workspace,
+                store.shown(file.path),
+                places.stage,
+                f"{change.id}.{number}",
+                store.patience,
+                store.shown(self._like[file.path]) if file.path in self._like else None,
+            )
             for number, file in enumerate(change.files)
         ]
         failed = True
