@@ -59,9 +59,9 @@ def _why_not(workspace: Workspace, kept: Kept, file: str, now: datetime) -> str:
     if not kept.data.strip():
         return "it is empty"  # A program that was interrupted: nobody deletes a whole file like that.
     history = workspace.store.history
-    if not kept.path.startswith(_INSIDE) or not history.reading.knows(kept.path):
+    if not kept.path.startswith(_INSIDE) or not workspace.store.reading.knows(kept.path):
         return "it is no memory file"
-    before = history.before(kept.change, kept.path)
+    before = history.before(kept.change, workspace.store.shown(kept.path))
     if before is None:
         return "what it started from is no longer known"
     base, late = parse(before), parse(kept.data)

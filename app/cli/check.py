@@ -72,7 +72,13 @@ def _name(session: Session, file: str) -> str:
     memory = session.workspace.memory
     name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
     outside = name == "." or name.startswith("..") or os.path.isabs(name)
+    root = session.workspace.root
+    shown = os.path.relpath(os.path.abspath(file), root) if os.path.lexists(file) else os.path.normpath(file)
     if outside or not os.path.lexists(memory / name):
+        if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
+            found = shown.replace(os.sep, "/")
+            if any(system.owns(found) for system in session.workspace.systems()):
+                return found
         raise UsageError(
             "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file
         )

@@ -6,9 +6,9 @@ import click
 
 from memory.errors import NotThereYet
 
-from .verbs import Verb, VerbGroup, group
+from .verbs import Verb
 
-_CONSENT = "it comes with monitor runs; until then nothing in memory files is ever run"
+_RUNS = "it comes with monitor runs; until then nothing in memory files is ever run"
 
 
 def not_there_yet(name: str, instead: str) -> NotThereYet:
@@ -30,19 +30,4 @@ def absent(path: str, text: str, instead: str, argument: str | None = None, exam
     )
 
 
-def _group(name: str, text: str, *verbs: Verb) -> VerbGroup:
-    made = group(name, text)
-    for verb in verbs:
-        made.add_command(verb)
-    return made
-
-
-trust = _group(
-    "trust",
-    "Approve the commands that monitors may run (not there yet).",
-    absent("trust list", "List what waits for approval and what was approved", _CONSENT),
-    absent("trust approve", "Approve one command, byte for byte", _CONSENT, "ID", "4f2a91c"),
-    absent("trust deny", "Refuse one command", _CONSENT, "ID", "4f2a91c"),
-    absent("trust revoke", "Withdraw an approval", _CONSENT, "ID", "4f2a91c"),
-)
-check_monitors = absent("monitors check", "Run the monitors that are due, or those named", _CONSENT, "[REF]...")
+check_monitors = absent("monitors check", "Run the monitors that are due, or those named", _RUNS, "[REF]...")

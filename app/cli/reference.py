@@ -13,7 +13,7 @@ import click
 from .maintenance import maintain
 from .opening import open_workspace
 from .root import PARTS, root
-from .verbs import COMMON, Verb, VerbGroup
+from .verbs import COMMON, FOLDER_ONLY, Verb, VerbGroup
 
 MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"
 
@@ -54,7 +54,8 @@ def _body(command: click.Command, path: str) -> str:
     context = click.Context(command, info_name=path)
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"```\n{path} {usage}\n```\n", " ".join((command.help or "").split()) + "\n"]
-    own = [parameter for parameter in command.params if isinstance(parameter, click.Option) and parameter not in COMMON]
+    common = (*COMMON, FOLDER_ONLY)
+    own = [parameter for parameter in command.params if isinstance(parameter, click.Option) and parameter not in common]
     if own:
         parts.append(_options(own))
     if isinstance(command, Verb) and command.examples:

@@ -27,7 +27,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "changes": ("changes:changes", "List, show and revert what was changed, by whomever."),
         "undo": ("changes:undo", "Take back the newest change made in your name."),
         "redo": ("changes:redo", "Do again what was undone last."),
-        "trust": ("later:trust", "Consent for commands (not there yet)."),
+        "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor:doctor", "Look at the environment; print cron and systemd entries."),
         "completion": ("completion:completion", "Print the completion script of a shell."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory.errors import MemdeckError, UsageError
+from memory.registry import KINDS
 
 from .output import tell
 from .session import Session
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from memory.recall import Hit
 
 DEFAULT_LIMIT = 20
-_PLACES = "tasks, journal, knowledge, contacts, plans, monitors, config"
+_PLACES = ", ".join(KINDS)
 
 
 @verb(
@@ -50,8 +51,6 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
 
 def _kinds(places: str | None) -> tuple[str, ...]:
-    from memory.recall import KINDS
-
     if places is None:
         return KINDS
     named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]

@@ -66,6 +66,14 @@ COMMON: tuple[click.Option, ...] = (
         ["--no-color"], is_flag=True, help="No colour, whatever the terminal can.", callback=_keep, expose_value=False
     ),
 )
+FOLDER_ONLY = click.Option(
+    ["workspace", "-w"],
+    metavar="DIR",
+    help="Folder in the workspace to work on (default: the current one).",
+    callback=_keep,
+    expose_value=False,
+)
+"""The first of them for verbs to which `--workspace` says something else."""
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
@@ -75,7 +83,9 @@ class _Common(click.Command):
     examples: Sequence[str] = ()
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
-        kwargs["params"] = [*(kwargs.get("params") or ()), *COMMON]
+        own = list(kwargs.get("params") or ())
+        taken = any("--workspace" in parameter.opts for parameter in own)
+        kwargs["params"] = [*own, *((FOLDER_ONLY, *COMMON[1:]) if taken else COMMON)]
         kwargs.setdefault("context_settings", _HELP_NAMES)
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
@@ -87,7 +97,7 @@ class _Common(click.Command):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
-                shared = parameter in COMMON or "--help" in parameter.opts
+                shared = parameter in (*COMMON, FOLDER_ONLY) or "--help" in parameter.opts
                 (common if shared else own).append(record)
         if own:
             with formatter.section("Options"):

@@ -37,7 +37,7 @@ def _pane_actions() -> Iterator[Action]:
     for pane in PANES:
         yield Action(
             f"pane.{pane.id}",
-            (pane.key,),
+            (pane.key,) if pane.key else (),
             "navigation",
             "open_pane",
             pane.title,
@@ -48,6 +48,7 @@ def _pane_actions() -> Iterator[Action]:
 
 
 _ENTRY, _TASK, _LIST, _UPKEEP, _PANE, _APP = "Entries", "Tasks", "List", "Maintenance", "Panes", "Application"
+_CONSENT = "Consent"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -212,6 +213,33 @@ ACTIONS: tuple[Action, ...] = (
         "maintain",
         "All maintenance rules at once; shows its plan first",
         _UPKEEP,
+    ),
+    Action(
+        "trust.review",
+        ("T",),
+        "consent",
+        "review",
+        "approve",
+        "Look at what the monitor or task wants to run, and approve or deny it",
+        _CONSENT,
+    ),
+    Action(
+        "trust.all",
+        (),
+        "consent",
+        "review_all",
+        "approve all one by one",
+        "Look at everything that waits for an approval, one after the other",
+        _CONSENT,
+    ),
+    Action(
+        "trust.workspace",
+        (),
+        "consent",
+        "review_workspace",
+        "approve outgoing checks",
+        "Approve the workspace for checks of public addresses",
+        _CONSENT,
     ),
     *_pane_actions(),
     Action("pane.next", ("tab",), "navigation", "next_pane", "next pane", "Open the next pane", _PANE, (1,)),

@@ -86,8 +86,12 @@ class Entries(Part):
         changed = changes_of(plan, values)
         if snapshot is None or not changed:
             return {}
+        from memory.systems import Act
+
         try:
-            plan.build(changed, values, self.app.clock())(snapshot)
+            build = plan.build(changed, values, self.app.clock())
+            if not isinstance(build, Act):
+                build(snapshot)
         except ConflictError:
             return {}  # Asked when it is written.
         except MemdeckError as error:

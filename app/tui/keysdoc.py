@@ -54,6 +54,7 @@ def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
 
 def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     """The parts that have keys of their own."""
+    from widgets.consent import ConsentScreen
     from widgets.detail import Detail
     from widgets.dialogs import Confirm, Preview, Prompt
     from widgets.filter_bar import FilterBar
@@ -76,6 +77,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a question", Confirm),
         ("In a question for a line", Prompt),
         ("In a plan before it is applied", Preview),
+        ("In a question about running something", ConsentScreen),
         ("In the palette", Palette),
         ("In the help", Help),
         ("On the start screen", StartScreen),

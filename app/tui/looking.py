@@ -14,7 +14,6 @@ from textual.worker import Worker, get_current_worker
 from memory.errors import MemdeckError
 from memory.files.snapshot import MEMORY_FILES
 from widgets.pane import Pane
-from widgets.panes import PANES
 
 from . import collecting, header
 from .messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFailed
@@ -50,7 +49,7 @@ COLLECT_SECONDS = 300.0
 
 def documents_of(snapshot: Snapshot, pane: Pane) -> dict[str, Document]:
     """The documents that a pane shows, by file."""
-    return {name: snapshot.document(name) for name in pane.files if not name.endswith("/")}
+    return {name: snapshot.document(name) for name in pane.files if "/" not in name}
 
 
 def _size(folder: Path, names: Iterable[str]) -> int:
@@ -151,7 +150,7 @@ class Looking(Part):
             assert app.workspace is not None
             snapshot = app.workspace.snapshot()
             now = app.clock()
-            app.noticing.compare(snapshot, app.workspace.store.history, now)
+            app.noticing.compare(app.workspace, snapshot, now)
             contents = pane.read(snapshot, now)
             app.post_message(Looked(pane, contents, documents_of(snapshot, pane)))
             if "tasks.md" in pane.files:
@@ -187,7 +186,7 @@ class Looking(Part):
 
     def _count(self, snapshot: Snapshot, now: Any) -> None:
         badges = {}
-        for name in PANES:
+        for name in self.app.navigation.panes:
             try:
                 badges[name.id] = name.load().badge(snapshot, now)
             except ImportError:
@@ -237,7 +236,7 @@ class Looking(Part):
         from widgets.sidebar import PaneEntry
 
         entries = []
-        for name in PANES:
+        for name in self.app.navigation.panes:
             badge = self._badges.get(name.id)
             count = (self.app.noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
             entries.append(PaneEntry(name.id, name.key, name.title, count, badge.alert if badge else False))

@@ -26,6 +26,7 @@ from . import messages
 from .actions import BY_ID
 from .changing import Changing
 from .conditions import allows
+from .consent import Consent
 from .desk import Desk
 from .entries import Entries
 from .listing import Listing
@@ -107,6 +108,7 @@ class MemdeckApp(App[int]):
         self.tasks = TaskVerbs(self)
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
+        self.consent = Consent(self)
         self.overlays = Overlays(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
@@ -209,6 +211,8 @@ class MemdeckApp(App[int]):
         """Take an event; keys wait for what an earlier key opens."""
         if isinstance(event, Key):
             self.looking.pressed()
+        if isinstance(event, Key) and not event.is_forwarded and self.consent.drops(event):
+            return
         if isinstance(event, Key) and not event.is_forwarded and self.typing_ahead.keep(event):
             return
         await super().on_event(event)

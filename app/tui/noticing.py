@@ -12,8 +12,11 @@ from .part import Part
 
 if TYPE_CHECKING:
     from memory.document import Document
+    from memory.document.compare import Region
     from memory.files.snapshot import Snapshot
     from memory.storage import Change, History
+    from memory.storage.records import Record
+    from memory.workspace import Workspace
     from widgets.panes.changes import SeenChange
 
     from .memdeck_app import MemdeckApp
@@ -40,6 +43,7 @@ class Noticing(Part):
         self._known: dict[str, Document] = {}
         self._suspects: set[str] = set()
         self._number = 0
+        self._looked = False
 
     @property
     def count(self) -> int:
@@ -76,25 +80,28 @@ class Noticing(Part):
 
         self._changes.append(SeenChange(change_id, time, "human", summary, "maintain", titles=tuple(titles)))
 
-    def compare(self, snapshot: Snapshot, history: History, now: datetime) -> bool:
+    def compare(self, workspace: Workspace, snapshot: Snapshot, now: datetime) -> bool:
         """Find out which of the files that changed were written by others; in the thread that reads.
 
         True when something new stands in the list.
         """
         from memory.storage.log import digest
+        from memory.workspace import MEMORY_FOLDER
 
         names, self._suspects = self._suspects, set()
+        others = {name for name in names if "/" in name and not name.startswith("archive/")}
+        found = self._compare_others(workspace, others, now)
+        names -= others
         if not names:
-            return False
-        found = False
+            return found
         with self.lock:
-            ours = _identities(history)
+            ours = _identities(workspace.store.history)
         for name in sorted(names):
             old = self._known.get(name)
             new = snapshot.document(name)
             self._known[name] = new
             data = new.dump()
-            if old is new or (INSIDE + name, digest(data)) in ours:
+            if old is new or (f"{MEMORY_FOLDER}/{name}", digest(data)) in ours:
                 continue
             if old is not None and old.dump() == data:
                 continue
@@ -102,6 +109,22 @@ class Noticing(Part):
             self._changes.append(_foreign(f"outside-{self._number}", name, old, new, now))
             found = True
         return found
+
+    def _compare_others(self, workspace: Workspace, names: set[str], now: datetime) -> bool:
+        """Note what others did to files of other systems; the first look only learns how they are."""
+        if not self._looked:
+            self._looked = True
+            names = {name for system in workspace.systems() if system.name != "files" for name in system.files()}
+        if not names:
+            return False
+        history = workspace.store.history
+        with self.lock:
+            known = {record.id for record in history.list(RECENT)}
+            if not history.notice(sorted(names), now):
+                return False
+            new = [record for record in history.list(RECENT) if record.id not in known]
+        self._changes += [_recorded(history, record) for record in reversed(new) if record.actor == "outside"]
+        return True
 
     def remember(self, documents: Mapping[str, Document]) -> None:
         """Keep what files look like, to tell later what is different."""
@@ -122,6 +145,26 @@ def _identities(history: History) -> set[tuple[str, tuple[int, bytes] | None]]:
         for file in record.files
         for state in (file.before, file.after)
     }
+
+
+def _recorded(history: History, record: Record) -> SeenChange:
+    """A change that the log has, with its lines read when somebody looks."""
+    from widgets.panes.changes import FileLines, SeenChange
+
+    def files() -> Sequence[FileLines]:
+        return [
+            FileLines(file.path, tuple(line for one in history.regions(record, file) for line in _both(one)))
+            for file in record.files
+        ]
+
+    titles = tuple(one.title for one in record.touched)
+    return SeenChange(
+        record.id, record.time, record.actor, record.summary, record.operation, titles=titles, files=files
+    )
+
+
+def _both(region: Region) -> tuple[str, ...]:
+    return line_difference(region.before, region.after)
 
 
 def _foreign(ref: str, name: str, old: Document | None, new: Document, now: datetime) -> SeenChange:

@@ -105,6 +105,8 @@ class TypeAhead:
     async def _release(self) -> None:
         """Let the keys go on, one after the other, until one of them opens something."""
         self._waits = False
+        if self._app.consent.is_deaf:
+            self._keys.clear()
         while self._keys and not self._waits:
             key = self._keys[0]
             self._begin(key)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .records import KINDS, Record, records
+from memory.registry import KINDS
+
+from .records import FILE_KINDS, Record, records
 from .scan import Hit, scan, words_of
 
-__all__ = ["KINDS", "Hit", "Record", "records", "scan", "words_of"]
+__all__ = ["FILE_KINDS", "KINDS", "Hit", "Record", "records", "scan", "words_of"]

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
-from .records import KINDS, Record
+from memory.registry import KINDS
+
+from .records import Record
 
 _BEFORE, _LENGTH = 30, 160
 # What a word is worth where it is found, best first; a find that has the words as they were typed gains the last.

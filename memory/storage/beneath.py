@@ -56,6 +56,16 @@ def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
     raise BusyError("file.unsettled", f"{path} changes faster than it can be read", "try again", file=path)
 
 
+def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
+    """Open what lies under a relative path beneath a folder, a folder too, for reading; the caller closes it.
+
+    `..` is taken as the system takes it, links are followed as long as they stay beneath. RefusedError
+    `file.link_outside` where the path leads out, `file.not_regular` for sockets and the like; else OSError.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return _open(parts, os.fspath(beneath), path)
+
+
 def read_open(fd: int, path: str) -> Stored | None:
     """Read an open file from its start; None if it changed meanwhile; RefusedError unless it is a regular
     file.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory.errors import MemdeckError
 
 from . import fsio
-from .log_schema import CONNECTION, TABLES, VERSION
+from .log_schema import CONNECTION, TABLES, UPGRADES, VERSION
 from .places import StateFolder
 
 if TYPE_CHECKING:
@@ -124,16 +124,17 @@ class LogFile:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == VERSION:
             return
-        if version != 0:
+        if version != 0 and version not in UPGRADES:
             raise _Foreign(f"the change log was written by another version of memdeck ({version}); it stays as it is")
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have made the tables while we waited.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                for statement in TABLES.split(";"):
-                    if statement.strip():
-                        connection.execute(statement)
+            steps = [TABLES] if version == 0 else [UPGRADES[step] for step in range(version, VERSION)]
+            for statement in ";".join(steps).split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+            if steps:
                 connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
         except BaseException:

@@ -218,7 +218,7 @@ class Transaction:
             except OSError as error:
                 raise faults.writing(error, self._store.place.path) from error
         if planned:
-            self._store.history.done(change.id)
+            self._store.history.done(change.id, self._store)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -251,7 +251,7 @@ class Transaction:
             if several:
                 self._sync([places.stage])
             if change.files:
-                store.history.begin(change)
+                store.history.begin(change, store)
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders, durable=several)
             failed = False

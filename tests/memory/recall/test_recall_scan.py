@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memory.document import Document, parse
 from memory.files.snapshot import Snapshot
-from memory.recall import KINDS, Record, records, scan, words_of
+from memory.recall import FILE_KINDS as KINDS
+from memory.recall import Record, records, scan, words_of
 from tests.fixture_files import sample, sample_names
 
 

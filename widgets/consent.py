@@ -1,0 +1,163 @@
+"""ConsentScreen: everything that a decision covers, and a question whose answer is no unless a key says otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from memory.safetext import cell_width
+
+from .dialogs import DIALOG_CSS, Dialog
+from .footer import KeyHints
+from .inputs import SafeText
+from .line_view import LineView
+from .pieces import EMPTY, Line, Piece, line, wrap_line
+
+if TYPE_CHECKING:
+    from memory.trusting.view import ConsentView
+
+APPROVE, DENY, SKIP = "approve", "deny", "skip"
+"""What the screen gives back; None when the person left."""
+_BAR = "│ "
+
+
+class ConsentLines(LineView):
+    """The lines of a question; it knows whether the last one was ever on the screen."""
+
+    def __init__(self, view: ConsentView, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self._view = view
+        self._was_at_end = False
+
+    @property
+    def read_to_end(self) -> bool:
+        """Whether the last line was on the screen."""
+        return self._was_at_end or round(self.scroll_y) >= self.max_scroll_y
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Note when the end is reached."""
+        super().watch_scroll_y(old_value, new_value)
+        self._was_at_end = self._was_at_end or round(new_value) >= self.max_scroll_y
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """The command cut at the edge, without losing a space of it; then what is to be said about it."""
+        return list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
+
+
+def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
+    for text in view.text:
+        for part in _cut(text, max(8, width - cell_width(bar))):
+            yield line(Piece(bar, "accent"), Piece(part, "strong"))
+    yield EMPTY
+    if not view.approvable:
+        yield from wrap_line(line(Piece(f"! Refused: {view.why}", "alert")), width, indent=2)
+    for warning in view.warnings:
+        yield from wrap_line(line(Piece(f"! {warning}", "warn")), width, indent=2)
+    if view.warnings or not view.approvable:
+        yield EMPTY
+    for label, value in view.facts:
+        yield from wrap_line(line(Piece(f"{label:<14}", "muted"), value), width, indent=14)
+    for path, said in view.files:
+        yield from wrap_line(line(Piece(f"{'file':<14}", "muted"), path, Piece(f"  {said}", "muted")), width, indent=14)
+    if view.diff:
+        yield EMPTY
+        yield line(Piece("CHANGED SINCE IT WAS APPROVED", "heading"))
+        for change in view.diff:
+            tone = {"-": "alert", "+": "good"}.get(change.sign, "muted")
+            for part in _cut(f"{change.sign} {change.text}", max(8, width)):
+                yield line(Piece(part, tone))  # type: ignore[arg-type]
+
+
+def _cut(text: str, width: int) -> Iterator[str]:
+    """A text in parts of at most `width` cells; joined they are the text."""
+    part, used = "", 0
+    for character in text:
+        cells = cell_width(character)
+        if used + cells > width and part:
+            yield part
+            part, used = "", 0
+        part += character
+        used += cells
+    yield part
+
+
+class ConsentScreen(Dialog, ModalScreen[str | None]):
+    """Asks about one thing. Only its own key approves, and only after the last line was on the screen.
+
+    `deaf_until` is the time (of `time.monotonic`) before which keys are none: until the question could be seen.
+    """
+
+    DEFAULT_CSS = f"""
+    ConsentScreen {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 100; border: round $warning; }}
+        KeyHints {{ margin-top: 1; }}
+        .consent--note {{ color: $warning; height: auto; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n,enter", "answer('skip')", "no, not now", id="consent.no", tooltip="Leave it as it is"),
+        Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
+        Binding("d", "deny", "deny for good", id="consent.deny", tooltip="Deny it and do not ask again"),
+        Binding("escape,q", "leave", "leave", id="consent.leave", tooltip="Leave it and all that would follow"),
+    ]
+
+    def __init__(self, view: ConsentView, *, place: str = "") -> None:
+        """`place` says which of how many this is."""
+        super().__init__()
+        self._view = view
+        self._place = place
+        self.deaf_until = math.inf
+
+    def compose(self) -> ComposeResult:
+        """The question, what it is about, and the keys."""
+        with Vertical(classes="dialog"):
+            title = self._view.question + (f"  ({self._place})" if self._place else "")
+            yield SafeText(title, classes="dialog--title")
+            yield ConsentLines(self._view, classes="dialog--body")
+            yield SafeText(classes="consent--note")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """The text scrolls at once; keys count from when it was drawn."""
+        self.query_one(ConsentLines).focus()
+        self.call_after_refresh(self._seen)
+
+    def _seen(self) -> None:
+        self.deaf_until = monotonic()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """What nobody can approve has no key for it."""
+        if action == "deny" and not self._view.id:
+            return False
+        return action not in ("approve", "deny") or self._view.approvable
+
+    def action_approve(self) -> None:
+        """Approve, if all of it was on the screen."""
+        lines = self.query_one(ConsentLines)
+        if lines.read_to_end:
+            self.dismiss(APPROVE)
+        else:
+            self.query_one(".consent--note", SafeText).say("Read to the end first; this shows more of it.")
+            lines.action_scroll_page(1)
+
+    def action_deny(self) -> None:
+        """Deny for good."""
+        self.dismiss(DENY)
+
+    def action_answer(self, answer: str) -> None:
+        """Leave this one."""
+        self.dismiss(answer)
+
+    def action_leave(self) -> None:
+        """Leave all."""
+        self.dismiss(None)
