@@ -100,18 +100,22 @@ class ChangeLog:
 
     # -- what a transaction tells -------------------------------------------------------------------------------
 
-    def begin(self, change: Change, look: Look, mine: Mine) -> None:
-        """Note a change whose files are about to move; what others did to them before is noted first."""
+    def begin(self, change: Change, look: Look, mine: Mine) -> bool:
+        """Note a change whose files are about to move, and return whether that could be done.
+
+        What others did to them before is noted first.
+        """
         # Looked at before the database is locked: other processes wait for it.
         planned = [(file, self.regions(file)) for file in change.files]
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look, mine)
             for file in change.files:
                 self._notice(db, file.path, file.before, None, change.time)
             self._insert(db, change, planned, "pending")
+            return True
 
-        self.file.run(work, None)
+        return self.file.run(work, False)
 
     def done(self, change: Change, versions: dict[str, Version]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
@@ -121,6 +125,9 @@ class ChangeLog:
                 return
             for file in change.files:
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
+                if file.after is None:
+                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
+                    self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes, change.operation)
             self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:

@@ -288,7 +288,8 @@ def propose(summary: Summary, *, least: int = LEAST) -> str:
         known = [one.tokens for one in group.failures if one.tokens is not None]
         cost = f"- **Tokens**: {sum(known)} in total, {max(known)} at most\n" if known else ""
         parts.append(
-            f"## {title}\n- **Failed**: {len(group.failures)}× ({reasons})\n- **Between**: {oldest.at} and {newest.at}\n"
+            f"## {title}\n- **Failed**: {len(group.failures)}× ({reasons})\n"
+            + f"- **Between**: {oldest.at} and {newest.at}\n"
             + f"- **Issues**: {', '.join(sorted({one.issue for one in group.failures}))}\n"
             + cost
             + "".join(f"- **Task**: {task}\n" for task in tasks)

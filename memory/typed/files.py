@@ -145,9 +145,7 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
                 found.failed.append(Left(path, error.strerror or str(error)))
 
 
-def _take(
-    entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found
-) -> None:
+def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found) -> None:
     """Take in one entry of a folder, unless it is a folder."""
     if entry.is_dir(follow_symlinks=False):
         return

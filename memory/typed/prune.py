@@ -33,8 +33,8 @@ class AgentPrune:
     """What a prune did to one agent, or would do: files deleted, how many are kept, what was skipped, what failed.
 
     `kept` counts the regular files that stay because they are core or young enough. `skipped` are links, what is no
-    regular file, locks and what they lock; `errors` are the files that should have gone and did not. `error` is why nothing of
-    the agent was looked at. `changes` are the ids of the changes.
+    regular file, locks and what they lock; `errors` are the files that should have gone and did not. `error` is why
+    nothing of the agent was looked at. `changes` are the ids of the changes.
     """
 
     agent: Agent
@@ -73,7 +73,7 @@ def plan_prune(agent: Agent, now: datetime, found: AgentFiles | None = None) -> 
     """
     try:
         if not agent.folder.is_dir():
-            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
+            raise no_folder(agent)
         found = look(agent.folder, aidefile_of(agent.folder)) if found is None else found
     except MemdeckError as error:
         return AgentPrune(agent, error=error)
@@ -92,6 +92,11 @@ def plan_prune(agent: Agent, now: datetime, found: AgentFiles | None = None) -> 
         else:
             deleted.append(file)
     return AgentPrune(agent, tuple(deleted), kept, tuple(skipped), tuple(errors))
+
+
+def no_folder(agent: Agent) -> MemdeckError:
+    """Return the error for an agent whose folder is not there."""
+    return MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
 
 
 def _locked(agent: Agent, file: MemoryFile) -> Left:

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.errors import ConfigError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import ConfigError, NotFoundError, RefusedError
+from memory.registry import workspace_of
 
 from .aidefile import NAME
 from .toml_text import config_error, line_of, read_toml
@@ -27,13 +28,15 @@ class Agent:
     registered: bool = True
 
 
-def read_registry(home: Path) -> tuple[Agent, ...]:
+def read_registry(home: Path | None) -> tuple[Agent, ...]:
     """Return the agents of a home folder in their order; none where there is no registry.
 
     A relative path is taken from the registry's folder, `~` is `home`. Raises ConfigError `typed.toml`,
     `typed.registry` (an agent without a name or path, a name that is taken) with `file` and `line`, RefusedError
-    `file.unreadable`.
+    `file.unreadable`. Without a home there are none.
     """
+    if home is None:
+        return ()
     place = home / REGISTRY
     shown = f"~/{REGISTRY}"
     try:
@@ -74,7 +77,7 @@ def _folder(path: str, home: Path, beside: Path) -> Path:
     return Path(os.path.realpath(os.path.join(beside, path)))
 
 
-def find_agent(named: str, home: Path, agents: tuple[Agent, ...] | None = None) -> Agent:
+def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None = None) -> Agent:
     """Return the agent of a name, or of the path of a folder that holds an Aidefile.
 
     Names come first. NotFoundError `typed.no_agent`; errors as `read_registry`.
@@ -100,27 +103,22 @@ def find_agent(named: str, home: Path, agents: tuple[Agent, ...] | None = None) 
     )
 
 
-def agents_inside(root: Path, home: Path) -> tuple[Agent, ...]:
-    """Return the registered agents whose folder is a workspace or lies in it; errors as `read_registry`."""
+def agents_of(root: Path, home: Path | None) -> tuple[Agent, ...]:
+    """Return the agents of a workspace: the registered ones that lie in it and in no workspace within it.
+
+    The workspace itself is one, too, if it holds an Aidefile, registered or not. Errors as `read_registry`.
+    """
     top = os.path.realpath(root)
-    return tuple(agent for agent in read_registry(home) if is_inside(str(agent.folder), top))
+    found = tuple(
+        agent
+        for agent in read_registry(home)
+        if is_inside(str(agent.folder), top) and workspace_of(str(agent.folder)) in (top, None)
+    )
+    if os.path.isfile(os.path.join(top, NAME)) and all(str(agent.folder) != top for agent in found):
+        found = (Agent(os.path.basename(top), Path(top), registered=False), *found)
+    return found
 
 
 def is_inside(path: str, top: str) -> bool:
     """Tell whether a real path is a folder or lies in it."""
     return path == top or path.startswith(top.rstrip("/") + "/")
-
-
-def agent_at(root: Path, home: Path) -> tuple[Agent, ...]:
-    """Return the agents of a workspace for looking at: the registered ones inside of it, and one that it is itself.
-
-    A registry that cannot be read has no agents here; `check` tells what is wrong with it.
-    """
-    try:
-        found = agents_inside(root, home)
-    except MemdeckError:
-        found = ()
-    top = Path(os.path.realpath(root))
-    if (top / NAME).is_file() and all(agent.folder != top for agent in found):
-        found = (Agent(top.name, top, registered=False), *found)
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,32 +9,46 @@ from typing import Any
 from memory.errors import MemdeckError
 
 from .aidefile import Aidefile
-from .files import TYPES, AgentFiles, MemoryFile, Type, aidefile_of, look
+from .files import LOCK, TYPES, AgentFiles, Type, aidefile_of, look
 from .locks import Holder, holder_of
-from .prune import AgentPrune, plan_prune
+from .prune import AgentPrune, no_folder, plan_prune
 from .registry import Agent
 from .sizes import nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
-class AgentStatus:
-    """One agent at one moment; `error` is why it could not be looked at, and then there is nothing else.
-
-    `prune` is what a prune would do now.
-    """
+class AgentLook:
+    """One agent as its files are; `error` is why it could not be looked at, and then there is nothing else."""
 
     agent: Agent
     aidefile: Aidefile | None
     found: AgentFiles
-    prune: AgentPrune
-    locks: tuple[Holder, ...]
-    now_ns: int
+    locks: tuple[Holder, ...] = ()
     error: MemdeckError | None = None
 
+    def at(self, now: datetime) -> AgentStatus:
+        """Return how it stands at an aware time."""
+        plan = AgentPrune(self.agent, error=self.error) if self.error else plan_prune(self.agent, now, self.found)
+        return AgentStatus(self, plan, nanoseconds(now))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStatus:
+    """One agent at one moment; `prune` is what a prune would do now."""
+
+    look: AgentLook
+    prune: AgentPrune
+    now_ns: int
+
     @property
-    def files(self) -> Sequence[MemoryFile]:
-        """All memory files."""
-        return self.found.files
+    def agent(self) -> Agent:
+        """The agent."""
+        return self.look.agent
+
+    @property
+    def found(self) -> AgentFiles:
+        """Its files."""
+        return self.look.found
 
     def oldest(self, kind: Type | None = None) -> float | None:
         """Return the age of the oldest file of a type, or of all, in seconds; None without files."""
@@ -45,7 +58,7 @@ class AgentStatus:
     @property
     def limit(self) -> int | None:
         """How many tokens the Aidefile allows before memory should be compacted; None where it says nothing."""
-        return self.aidefile.compact_after if self.aidefile else None
+        return self.look.aidefile.compact_after if self.look.aidefile else None
 
     @property
     def fill(self) -> float | None:
@@ -54,6 +67,7 @@ class AgentStatus:
 
     def json(self) -> dict[str, Any]:
         """Return the status as programs get it; ages are in seconds."""
+        error = self.look.error
         return {
             "agent": self.agent.name,
             "path": str(self.agent.folder),
@@ -74,28 +88,26 @@ class AgentStatus:
             "over": self.fill is not None and self.fill > 1,
             "next_prune": {"files": len(self.prune.deleted), "bytes": self.prune.freed},
             "missing_core": list(self.found.missing),
-            "locks": [holder.json() for holder in self.locks],
-            "error": None if self.error is None else {"code": self.error.code, "message": self.error.message},
+            "locks": [holder.json() for holder in self.look.locks],
+            "error": None if error is None else {"code": error.code, "message": error.message},
         }
 
 
-def status_of(agent: Agent, now: datetime) -> AgentStatus:
-    """Look at an agent; nothing raises but what stops Python."""
-    moment = nanoseconds(now)
-    nothing = AgentFiles(())
+def look_at(agent: Agent) -> AgentLook:
+    """Look at the files of an agent; what is wrong with it as a whole is told as `error`."""
     try:
         if not agent.folder.is_dir():
-            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
+            raise no_folder(agent)
         aidefile = aidefile_of(agent.folder)
     except MemdeckError as error:
-        return AgentStatus(agent, None, nothing, AgentPrune(agent, error=error), (), moment, error)
+        return AgentLook(agent, None, AgentFiles(()), error=error)
     found = look(agent.folder, aidefile)
-    locks = [holder_of(agent.folder, path.removesuffix(".lock")) for path in all_sentinels(found)]
-    held = tuple(holder for holder in locks if holder is not None)
-    return AgentStatus(agent, aidefile, found, plan_prune(agent, now, found), held, moment)
+    # Those of core files may stand outside of the two folders.
+    sentinels = {file.path + LOCK for file in found.files if file.locked} | set(found.sentinels)
+    locks = [holder_of(agent.folder, path.removesuffix(LOCK)) for path in sorted(sentinels)]
+    return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
 
 
-def all_sentinels(found: AgentFiles) -> tuple[str, ...]:
-    """Return the sentinels beside memory files, those of core files outside of the two folders included."""
-    own = {file.path + ".lock" for file in found.files if file.locked}
-    return tuple(sorted(own | set(found.sentinels)))
+def status_of(agent: Agent, now: datetime) -> AgentStatus:
+    """Return how an agent stands at an aware time."""
+    return look_at(agent).at(now)
