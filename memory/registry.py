@@ -36,6 +36,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.systems.files:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
     ),
+    SystemName("facts", "facts", ".aegis/memory", "memory.systems.facts:Facts", ("facts",)),
     SystemName(
         "typed", "typed memory", "Aidefile", "memory.systems.typed:TypedMemory", ("typed",), listed=".aide/config.toml"
     ),

@@ -21,6 +21,7 @@ __all__ = [
     "KEPT",
     "NO_LINKS",
     "UNSUPPORTED",
+    "append",
     "copy_attributes",
     "create",
     "empty_folder",
@@ -28,10 +29,12 @@ __all__ = [
     "keep_time",
     "link",
     "make_folder",
+    "open_append",
     "open_folder",
     "open_lock",
     "overwrite",
     "private_folder",
+    "put_mark",
     "put_private",
     "read",
     "remove",
@@ -303,6 +306,45 @@ def open_lock(name: str, folder: int, path: str) -> int:
 def overwrite(fd: int, data: bytes) -> None:
     """Write over the start of an open file, without making it shorter."""
     os.pwrite(fd, data, 0)
+
+
+def open_append(name: str, folder: int) -> int:
+    """Open a file that is there for adding to its end; the caller has looked at it, and closes the descriptor."""
+    return os.open(name, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+
+
+def append(fd: int, data: bytes) -> None:
+    """Add bytes to the end of a file in one write, and sync it; a part that went in before an error is cut off again.
+
+    Nothing is cut off where somebody else has added bytes behind it.
+    """
+    start = os.fstat(fd).st_size
+    done = 0
+    try:
+        while done < len(data):
+            done += os.write(fd, memoryview(data)[done:])
+        sync(fd)
+    except OSError:
+        with suppress(OSError):
+            if done and os.fstat(fd).st_size == start + done:
+                os.ftruncate(fd, start)
+        raise
+
+
+def put_mark(name: str, folder: int, number: int, path: str) -> None:
+    """Write a number into a small file beside the memory, in place, and sync it; the number only ever grows.
+
+    RefusedError where a link or something else stands under its name.
+    """
+    fd = open_lock(name, folder, path)
+    try:
+        text = b"%d\n" % number
+        os.pwrite(fd, text, 0)
+        if os.fstat(fd).st_size != len(text):
+            os.ftruncate(fd, len(text))
+        sync(fd)
+    finally:
+        os.close(fd)
 
 
 def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 
 from . import faults, fsio
+from .appending import Appending
 from .beneath import parts_of
 from .changes import Change, FileChange, new_id, part_id
 from .displaced import sweep
@@ -59,6 +60,8 @@ class Transaction:
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
         self._like: dict[str, str] = {}
+        self._appended: str | None = None
+        self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
@@ -182,6 +185,23 @@ class Transaction:
         self.remove(source, base=base)
         self._like[target] = source
 
+    def append(self, path: str, data: bytes, *, base: bytes) -> None:
+        """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
+
+        It is the only file of its change. A last line without a newline gets one first, so what a crash tore stays a
+        line of its own. For a file that is not there yet see `write`.
+        """
+        mend = b"\n" if base and not base.endswith(b"\n") else b""
+        self._plan(FileChange(path, base, base + mend + data))
+        self._appended = path
+
+    def mark(self, path: str, number: int) -> None:
+        """Plan to note a number that only grows in a small file, durably and before the change: what it counts is
+        never given twice. It is no part of the change, and not taken back with it.
+        """
+        self._store.check_path(path)
+        self._marks[path] = number
+
     def folder(self, path: str) -> None:
         """Plan that a folder is there after the commit, empty or not."""
         self._store.check_path(path)
@@ -218,7 +238,10 @@ class Transaction:
         )
         if planned or self._folders:
             try:
-                self._carry_out(change, self._open)
+                if self._appended is not None and planned:
+                    self._add(change)
+                else:
+                    self._carry_out(change, self._open)
             except OSError as error:
                 raise faults.writing(error, self._store.place.path) from error
         if planned:
@@ -256,9 +279,11 @@ class Transaction:
                 self._sync([places.stage])
             if change.files and not store.history.begin(change, store) and self._recorded:
                 raise _unrecorded(store.history.warnings)
+            left = self._put_marks(self._marks)
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders, durable=several)
             failed = False
+            self._put_marks(left)
             if self._journal is not None:
                 # The change is done; an intent that cannot be taken away is found done by the next start.
                 with suppress(MemdeckError):
@@ -267,6 +292,42 @@ class Transaction:
                 store.remember(step.file.path, step.finish())
         finally:
             self._tidy(steps, places, failed=failed)
+
+    def _add(self, change: Change) -> None:
+        """Carry out a change that only adds to the end of a file."""
+        store = self._store
+        if len(change.files) > 1:
+            raise ValueError("a file is added to in a change of its own")
+        (file,) = change.files
+        step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
+        try:
+            if not step.check():
+                raise conflict([step.shown], crossed=True)
+            if store.state is not None:
+                store.state.record(last_change=change.time)
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            store.history.begin(change, store)
+            self._put_marks(self._marks)
+            store.remember(file.path, step.append())
+        finally:
+            step.close()
+
+    def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
+        """Write marks; return those whose folder is not there yet."""
+        left = {}
+        for path, number in marks.items():
+            *parents, name = parts_of(self._store.shown(path))
+            try:
+                folder = fsio.open_folder(parents, self._store.workspace)
+            except FileNotFoundError:
+                left[path] = number
+                continue
+            try:
+                fsio.put_mark(name, folder, number, self._store.shown(path))
+            finally:
+                os.close(folder)
+        return left
 
     def _missing(self, steps: list[Step]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
