@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.errors import ConflictError
+from memory.errors import ConflictError, UsageError
 
 from .model import DEFAULT_SCOPE, FILE, MARK, SETTINGS, Deleted, Fact, Kept, Refused, one_line, refusal
 from .reading import Reading, read_facts
@@ -222,6 +222,12 @@ class FactStore:
             lines = [Line(row.text, row.tags, row.scope, row.ts) for row in wanted]
             if not lines:
                 return Import((), skipped, refused)
+            if len(lines) > most:
+                raise UsageError(
+                    "facts.import",
+                    f"{len(lines):,} facts are more than the {most:,} that max_total allows",
+                    "raise it in .aegis/agent.json, or import a part",
+                )
             noun = "fact" if len(lines) == 1 else "facts"
             _, ids, pruned = self._add(transaction, lines, most, now, f"imported {len(lines):,} {noun}")
             return Import(ids, skipped, refused, pruned)
