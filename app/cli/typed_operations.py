@@ -27,7 +27,7 @@ _force = click.option("--force", is_flag=True, help="Replace a file that stands 
     "merge",
     examples=(
         "memdeck typed merge memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
-        "memdeck typed merge memory/procedural/notes.md --dedupe section_replace < notes.md",
+        "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
     ),
 )
 @click.argument("path", metavar="PATH")

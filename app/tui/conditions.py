@@ -77,6 +77,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": lambda pane: len(pane.sorts) > 1,
+    "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

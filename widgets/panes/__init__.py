@@ -45,6 +45,7 @@ PANES: tuple[PaneName, ...] = (
     PaneName("config", "8", "Config", "config", "ConfigPane", ("config.md",)),
     PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
     PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
+    PaneName("typed", "", "Typed memory", "typed", "TypedPane", letter="y", system="typed"),
 )
 """All panes in the order of the sidebar."""
 
