@@ -44,6 +44,7 @@ def _pane_actions() -> Iterator[Action]:
             f"Open the pane {pane.title}",
             "Panes",
             (pane.id,),
+            needs="workspace" if pane.system == "files" else f"system:{pane.system}",
         )
 
 
@@ -180,6 +181,17 @@ ACTIONS: tuple[Action, ...] = (
         "Follow the first link of the entry",
         _ENTRY,
         needs="item",
+    ),
+    Action(
+        "facts.inject",
+        ("i",),
+        "injecting",
+        "show",
+        "inject",
+        "Show what a message would inject into a prompt",
+        "Facts",
+        needs="facts",
+        shown=True,
     ),
     Action("change.redo", ("U",), "changing", "redo", "redo", "Bring back what you undid last", _ENTRY),
     Action("task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task"),

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
+SYSTEM = "system:"
+"""What the need of a memory system beside the memory files begins with."""
+
 TASK_GROUPS = ("overdue", "today", "progress", "week")
 """The groups of the brief whose rows are tasks."""
 
@@ -25,6 +28,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
+    if needs.startswith(SYSTEM):
+        return needs.removeprefix(SYSTEM) in app.workspace.system_names()
     if pane is None or pane.contents is None:
         return False
     return NEEDS[needs](pane)
@@ -68,6 +73,7 @@ def _leave(pane: Pane) -> bool:
 
 
 NEEDS: dict[str, Callable[[Pane], bool]] = {
+    "facts": lambda pane: pane.pane_id == "facts",
     "pane": lambda pane: True,  # noqa: ARG005
     "item": _item,
     "leave": _leave,

@@ -29,9 +29,10 @@ from .conditions import allows
 from .consent import Consent
 from .desk import Desk
 from .entries import Entries
+from .injecting import Injecting
 from .listing import Listing
 from .looking import Looking
-from .navigation import NAMES, Navigation
+from .navigation import Navigation
 from .noticing import Noticing
 from .overlays import Overlays
 from .remembering import Remembering
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.workspace import Workspace
     from widgets.panes import PaneName
-
-FIRST_PANE = "tasks"
-"""What opens in a workspace that was never open before."""
 
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
@@ -110,16 +108,17 @@ class MemdeckApp(App[int]):
         self.typed = TypedVerbs(self)
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
+        self.injecting = Injecting(self)
         self.consent = Consent(self)
         self.overlays = Overlays(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
         if workspace is not None:
-            wanted = pane or self.remembering.last_pane or FIRST_PANE
-            first = self.navigation.begin(wanted if wanted in NAMES else FIRST_PANE)
+            wanted = pane or self.remembering.last_pane
+            first = self.navigation.begin(self.navigation.first(wanted))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
-        self.desk = Desk(self._desk_ready, path_shown, first)
+        self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = THEMES[0].name
@@ -169,7 +168,7 @@ class MemdeckApp(App[int]):
         if workspace is not None:
             self.workspace = workspace
             self.desk.header.path = short_path(str(workspace.root), self.environ)
-            self.navigation.open_pane(FIRST_PANE, remember=False)
+            self.navigation.open_pane(self.navigation.first(None), remember=False)
 
     def _leave(self) -> None:
         """Keep what is remembered, stop watching."""

@@ -13,6 +13,9 @@ from .part import Part
 if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
 
+FIRST_PANE = "tasks"
+"""What opens in a workspace that was never open before."""
+
 LONGEST_WAY = 100
 """How many places the way back remembers."""
 
@@ -86,6 +89,15 @@ class Navigation(Part):
         """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
         if self.pane is pane and self.app.desk.focused is None:
             self.app.desk.set_focus(pane.focus_target)
+
+    def first(self, wanted: str | None) -> str:
+        """The pane to open first: the one that is wanted, else the usual one, else one of a system that is here."""
+        workspace = self.app.workspace
+        assert workspace is not None
+        systems = workspace.system_names()
+        own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
+        usual = own[0] if own and "files" not in systems else FIRST_PANE
+        return wanted if wanted in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""

@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
 from screenshots.make import SMALL, USUAL, WIDE, Picture, application, settle
-from widgets.panes import PANES
+from widgets.panes import panes_for
 
 SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
 LOOKS = [
-    *(Picture(f"{pane.id}-{name}", pane.id, size) for pane in PANES for name, size in SIZES.items()),
+    *(Picture(f"{pane.id}-{name}", pane.id, size) for pane in panes_for(()) for name, size in SIZES.items()),
     Picture("detail-small", "tasks", SMALL, ("enter",)),
     Picture("form", "tasks", WIDE, ("e",)),
     Picture("form-small", "tasks", SMALL, ("e",)),
