@@ -183,6 +183,14 @@ class TypedMemory:
             },
         }
 
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield the locks whose process is gone: nobody will take them away, and memdeck does not by itself."""
+        for look in self.look().agents:
+            for holder in look.locks:
+                if holder.dead:
+                    words = f"the lock of {holder.path} of {look.agent.name} is stale: {holder.text()}"
+                    yield words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` takes it away"
+
     # -- changing -----------------------------------------------------------------------------------------------
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
