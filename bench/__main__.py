@@ -17,6 +17,7 @@ from bench.maintain_part import maintain_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.places import ROOT, Places, temporary
 from bench.screen_part import screen_cases
+from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
 PARTS: dict[str, Part] = {
@@ -25,6 +26,7 @@ PARTS: dict[str, Part] = {
     "command": (command_cases, ("S", "M", "L"), 9),
     "screen": (screen_cases, ("S", "M", "L"), 7),
     "maintain": (maintain_cases, ("M",), 7),
+    "typed": (typed_cases, ("100000",), 2),
 }
 
 

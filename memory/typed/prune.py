@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OPERATION = "typed prune"
 LARGEST = 256_000_000
 """The largest file, in bytes, of which the history can keep a copy; a larger one stays."""
-_BATCH_FILES, _BATCH_BYTES = 200, 16_000_000
+_BATCH_FILES, _BATCH_BYTES = 1000, 16_000_000
 
 
 @dataclass(frozen=True, slots=True)

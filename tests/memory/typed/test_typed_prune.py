@@ -190,19 +190,20 @@ def test_a_file_that_another_program_holds_open_does_not_stop_the_pass(den: Den)
     assert len(found.deleted) == 5
 
 
-def test_many_files_are_one_change_for_undo_and_redo(den: Den) -> None:
+def test_many_files_are_one_change_for_undo_and_redo(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
     """A prune of more files than fit into a transaction is taken back, and brought back, as one."""
+    monkeypatch.setattr("memory.typed.prune._BATCH_FILES", 60)
     folder = den.add("ada")
-    for number in range(450):
+    for number in range(150):
         put(folder, f"memory/episodic/{number}.md", f"{number}\n", days=8)
     put(folder, "memory/episodic/young.md")
     before = tree(folder)
     found = prune(den.agent("ada"), den.store, NOW, actor="maintain")
-    assert (len(found.deleted), len(found.changes)) == (450, 3)
+    assert (len(found.deleted), len(found.changes)) == (150, 3)
     workspace = Workspace.open(folder, state_home=den.state)
-    assert len(workspace.undo(actor="maintain", now=LATER).files) == 450
+    assert len(workspace.undo(actor="maintain", now=LATER).files) == 150
     assert tree(folder) == before
-    assert len(workspace.redo(actor="maintain", now=LATER).files) == 450
+    assert len(workspace.redo(actor="maintain", now=LATER).files) == 150
     assert set(tree(folder)) == {"Aidefile", "memory/episodic/young.md"}
     workspace.undo(actor="maintain", now=LATER)
     assert tree(folder) == before
