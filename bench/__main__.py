@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.change_part import change_cases
 from bench.command_part import command_cases
 from bench.document_part import document_cases
+from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.places import ROOT, Places, temporary
@@ -26,6 +27,7 @@ PARTS: dict[str, Part] = {
     "command": (command_cases, ("S", "M", "L"), 9),
     "screen": (screen_cases, ("S", "M", "L"), 7),
     "maintain": (maintain_cases, ("M",), 7),
+    "facts": (facts_cases, ("500", "10000", "100000"), 7),
     "typed": (typed_cases, ("100000",), 2),
 }
 
@@ -34,7 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the chosen parts, print one table per part and size, and keep the samples when asked."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document")
+    parser.add_argument(
+        "--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document, N for facts"
+    )
     parser.add_argument("--rounds", type=int, help="counted rounds per part (default: 5 to 15)")
     parser.add_argument("--save", action="store_true", help="write the samples to bench/results/")
     options = parser.parse_args(arguments)

@@ -236,7 +236,7 @@ _form = click.option(
 @under(
     facts,
     "import",
-    examples=("memdeck facts import notes.jsonl", "memdeck facts import - --format csv < facts.csv"),
+    examples=("memdeck facts import notes.jsonl", "cat facts.csv | memdeck facts import - --format csv"),
 )
 @click.argument("file", metavar="FILE|-")
 @_form
@@ -273,7 +273,7 @@ def _bytes(file: str) -> bytes:
         raise UsageError("facts.import", f"{file!r} cannot be read ({error.strerror})", "check its name") from None
 
 
-@under(facts, "export", examples=("memdeck facts export > facts.jsonl", "memdeck facts export --format csv"))
+@under(facts, "export", examples=("memdeck facts export > ~/facts.jsonl", "memdeck facts export --format csv"))
 @_form
 def export_facts(session: Session, form: Form | None) -> None:
     """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""

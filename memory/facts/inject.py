@@ -17,8 +17,6 @@ from .words import words_of
 HEADER = "[Memories]"
 RECENT = 5
 """How many of the newest facts stand in for a match where there is none."""
-SMALL = 1500
-"""Up to so many facts are compared one by one where there is no index yet, which is quicker than making one."""
 _SHOWN = 20
 Ranked = tuple[int, int]
 """How many words of a fact are in the message, and its rank from the oldest on."""

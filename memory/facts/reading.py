@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from .model import DEFAULT_SCOPE, Fact, Unread, number_of
+from .model import DEFAULT_SCOPE, Fact, Unread
 
 _PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]'
 # A line as memdeck writes it, without escapes; any other goes through the JSON parser.
@@ -15,6 +15,11 @@ _LINE = re.compile(
     rf'"tags":\[((?:"{_PLAIN}*"(?:,"{_PLAIN}*")*)?)\],"ts":"({_PLAIN}*)"\}}'
 )
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+# The same for many: days up to the 28th are in every month.
+_ALL_UTC = re.compile(
+    r"(?:(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}Z\n)+"
+)
+NUMBERS = re.compile(r"^m-([0-9]{1,18})$", re.MULTILINE)
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _BOM = "\ufeff"
 
@@ -22,43 +27,75 @@ _BOM = "\ufeff"
 class Reading:
     """All facts of one version of the file, immutable for whoever holds it.
 
-    `facts` are in the order of the file, `newest` the same from the newest to the oldest: by time, then by number,
+    `facts` are in the order of the file, `ranked` the same from the oldest to the newest: by time, then by number,
     then by line; a fact without a time that can be read is older than all others. `unread` are the lines that are
-    none. `highest` is the highest number, 0 without any.
+    none. Readings of one `line` (an object) grew out of each other: the ranked facts of the shorter one are the first
+    of the longer one.
     """
 
-    def __init__(self, data: bytes, facts: Sequence[Fact], unread: Sequence[Unread], lines: int) -> None:
-        """Keep what was read."""
+    def __init__(
+        self, data: bytes, facts: list[Fact], unread: list[Unread], lines: int, known: Reading | None = None
+    ) -> None:
+        """Keep what was read; `known` is the reading that this one begins with."""
         self.data = data
-        self.facts = facts
-        self.unread = unread
+        self.facts: Sequence[Fact] = facts
+        self.unread: Sequence[Unread] = unread
         self.lines = lines
+        self.line = object()
+        self._times: list[str] | None = None
+        self._order: Sequence[int] | None = None
+        self._highest: int | None = None
+        if known is not None:
+            self._follow(known, facts[len(known.facts) :])
 
-    @cached_property
+    def _follow(self, known: Reading, new: Sequence[Fact]) -> None:
+        """Take over what is known of the facts that are there already."""
+        if known._highest is not None:
+            self._highest = max(known._highest, max((fact.number for fact in new), default=0))
+        if not isinstance(known._order, range) or known._times is None:
+            return
+        times = [time_key(fact.ts) for fact in new]
+        last = known.facts[-1:]
+        keys = [*((known._times[-1], fact.number) for fact in last), *zip(times, (f.number for f in new), strict=True)]
+        self._times = known._times + times
+        if keys == sorted(keys):
+            self._order = range(len(self.facts))
+            self.line = known.line
+
+    @property
     def highest(self) -> int:
         """The highest number of an id, 0 without any."""
-        return max((number_of(fact.id) for fact in self.facts), default=0)
+        if self._highest is None:
+            numbers = NUMBERS.findall("\n".join([fact.id for fact in self.facts]))
+            self._highest = max(map(int, numbers), default=0)
+        return self._highest
 
-    @cached_property
-    def _times(self) -> list[str]:
-        """When each fact was made, in a form that sorts."""
-        return [time_key(fact.ts) for fact in self.facts]
-
-    @cached_property
+    @property
     def order(self) -> Sequence[int]:
         """The places of the facts in `facts`, from the oldest to the newest."""
-        times = self._times
-        numbers = [number_of(fact.id) for fact in self.facts]
-        keys = list(zip(times, numbers, strict=True))
-        count = len(keys)
-        if all(keys[index] <= keys[index + 1] for index in range(count - 1)):
-            return range(count)
-        return sorted(range(count), key=keys.__getitem__)
+        if self._order is None:
+            times = self._times = times_of(self.facts)
+            count = len(times)
+            # Most files are in order already, and telling that is quicker than sorting them.
+            if times == sorted(times) and (len(set(times)) == count or self._ties_are_in_order(times)):
+                self._order = range(count)
+            else:
+                keys = [(time, fact.number) for time, fact in zip(times, self.facts, strict=True)]
+                self._order = sorted(range(count), key=keys.__getitem__)
+        return self._order
+
+    def _ties_are_in_order(self, times: Sequence[str]) -> bool:
+        facts = self.facts
+        return all(
+            times[index] != times[index + 1] or facts[index].number <= facts[index + 1].number
+            for index in range(len(times) - 1)
+        )
 
     @cached_property
     def ranked(self) -> Sequence[Fact]:
         """The facts from the oldest to the newest."""
-        return self.facts if isinstance(self.order, range) else [self.facts[index] for index in self.order]
+        order = self.order
+        return self.facts if isinstance(order, range) else [self.facts[index] for index in order]
 
     @property
     def newest(self) -> Sequence[Fact]:
@@ -68,7 +105,8 @@ class Reading:
     @cached_property
     def undated(self) -> bool:
         """Whether a fact has no time that can be read."""
-        return "" in self._times
+        first = self.ranked[:1]
+        return bool(first) and not time_key(first[0].ts)
 
     def get(self, fact_id: str) -> Fact | None:
         """Return the first fact of an id."""
@@ -77,11 +115,12 @@ class Reading:
 
 def read_facts(data: bytes, known: Reading | None = None) -> Reading:
     """Return the facts of a file; where it begins with one that is known, only the rest is read."""
-    if known is not None and known.data and known.data.endswith(b"\n") and data.startswith(known.data):
-        facts, unread, lines = list(known.facts), list(known.unread), known.lines
-        rest = data[len(known.data) :]
-    else:
-        facts, unread, lines, rest = [], [], 0, data
+    if known is not None and not (known.data.endswith(b"\n") and data.startswith(known.data)):
+        known = None
+    facts: list[Fact] = [] if known is None else list(known.facts)
+    unread: list[Unread] = [] if known is None else list(known.unread)
+    lines = 0 if known is None else known.lines
+    rest = data if known is None else data[len(known.data) :]
     try:
         text, whole = rest.decode(), True
     except UnicodeDecodeError:
@@ -110,7 +149,7 @@ def read_facts(data: bytes, known: Reading | None = None) -> Reading:
                 facts.append(one)
             else:
                 unread.append(one)
-    return Reading(data, facts, unread, lines + len(pieces))
+    return Reading(data, facts, unread, lines + len(pieces), known)
 
 
 def read_line(line: str, number: int) -> Fact | Unread:
@@ -136,6 +175,14 @@ def read_line(line: str, number: int) -> Fact | Unread:
         ts if isinstance(ts, str) else "",
         number,
     )
+
+
+def times_of(facts: Sequence[Fact]) -> list[str]:
+    """Return when each fact was made, in a form that sorts, empty where that cannot be read."""
+    times = [fact.ts for fact in facts]
+    if _ALL_UTC.fullmatch("\n".join(times) + "\n"):
+        return [ts[:19] for ts in times]
+    return [time_key(ts) for ts in times]
 
 
 def time_key(ts: str) -> str:

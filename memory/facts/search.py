@@ -25,6 +25,15 @@ class Haystack:
         self._text = _BETWEEN.join(texts)
         self._starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
+    def follow(self, reading: Reading) -> None:
+        """Take in the facts of a longer reading of the same line."""
+        new = [fact.text.casefold().replace(_BETWEEN, "\r") for fact in reading.ranked[len(self._facts) :]]
+        if new:
+            self._text = _BETWEEN.join((*([self._text] if self._facts else []), *new))
+            starts = accumulate((len(text) + 1 for text in new), initial=self._starts[-1])
+            self._starts += list(starts)[1:]
+        self._facts = reading.ranked
+
     def find(self, query: str) -> Iterator[Fact]:
         """Yield the facts that hold a string, in any case, the newest first."""
         wanted = query.casefold().replace(_BETWEEN, "\r")
@@ -43,8 +52,11 @@ def find_facts(
     What is not given fits every fact.
     """
     facts: Iterable[Fact] = reading.newest
-    if query:
-        facts = (haystack or Haystack(reading)).find(query)
+    if query and haystack is not None:
+        facts = haystack.find(query)
+    elif query:
+        part = query.casefold()
+        facts = (fact for fact in facts if part in fact.text.casefold())
     if tag is not None:
         wanted = tag.casefold()
         facts = (fact for fact in facts if any(one.casefold() == wanted for one in fact.tags))

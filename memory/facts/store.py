@@ -59,7 +59,8 @@ class FactStore:
         self._store = store
         self._reading: Reading | None = None
         self._look: Look | None = None
-        self._index: tuple[Reading, Index] | None = None
+        self._index: tuple[object, Index] | None = None
+        self._injections = self._searches = 0
         self._haystack: tuple[Reading, Haystack] | None = None
         self._mutex = threading.RLock()
 
@@ -115,10 +116,19 @@ class FactStore:
         if not query:
             return find_facts(reading, None, tag)
         with self._mutex:
-            if self._haystack is None or self._haystack[0] is not reading:
+            self._searches += 1
+            # To join all texts takes as long as to look into each of them once.
+            if self._searches == 1 or "\n" in query or "\r" in query:
+                return find_facts(reading, query, tag)
+            if self._haystack is None or self._haystack[0].line is not reading.line:
                 self._haystack = (reading, Haystack(reading))
-            haystack = self._haystack[1]
-        return find_facts(reading, query, tag, haystack)
+            known, haystack = self._haystack
+            if len(known.facts) > len(reading.facts):
+                return find_facts(reading, query, tag)
+            if known is not reading:
+                haystack.follow(reading)
+                self._haystack = (reading, haystack)
+            return find_facts(reading, query, tag, haystack)
 
     def inject(self, message: str, now: datetime) -> Injection:
         """Return what is injected for a message; see `memory.facts.inject`."""
@@ -126,29 +136,28 @@ class FactStore:
 
     def inject_into(self, reading: Reading, settings: Settings, message: str, now: datetime) -> Injection:
         """Return what a message injects from facts that were read."""
-        from .inject import SMALL, inject
+        from .inject import inject
 
         with self._mutex:
-            known = self._index is not None and self._index[0].data == reading.data
-        few = len(reading.facts) <= SMALL and not known
-        return inject(reading, message, now, settings, None if few else lambda: self._index_of(reading))
+            self._injections += 1
+            # To make an index takes longer than to look at each fact once, which is all that a prompt hook asks for.
+            index = None if self._injections == 1 else lambda: self._index_of(reading)
+        return inject(reading, message, now, settings, index)
 
     def _index_of(self, reading: Reading) -> Index:
         """Return the index of what was read; facts that were added since the last one are taken in."""
         from .index import Index
 
         with self._mutex:
+            ranked = reading.ranked
             if self._index is not None:
-                known, index = self._index
-                if known is reading:
-                    return index
-                ranked = reading.ranked
-                if index.count <= len(ranked) and known.ranked == ranked[: index.count]:
+                line, index = self._index
+                # One that knows more already is of no use for an older look.
+                if line is reading.line and index.count <= len(ranked):
                     index.extend(ranked[index.count :])
-                    self._index = (reading, index)
                     return index
-            index = Index(reading.ranked)
-            self._index = (reading, index)
+            index = Index(ranked)
+            self._index = (reading.line, index)
             return index
 
     # -- changing -----------------------------------------------------------------------------------------------

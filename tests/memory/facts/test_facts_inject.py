@@ -132,6 +132,22 @@ def test_the_same_on_every_run(store: FactStore, add: Add, now: datetime) -> Non
     assert blocks == {read_block(store, now)}
 
 
+def test_an_injection_is_right_every_time(store: FactStore, add: Add, now: datetime) -> None:
+    """The first one and those with an index, before and after facts came and went, give the same."""
+    add("database one", now - timedelta(days=2))
+    wanted = ["m-1"]
+    for turn in range(4):
+        assert [fact.id for fact in store.inject("database", now).facts] == wanted
+        add("database more", now - timedelta(days=turn))
+        wanted = [fact.id for fact in FactStore(store._store).inject("database", now).facts]
+    store.delete("m-2", actor="cli", now=now)
+    assert "m-2" not in [fact.id for fact in store.inject("database", now).facts]
+    older = store.look()
+    add("database last", now)
+    assert store.inject("database", now).facts[0].id == "m-6"
+    assert "m-6" not in [fact.id for fact in older.inject("database", now).facts]
+
+
 def read_block(store: FactStore, now: datetime) -> str:
     """Return the block that a new process would print."""
     return FactStore(store._store).inject("which database alpha", now).block

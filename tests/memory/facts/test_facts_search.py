@@ -13,9 +13,9 @@ from memory.facts import FactStore
 from memory.facts.alike import ALIKE, alike, like
 from memory.facts.model import found
 from memory.facts.reading import read_facts
-from memory.facts.search import find_facts
+from memory.facts.search import Haystack, find_facts
 from memory.facts.words import all_words
-from tests.memory.facts.conftest import line
+from tests.memory.facts.conftest import NOW, line
 
 Add = Callable[..., dict[str, Any]]
 
@@ -63,13 +63,41 @@ def test_the_answer_for_programs(store: FactStore, add: Add) -> None:
     assert found(store.search("nothing")) == {"count": 0, "memories": []}
 
 
-@given(st.lists(st.text("aAbß\nİ\r", max_size=6), max_size=12), st.text("aAbßs\n\r", min_size=1, max_size=3))
-def test_search_is_the_naive_search(texts: list[str], query: str) -> None:
-    """The joined texts find what looking into every text finds, and nothing across two of them."""
-    reading = read_facts(b"".join(line(f"m-{number}", text) for number, text in enumerate(texts)))
-    same = query.casefold().replace("\n", "\r")
-    expected = [fact.id for fact in reading.newest if same in fact.text.casefold().replace("\n", "\r")]
+@given(
+    st.lists(st.text("aAbß\nİ\r", max_size=6), max_size=12),
+    st.text("aAbßsi", min_size=1, max_size=3),
+    st.integers(0, 12),
+)
+def test_search_is_the_naive_search(texts: list[str], query: str, begun: int) -> None:
+    """The joined texts, also where they grew, find what looking into every text finds, nothing across two of them."""
+    lines = [line(f"m-{number}", text) for number, text in enumerate(texts)]
+    known = read_facts(b"".join(lines[:begun]))
+    assert len(known.ranked) == len(lines[:begun])
+    haystack = Haystack(known)
+    reading = read_facts(b"".join(lines), known)
+    haystack.follow(reading)
+    expected = [fact.id for fact in reading.newest if query.casefold() in fact.text.casefold()]
     assert [fact.id for fact in find_facts(reading, query, None, limit=0)] == expected
+    assert [fact.id for fact in find_facts(reading, query, None, haystack, limit=0)] == expected
+
+
+def test_a_search_is_right_every_time(store: FactStore, add: Add) -> None:
+    """The first one and those after it, before and after facts came and went, find the same."""
+    add("alpha")
+    assert [[fact.id for fact in store.search("ALPHA")] for _ in range(3)] == [["m-1"]] * 3
+    add("alpha beta")
+    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-1"]
+    store.delete("m-1", actor="cli", now=NOW)
+    assert [fact.id for fact in store.search("alpha")] == ["m-2"]
+    add("old alpha", now_before())
+    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-3"]
+    add("two\nlines")
+    assert [fact.id for fact in store.search("two\nlines")] == ["m-4"]
+
+
+def now_before() -> datetime:
+    """Return an earlier time: a fact that is older than those before it in the file."""
+    return NOW - timedelta(days=1)
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=15))
