@@ -63,6 +63,7 @@ class TypedMemory:
         self._workspace = workspace
         self._stores: dict[str, Store] = {}
         self._last: TypedLook | None = None
+        self._secrets: check.Known = {}
 
     # -- which agents -------------------------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ class TypedMemory:
         """Return what is wrong with the registry, the Aidefiles, core files, locks, and lines that hold secrets."""
         found = [] if names is not None else list(check.registry_problems(self._workspace.home))
         for look in self.look().agents:
-            found += check.agent_problems(look, self._shown(look.agent))
+            found += check.agent_problems(look, self._shown(look.agent), self._secrets)
         return tuple(problem for problem in found if names is None or problem.file in names)
 
     def records(

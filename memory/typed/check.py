@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
 from memory.errors import ConfigError, MemdeckError
 from memory.problems import Problem
 
 from .aidefile import NAME
-from .files import LOCK
+from .files import LOCK, MemoryFile
 from .reading import SEARCHED, read_text
 from .registry import REGISTRY, read_registry
 from .status import AgentLook
@@ -30,8 +30,15 @@ def registry_problems(home: Path | None) -> tuple[Problem, ...]:
     )
 
 
-def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
-    """Yield what is wrong with one agent; `shown` stands before the paths of its files."""
+Known = MutableMapping[str, tuple[tuple[int, int], tuple[tuple[int, str], ...]]]
+"""By path what tells a file from what it was, and the lines (from 0) with secrets that were found in it."""
+
+
+def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
+    """Yield what is wrong with one agent; `shown` stands before the paths of its files.
+
+    `known` keeps what was found in each file, so that only those that changed are read again.
+    """
     if look.error is not None:
         yield _problem(look.error, shown + NAME)
         return
@@ -46,21 +53,27 @@ def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
         if holder.dead:
             words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` takes it away"
             yield Problem("warning", shown + holder.path + LOCK, 0, "typed.stale_lock", words)
-    yield from _secrets(look, shown)
+    yield from _secrets(look, shown, known)
 
 
-def _secrets(look: AgentLook, shown: str) -> Iterator[Problem]:
+def _secrets(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
     """Yield the lines that hold a secret; scratch that the next days take away is looked at as well."""
-    from memory.secrets import secret_lines
-
     for file in look.found.files:
         if file.size > SEARCHED:
             continue
-        text = read_text(look.agent.folder, file.path)
-        if text is None or "\0" in text:
-            continue
-        for line, kind in secret_lines(text):
-            yield Problem("warning", shown + file.path, line + 1, "typed.secret", f"this looks like a secret: {kind}")
+        path, stamp = shown + file.path, (file.mtime_ns, file.size)
+        found = known.get(path)
+        if found is None or found[0] != stamp:
+            found = known[path] = (stamp, _secrets_in(look, file))
+        for line, kind in found[1]:
+            yield Problem("warning", path, line + 1, "typed.secret", f"this looks like a secret: {kind}")
+
+
+def _secrets_in(look: AgentLook, file: MemoryFile) -> tuple[tuple[int, str], ...]:
+    from memory.secrets import secret_lines
+
+    text = read_text(look.agent.folder, file.path)
+    return () if text is None or "\0" in text else secret_lines(text)
 
 
 def _problem(error: MemdeckError, file: str) -> Problem:
