@@ -90,7 +90,8 @@ class Noticing(Part):
 
         names, self._suspects = self._suspects, set()
         others = {name for name in names if "/" in name and not name.startswith("archive/")}
-        found = self._compare_others(workspace, others, now)
+        # A folder of another system may hold more than memory, such as locks.
+        found = self._compare_others(workspace, {name for name in others if workspace.together.knows(name)}, now)
         names -= others
         if not names:
             return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +29,20 @@ KIND = "typed"
 _BASELINE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
 class TypedLook:
     """One look at the agents of a workspace: which files they have, how large and how old."""
 
-    agents: tuple[AgentLook, ...]
+    def __init__(self, agents: tuple[AgentLook, ...]) -> None:
+        """Keep what was seen."""
+        self.agents = agents
+        self._at: tuple[datetime, tuple[AgentStatus, ...]] | None = None
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
-        """Return how each agent stands at an aware time."""
-        return tuple(agent.at(now) for agent in self.agents)
+        """Return how each agent stands at an aware time; the answer for the last one is kept."""
+        known = self._at
+        if known is None or known[0] != now:
+            known = self._at = (now, tuple(agent.at(now) for agent in self.agents))
+        return known[1]
 
     def preview(self, agent: Agent, file: MemoryFile) -> str:
         """Return the beginning of a file, read now."""
@@ -46,11 +50,15 @@ class TypedLook:
 
         return preview(agent.folder, file)
 
-    def failures(self) -> tuple[Failure, ...]:
-        """Return what the agents' failure logs hold, read now."""
+    def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
+        """Return the failures that a file notes, read now; none where it is no failure log."""
+        from memory.typed.failures import FILE
         from memory.typed.reading import failures_of
 
-        return tuple(failure for agent in self.agents for failure in failures_of(agent))
+        look = next((look for look in self.agents if look.agent == agent), None)
+        if look is None or look.aidefile is None or file.path != f"{look.aidefile.procedural_real}/{FILE}":
+            return ()
+        return failures_of(look)
 
 
 class TypedMemory:
@@ -122,11 +130,13 @@ class TypedMemory:
                     yield shown + file.path
 
     def folders(self) -> Iterable[str]:
-        """Yield the folders of the agents and of their types."""
+        """Yield the folders that hold memory files, and those of agents but for the workspace itself."""
         for look in self.look().agents:
             shown = self._shown(look.agent)
             places = {file.path.rpartition("/")[0] for file in look.found.files}
-            yield from sorted({shown.rstrip("/") or "."} | {(shown + place).rstrip("/") for place in places if place})
+            if look.aidefile is not None:
+                places |= {look.aidefile.procedural_real, look.aidefile.episodic_real}
+            yield from sorted(path for path in {(shown + place).rstrip("/") for place in {"", *places}} if path)
 
     def owns(self, name: str) -> bool:
         """Tell whether a path, as seen from the workspace, is one of an agent's Aidefile or memory."""

@@ -16,6 +16,7 @@ from widgets.rows import Heading
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.typed import AgentStatus, MemoryFile
+    from memory.typed.failures import Failure
 
 ROW = Columns(
     Column("sign", 1, importance=9),
@@ -26,6 +27,8 @@ ROW = Columns(
 )
 BAR, FILL = 10, 30
 """Cells of the bar of an age, and of the bar of an agent's tokens."""
+WEEKS = 12
+"""The most weeks of a failure log that are shown."""
 NEARLY = 0.8
 """From which part of its time on a file is marked."""
 
@@ -217,9 +220,10 @@ class TypedPane(Pane):
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
         if held is not None:
             lines.append(Labelled("locked by", held.text(), "warn"))
-        lines += [Spacer(), *self._agent_lines(status), Spacer(), Caption("PREVIEW")]
+        lines += [Spacer(), *self._agent_lines(status)]
         look = None if self.snapshot is None else self.snapshot.of("typed")
         if look is not None:
+            lines += [*self._weeks(look.failures_in(status.agent, file)), Spacer(), Caption("PREVIEW")]
             lines.append(Prose(look.preview(status.agent, file), markdown=file.path.endswith(".md")))
         return lines
 
@@ -230,6 +234,24 @@ class TypedPane(Pane):
         tone = "alert" if status.fill > 1 else "warn" if status.fill >= NEARLY else "good"
         bar = line(Piece(self._bar(status.fill, FILL), tone), Piece(f" {status.fill:.0%}", tone))
         return [Caption("AGENT"), Labelled("tokens", f"{tokens} of {status.limit:,}"), Lines((bar,))]
+
+    def _weeks(self, failures: Sequence[Failure]) -> list[DetailLine]:
+        """Failures by reason and by week, where the file is a failure log."""
+        if not failures:
+            return []
+        from memory.typed.failures import summarise
+
+        found = summarise(failures)
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in found.by_reason.items())
+        weeks = list(found.by_week.items())[-WEEKS:]
+        most = max(count for _, count in weeks)
+        bars = tuple(
+            line(
+                Piece(f"{week}  ", "muted"), f"{count:>5,} ", Piece(self.glyphs.bar_full * max(1, BAR * count // most))
+            )
+            for week, count in weeks
+        )
+        return [Spacer(), Caption("FAILURES"), Labelled("reasons", reasons), Lines(bars)]
 
     def source_text(self, item: TypedRow | Trouble) -> str | None:
         """The beginning of the file, for copying."""

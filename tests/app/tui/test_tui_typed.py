@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memory.typed.ops import record_failure
+from memory.typed.stores import store_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.memory.typed.conftest import NOW, put
@@ -79,6 +81,20 @@ async def test_files_stand_under_agent_and_type_with_age_bars(workspace: Workspa
         assert "calm and brief" in detail_words(pane)
         assert "313 of 1,000" in detail_words(pane)
         assert "pruned never" in detail_words(pane)
+
+
+async def test_a_failure_log_shows_its_weeks(workspace: Workspace, ada: Path) -> None:
+    """The detail of failures.md counts by reason and by week, above its beginning."""
+    for reason in ("timeout", "partial", "timeout"):
+        assert record_failure(ada, reason, "Migrate the database", 9, now=NOW, store=store_of(ada, None))
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert pane.go_to("ada:memory/procedural/failures.md")
+        await settle(pilot)
+        words = detail_words(pane)
+        assert "reasons timeout 2, partial 1" in words
+        assert "2026-W16 3 ▓▓▓▓▓▓▓▓▓▓" in words
+        assert "Migrate the database" in words
 
 
 async def test_promote_and_demote_change_the_aidefile(workspace: Workspace, ada: Path) -> None:
