@@ -96,11 +96,7 @@ class Workspace:
             raise UsageError("workspace.no_folder", f"{os.fspath(path)!r} is not a folder", "name a folder")
         folder = workspace_of(start)
         if folder is not None:
-            workspace = cls(Path(folder), state_home=state_home, machine_zone=machine_zone, home=home)
-            # Reading goes on where that is not possible; the next change says why.
-            with suppress(MemdeckError):
-                workspace.store.recover()
-            return workspace
+            return cls(Path(folder), state_home=state_home, machine_zone=machine_zone, home=home)
         raise UsageError(
             "workspace.not_found",
             f"no memory in {start} or above it",
@@ -167,6 +163,9 @@ class Workspace:
         place = None if private is None else self.root / private
         store = Store(root, place, self.state, workspace=self.root, reading=reading, together=self.together)
         self.together.add(store)
+        # What a crash interrupted is finished or discarded; reading goes on where that is not possible.
+        with suppress(MemdeckError):
+            store.recover()
         return store
 
     def system(self, name: str) -> Any:
@@ -202,6 +201,11 @@ class Workspace:
     def systems(self) -> tuple[Any, ...]:
         """Return the memory systems that are present, in the order in which they are shown."""
         return tuple(system for name in self.system_names() if (system := self.system(name)).present())
+
+    def stores(self) -> tuple[Store, ...]:
+        """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
+        self.systems()
+        return tuple(store for store in self.together.stores if store.root.is_dir())
 
     # -- reading ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
+    from memory.storage import Store
     from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
@@ -104,9 +105,13 @@ def _watcher() -> Finding:
 def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
     yield Finding("workspace", "ok", str(workspace.root))
-    yield _writable(workspace)
-    yield from _files(workspace)
-    yield _lock(workspace)
+    own = "files" in workspace.system_names()
+    stores = workspace.stores()
+    yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
+    if own:
+        yield from _files(workspace)
+    for store in stores:
+        yield _lock(store)
     yield from _state(workspace, now)
     yield _protection(workspace)
     yield from _history(workspace)
@@ -135,8 +140,8 @@ def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
         return Finding(name, "person", error.message, error.hint)
 
 
-def _writable(workspace: Workspace) -> Finding:
-    for folder in (workspace.memory, workspace.memory.parent):
+def _writable(folders: Iterable[Path]) -> Finding:
+    for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
             return Finding(
                 "folder", "person", f"{folder} cannot be written", "memdeck only reads; check its permissions"
@@ -170,10 +175,10 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
-def _lock(workspace: Workspace) -> Finding:
+def _lock(store: Store) -> Finding:
     import fcntl
 
-    path = workspace.store.folder / "lock"
+    path = store.folder / "lock"
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -242,12 +247,12 @@ def _history(workspace: Workspace) -> Iterator[Finding]:
 
 def _late(workspace: Workspace) -> Iterator[Finding]:
     try:
-        kept = workspace.store.kept()
+        kept = [(store, one) for store in workspace.stores() for one in store.kept()]
     except MemdeckError as error:
         yield Finding("late writes", "warning", error.message, error.hint)
         return
-    for one in kept:
-        where = workspace.store.folder / "stage" / one.name
+    for store, one in kept:
+        where = store.folder / "stage" / one.name
         yield Finding(
             "late writes",
             "person",
@@ -291,9 +296,9 @@ def _settings(workspace: Workspace) -> Finding:
 
 
 def _problems(workspace: Workspace) -> Finding:
-    from memory.files.check import check_files
+    from memory.systems import check_all
 
-    problems = check_files(workspace.snapshot())
+    problems = check_all(workspace)
     errors = sum(problem.level == "error" for problem in problems)
     warnings = sum(problem.level == "warning" for problem in problems)
     text = f"{errors} errors, {warnings} warnings"

@@ -199,7 +199,15 @@ class Looking(Part):
         found = brief(snapshot, now)
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
         if header.is_small(found):
-            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now)))
+            assert self.app.workspace is not None
+            others = tuple(
+                problem
+                for system in self.app.workspace.systems()
+                if system.name != "files"
+                for problem in system.check()
+            )
+            upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
+            self.app.post_message(Briefed(alerts, found.problems + others, upkeep))
         else:
             self.app.post_message(Briefed(alerts))
 

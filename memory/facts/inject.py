@@ -18,8 +18,6 @@ HEADER = "[Memories]"
 RECENT = 5
 """How many of the newest facts stand in for a match where there is none."""
 _SHOWN = 20
-Ranked = tuple[int, int]
-"""How many words of a fact are in the message, and its rank from the oldest on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +52,19 @@ class Injection:
     """What is injected, in the order in which it is printed, and how that came.
 
     `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are those of the message that
-    count; `candidates` come in the order in which they were tried: those that fit, then some that fell off.
+    count; `explain` works out what `candidates` are.
     """
 
     reason: str
     facts: tuple[Fact, ...]
     words: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
     settings: Settings
+    explain: Callable[[], Sequence[Candidate]] = tuple
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The facts in the order in which they were tried: those that fit, then some that fell off."""
+        return tuple(self.explain())
 
     @property
     def characters(self) -> int:
@@ -110,23 +113,22 @@ def inject(
     matches, the newest are taken. `index` gives the index of the facts; without it they are compared one by one.
     """
     if settings.inject_mode == "off":
-        return Injection("off", (), (), (), settings)
+        return Injection("off", (), (), settings)
     if settings.inject_mode == "recent_only":
         return _recent(reading, settings, settings.max_inject_count, "recent_only", ())
     words = words_of(message)
-    ranked = _ranked(reading, words, now, settings.max_inject_count + _SHOWN, index) if words else []
+    known = None if index is None or reading.undated else index()
+    ranked = _ranked(reading, words, now, settings.max_inject_count, known) if words else []
     if not ranked:
         return _recent(reading, settings, min(RECENT, settings.max_inject_count), "recent", tuple(sorted(words)))
-    facts = reading.ranked
-    rows = []
-    for _, rank in ranked:
-        fact = facts[rank]
-        common = tuple(sorted(words & words_of(fact.text)))
-        bonus = bonus_of(fact.ts, now)
-        rows.append((fact, common, bonus, len(common) + bonus))
-    candidates = tuple(_budget(rows, settings.max_inject_chars, settings.max_inject_count))
-    chosen = tuple(one.fact for one in candidates if one.fits)
-    return Injection("match", chosen, tuple(sorted(words)), candidates, settings)
+
+    def explain() -> list[Candidate]:
+        most = settings.max_inject_count
+        more = [reading.ranked[rank] for rank in _ranked(reading, words, now, most + _SHOWN, None)]
+        return list(_explained(more, words, now, settings, most))
+
+    chosen = _fitting([reading.ranked[rank] for rank in ranked], settings.max_inject_chars)
+    return Injection("match", chosen, tuple(sorted(words)), settings, explain)
 
 
 def bonus_of(ts: str, now: datetime) -> float:
@@ -140,35 +142,46 @@ def bonus_of(ts: str, now: datetime) -> float:
 
 def _recent(reading: Reading, settings: Settings, count: int, reason: str, words: tuple[str, ...]) -> Injection:
     newest = reading.ranked[: -(count + _SHOWN) - 1 : -1]
-    rows = [(fact, (), 0.0, 0.0) for fact in newest]
-    candidates = tuple(_budget(rows, settings.max_inject_chars, count))
-    chosen = tuple(one.fact for one in candidates if one.fits)
-    return Injection(reason, chosen[::-1] if reason == "recent_only" else chosen, words, candidates, settings)
+    chosen = _fitting(newest[:count], settings.max_inject_chars)
+    shown = chosen[::-1] if reason == "recent_only" else chosen
+    return Injection(reason, shown, words, settings, lambda: list(_explained(newest, set(), None, settings, count)))
 
 
-def _budget(rows: Sequence[tuple[Fact, tuple[str, ...], float, float]], most: int, count: int) -> Iterator[Candidate]:
-    """Yield candidates until one is over the budget, and some behind it that fell off."""
-    total, fits = 0, True
-    for number, (fact, words, bonus, score) in enumerate(rows):
+def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
+    """Return facts up to the first that is over the budget; the first always fits."""
+    total = 0
+    for number, fact in enumerate(facts):
         total += len(fact.text)
-        fits = fits and number < count and (total <= most or not number)
-        yield Candidate(fact, words, bonus, score, fits, total)
+        if number and total > most:
+            return tuple(facts[:number])
+    return tuple(facts)
 
 
-def _ranked(
-    reading: Reading, words: set[str], now: datetime, limit: int, index: Callable[[], Index] | None
-) -> list[Ranked]:
-    """Return the best facts in their order.
+def _explained(
+    facts: Sequence[Fact], words: set[str], now: datetime | None, settings: Settings, count: int
+) -> Iterator[Candidate]:
+    """Yield facts with the terms of their scores, and whether they were taken."""
+    fitting = len(_fitting(facts[:count], settings.max_inject_chars))
+    total = 0
+    for number, fact in enumerate(facts):
+        total += len(fact.text)
+        common = tuple(sorted(words & words_of(fact.text))) if words else ()
+        bonus = bonus_of(fact.ts, now) if now is not None and common else 0.0
+        yield Candidate(fact, common, bonus, len(common) + bonus, number < fitting, total)
+
+
+def _ranked(reading: Reading, words: set[str], now: datetime, limit: int, index: Index | None) -> list[int]:
+    """Return the ranks of the best facts in their order.
 
     The bonus is at most 1 and grows with the time, so facts are in order by the number of words, then by rank. Only a
     fact without a time has no bonus at all and may lose that way to a new one with a word less.
     """
-    if index is not None and not reading.undated:
-        return index().best(words, limit)
+    if index is not None:
+        return [rank for _, rank in index.best(words, limit)]
     found = []
     for rank, fact in enumerate(reading.ranked):
         common = len(words & words_of(fact.text))
         if common:
             bonus = bonus_of(fact.ts, now) if reading.undated else 0.0
-            found.append((-(common + bonus), -rank, common))
-    return [(common, -rank) for _, rank, common in nsmallest(limit, found)]
+            found.append((-(common + bonus), -rank))
+    return [-rank for _, rank in nsmallest(limit, found)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +100,6 @@ class TypedMemory:
     def _store(self, folder: str) -> Store:
         if folder not in self._stores:
             self._stores[folder] = self._workspace.add_store(folder, TypedReading())
-            with suppress(MemdeckError):
-                self._stores[folder].recover()
         return self._stores[folder]
 
     def _shown(self, agent: Agent) -> str:
