@@ -189,3 +189,12 @@ async def test_filter_sort_and_an_agent_in_trouble(workspace: Workspace, ada: Pa
         await settle(pilot)
         assert "Aidefile:2: compact_after does not take" in " ".join(screen_text(pilot.app).split())
         assert TypedPane.badge(workspace.snapshot(), NOW).alert
+
+
+async def test_the_brief_tells_of_agents(workspace: Workspace, ada: Path) -> None:
+    """What the next maintenance prunes, and what is wrong with an Aidefile, stand in the Brief."""
+    (ada / "Aidefile").write_text(AIDEFILE.replace("[memory]", "[memory]\ncompact_afer = 1"))
+    async with running(make_app(workspace, clock=lambda: NOW, pane="brief")) as pilot:
+        shown = " ".join(screen_text(pilot.app).split())
+        assert "1 memory file is pruned" in shown
+        assert "[memory] has no key compact_afer" in shown
