@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 
@@ -18,6 +19,12 @@ class Found(NamedTuple):
     kind: str
     start: int
     end: int
+
+
+@cache
+def _regex(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
+    """Return a compiled pattern: most texts need none of them, and compiling all takes longer than looking."""
+    return re.compile(pattern, flags)
 
 
 # Kind, how it may begin (looked for quickly), and its whole shape. Where it begins, no word goes on.
@@ -68,56 +75,53 @@ _SHAPES: tuple[tuple[str, str, str], ...] = (
         r"[A-Za-z]{6} (?=[A-Za-z._~+/-]{0,500}[0-9])[A-Za-z0-9._~+/-]{6,2048}=*",
     ),
 )
-_BEGINS: tuple[tuple[bytes, str, re.Pattern[str]], ...] = tuple(
-    (begin.replace("\t", " ").encode(), kind, re.compile(whole, re.ASCII))
+_BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
+    (begin.replace("\t", " ").encode(), kind, whole)
     for kind, begins, whole in _SHAPES
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_BOT = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])", re.ASCII)
+_BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 _MOST = 1000
+_ANY_CASE = int(re.ASCII | re.IGNORECASE)
 
 # The name and password in an address; what stands for one, such as `***` or `$PASS`, is none.
-_LOGIN = re.compile(r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]", re.ASCII)
-_STANDS_FOR = re.compile(
-    r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted", re.I
-)
+_LOGIN = r"://[^\s/:@'\"<>?#]{0,100}:([^\s/:@'\"<>?#]{3,200})@[\w\[]"
+_STANDS_FOR = r"[*.x]+\Z|[$<{%\[(*]|your|pass(?:word|wd)?\Z|pwd\Z|secret\Z|token\Z|xxx|\.\.\.|redacted"
 
 # `password: …`, `API_KEY=…`, `"token": "…"`.
 _NAMES = (b"pass", b"pwd", b"secret", b"token", b"key")
 _BEFORE_KEY = (b"api", b"access", b"auth", b"private", b"secret", b"account", b"master", b"encryption", b"signing")
-_NAME = re.compile(
+_NAME = (
     r"(?:pass(?:w(?:or)?d|phrase|code)|pwd|secret|token|key)"
-    r"([A-Za-z0-9_-]{0,24}+)(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?",
-    re.ASCII | re.IGNORECASE,
+    r"([A-Za-z0-9_-]{0,24}+)(?:\*\*|[`\"'])?[ \t]{0,3}[:=]=?(?:\*\*)?[ \t]{0,3}[\"'`]?"
 )
 # What tells something about a password or token instead of being one: `token_limit`, `tokenizer`, `passwordPolicy`.
-_ABOUT = re.compile(
+_ABOUT = (
     r"s?[_-]?(?:izer|ization|less|type|count|limit|name|user|id\b|path|file|url|uri|ttl|expir|exp\b|len|max|min|budget|polic|usage"
     r"|used|version|format|algo|hash|field|rotat|reset|manager|hint|store|location|length|strength|rule|owner|scope"
-    r"|service|provider|date|age|changed|created|updated)|ed\b|ary",
-    re.IGNORECASE,
+    r"|service|provider|date|age|changed|created|updated)|ed\b|ary"
 )  # fmt: skip
-_VALUE = re.compile(r"[^\s\"'`,;<>|]{1,128}")
-_HARMLESS = re.compile(
+_VALUE = r"[^\s\"'`,;<>|]{1,128}"
+_HARMLESS = (
     r"(?:[a-z][a-z0-9+.-]{1,20}://|[/~.]|[$<{\[(*%&@#]"  # addresses, paths, what stands for something
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"|v?[0-9]+(?:\.[0-9]+)*(?:%|\+|[KkMmGg]?[Bb]?|ms|sec|s|min|m|h|hours?|d|days?|w|weeks?|bits?|chars?|x|th|st|nd|rd)\Z"
-    r"|[a-z]+[#:][\w.-]+\Z|[\w.+-]+@[\w-]+\.[\w.-]+\Z|[A-Za-z_][\w.]*\(|[a-z]+(?:\.[a-z_]+)+\Z|[\w.-]+\.(?:md|txt|json|ya?ml|toml|env|py|js|ts|go|rs|sh|pem|key|kdbx?)\Z"
+    r"|[a-z]+[#:][\w.-]+\Z|[\w.+-]+@[\w-]+\.[\w.-]+\Z|[A-Za-z_][\w.]*[(\[]|[a-z]+(?:\.[a-z_]+)+\Z|[\w.-]+\.(?:md|txt|json|ya?ml|toml|env|py|js|ts|go|rs|sh|pem|key|kdbx?)\Z"
     r"|(?:1password|oauth-?[12]?(?:\.[0-9])?|argon2(?:id|i|d)?|bcrypt[0-9]*|scrypt|pbkdf2|sha-?[0-9]+|md5|base64|[hrep]s-?(?:256|384|512)"
-    r"|ed25519|rsa-?[0-9]+|aes-?[0-9]+|utf-?8|ipv[46]|[0-9]fa|http2?|k8s|s3|ec2|web3|x\.?509|u2f|fido2|rfc-?[0-9]+)\b)",
-    re.IGNORECASE | re.ASCII,
+    r"|ed25519|rsa-?[0-9]+|aes-?[0-9]+|utf-?8|ipv[46]|[0-9]fa|http2?|k8s|s3|ec2|web3|x\.?509|u2f|fido2|rfc-?[0-9]+)\b)"
 )  # fmt: skip
 _SECRET_LENGTH = 6
 
 _RUN, _RUN_LOOK = 40, 2048
 _RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
 _RUN_NEEDLE = b"a" * _RUN
-_CAMEL = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+(?![a-z])|[0-9]{1,8}+)*+\Z")
-_PARTS = re.compile(r"[/_+=-]+")
-_MARK = re.compile(r"[^A-Za-z0-9_./:-]")
-_DIGITS = re.compile("[0-9]+")
-_LOWER, _UPPER = re.compile("[a-z]"), re.compile("[A-Z]")
+_CAMEL = r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+(?![a-z])|[0-9]{1,8}+)*+\Z"
+_PARTS = r"[/_+=-]+"
+_MARK = r"[^A-Za-z0-9_./:-]"
+_ODD = r"[^a-z_./:-]"
+_DIGITS = "[0-9]+"
+_LOWER, _UPPER = "[a-z]", "[A-Z]"
 
 
 def find_secrets(text: str) -> tuple[Found, ...]:
@@ -163,7 +167,7 @@ def _shapes(text: str, data: bytes) -> Iterator[Found]:
         for start in _places(data, begin):
             if start and data[start - 1] in _WORD and begin[0] != 45:
                 continue
-            match = whole.match(text, start)
+            match = _regex(whole).match(text, start)
             if match is not None:
                 yield Found(kind, start, match.end())
                 count += 1
@@ -173,7 +177,7 @@ def _shapes(text: str, data: bytes) -> Iterator[Found]:
         start = colon
         while start > 0 and colon - start < 11 and 48 <= data[start - 1] <= 57:
             start -= 1
-        match = _BOT.match(text, start)
+        match = _regex(_BOT).match(text, start)
         if match is not None:
             yield Found("Telegram token", start, match.end())
 
@@ -183,8 +187,8 @@ def _logins(text: str, data: bytes) -> Iterator[Found]:
     if b"@" not in data:
         return
     for start in _places(data, b"://"):
-        match = _LOGIN.match(text, start)
-        if match is not None and not _STANDS_FOR.match(match[1]):
+        match = _regex(_LOGIN).match(text, start)
+        if match is not None and not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
             yield Found("URL with a password", match.start(1), match.end(1))
 
 
@@ -192,6 +196,8 @@ def _named(text: str, lower: bytes) -> Iterator[Found]:
     """Yield what is said to be a password, token or key, and looks like one."""
     if b":" not in lower and b"=" not in lower:
         return
+    name_at, value_at, about = _regex(_NAME, _ANY_CASE).match, _regex(_VALUE).match, _regex(_ABOUT, _ANY_CASE).match
+    is_odd = _regex(_ODD).search
     for needle in _NAMES:
         count = end = 0
         for start in _places(lower, needle):
@@ -200,15 +206,18 @@ def _named(text: str, lower: bytes) -> Iterator[Found]:
                 continue
             if needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY):
                 continue
-            name = _NAME.match(text, start)
-            if name is None or _ABOUT.match(name[1]):
+            name = name_at(text, start)
+            if name is None or (name[1] and about(name[1])):
                 continue
-            value = _VALUE.match(text, name.end())
+            value = value_at(text, name.end())
             if value is None:
                 continue
             end = value.end()
             word = value[0].rstrip(".!?)]}*")
-            if _is_value(word, pin=needle[0] == 112) or _is_value(_last(word), pin=needle[0] == 112):
+            if not is_odd(word):
+                continue
+            pin = needle[0] == 112
+            if _is_value(word, pin=pin) or _is_value(_last(word), pin=pin):
                 yield Found("password or token", value.start(), value.start() + len(word))
                 count += 1
                 if count == _MOST:
@@ -227,13 +236,15 @@ def _is_value(word: str, *, pin: bool) -> bool:
         return 4 <= len(word) <= 12
     if len(word) < _SECRET_LENGTH or not word.isascii():
         return False
-    letters = _LOWER.search(word) is not None or _UPPER.search(word) is not None
-    if _DIGITS.search(word) is None:
-        mixed = _LOWER.search(word[1:]) is not None and _UPPER.search(word[1:]) is not None
-        marks = _MARK.search(word) is not None
-        if len(word) < 8 or not ((mixed and _CAMEL.match(word) is None) or (marks and letters)):
+    letters = _regex(_LOWER).search(word) is not None or _regex(_UPPER).search(word) is not None
+    if _regex(_DIGITS).search(word) is None:
+        mixed = _regex(_LOWER).search(word[1:]) is not None and _regex(_UPPER).search(word[1:]) is not None
+        marks = _regex(_MARK).search(word) is not None
+        if len(word) < 8 or not ((mixed and _regex(_CAMEL).match(word) is None) or (marks and letters)):
             return False
-    return letters and not _HARMLESS.match(word) and not _STANDS_FOR.match(word)
+    return (
+        letters and not _regex(_HARMLESS, _ANY_CASE).match(word) and not _regex(_STANDS_FOR, re.IGNORECASE).match(word)
+    )
 
 
 def _runs(text: str, data: bytes) -> Iterator[Found]:
@@ -251,13 +262,13 @@ def _runs(text: str, data: bytes) -> Iterator[Found]:
 def _is_random(run: str) -> bool:
     if run.startswith(("sha256-", "sha384-", "sha512-")):
         return False
-    if not (_LOWER.search(run) and _UPPER.search(run) and _DIGITS.search(run)):
+    if not (_regex(_LOWER).search(run) and _regex(_UPPER).search(run) and _regex(_DIGITS).search(run)):
         return False
-    parts = [part for part in _PARTS.split(run) if part]
-    strange = [part for part in parts if not _CAMEL.match(part)]
+    parts = [part for part in _regex(_PARTS).split(run) if part]
+    strange = [part for part in parts if not _regex(_CAMEL).match(part)]
     if not strange:
         return False
     if max(map(len, strange)) >= _RUN:
         return True
     # With separators in it, it takes more to tell a key from a path: digits all over it, and parts that are no words.
-    return sum(map(len, strange)) * 2 >= len(run) and len(_DIGITS.findall(run)) >= 3
+    return sum(map(len, strange)) * 2 >= len(run) and len(_regex(_DIGITS).findall(run)) >= 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from memory.document import Document, Entry, parse
 from memory.document.compare import differing
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
+from memory.files.secret_notes import secrets_in
 from memory.files.snapshot import Snapshot, Views
 from memory.registry import REGISTRY, SystemName, workspace_of
 from memory.storage import Change, State, Store, Stored
@@ -28,6 +30,7 @@ SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
 _TRIES = 12  # How often a change is planned again while other programs write to the same files.
+_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Outcome:
     people, and the ref of the entry it was about (None: none).
 
     `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
-    the other changed them.
+    the other changed them; `secrets` about what was written and looks like a password or a key, without showing it.
     """
 
     change: Change
@@ -44,6 +47,7 @@ class Outcome:
     ref: str | None = None
     kept: tuple[str, ...] = ()
     entry: Entry | None = None
+    secrets: tuple[str, ...] = ()
 
 
 class Workspace:
@@ -244,13 +248,15 @@ class Workspace:
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
-        for left in range(_TRIES - 1, -1, -1):
+        for tries in range(1, _TRIES + 1):
             try:
                 return self._attempt(operation, build, actor, now)
             except ConflictError as error:
                 # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
-                if not (left and error.details.get("crossed")):
+                if tries == _TRIES or not error.details.get("crossed"):
                     raise
+                # One that writes all the time is given longer and longer to come to an end.
+                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
@@ -258,10 +264,12 @@ class Workspace:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
             edit = build(snapshot)
             written: dict[str, Document] = {}
+            edited: list[tuple[str, Document, Document]] = []
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
+                before = snapshot.document(name)
+                edited.append((name, before, document))
                 if stored.exists:
-                    before = snapshot.document(name)
                     if next(differing(before, document), None) is None:
                         continue
                     _refuse_conflicted(name, before)
@@ -278,7 +286,7 @@ class Workspace:
             if written_now is None or written_now.data is not document.dump():
                 written_now = self.store.read(path)
             self._documents[name] = (written_now, document)
-        return Outcome(change, edit.summary, edit.ref, entry=edit.entry)
+        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets_in(edited))
 
     def save(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from textual.message_pump import MessagePump
 from textual.screen import Screen
-from textual.widget import Widget
 
 
 def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
@@ -19,11 +19,12 @@ def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
         do()
         return
     # Behind the keys, then behind the messages that the keys cause, then behind these on the screen.
-    _chain([editor, editor, screen], do)
+    behind([editor, editor, screen], do)
 
 
-def _chain(queues: list[Widget], do: Callable[[], object]) -> None:
-    if queues:
-        queues[0].call_later(_chain, queues[1:], do)
-    else:
-        do()
+def behind(queues: Sequence[MessagePump], do: Callable[[], object]) -> None:
+    """Call `do` behind what now waits in one queue after the other; one that is closed already is passed over."""
+    for number, queue in enumerate(queues):
+        if queue.call_later(behind, queues[number + 1 :], do):
+            return
+    do()

@@ -113,10 +113,10 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     for store in stores:
         yield _lock(store)
     yield from _state(workspace, now)
+    yield from _trust(workspace)
     yield _protection(workspace)
     yield from _history(workspace)
     yield from _late(workspace)
-    yield from _trust(workspace)
     yield from _care(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
@@ -226,6 +226,29 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
         )
 
 
+def _trust(workspace: Workspace) -> Iterator[Finding]:
+    """Look at what was approved: a record that does not count needs a person."""
+    from app.places import config_home
+    from memory.trust import asks_of, trust_of
+
+    kept = trust_of(workspace, config_home(os.environ))
+    if kept is None:
+        return
+    problems = kept.problems()
+    for problem in problems:
+        yield Finding("trust", "person", problem, "`memdeck trust list` shows what counts now")
+    if problems:
+        return
+    try:
+        asks = asks_of(workspace.snapshot())
+    except MemdeckError as error:
+        yield Finding("trust", "person", error.message, error.hint)
+        return
+    waiting = sum(not kept.decide(ask).allowed for ask in asks)
+    text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
+    yield Finding("trust", "ok", text)
+
+
 def _protection(workspace: Workspace) -> Finding:
     found = workspace.store.protection()
     if found.full:
@@ -259,29 +282,6 @@ def _late(workspace: Workspace) -> Iterator[Finding]:
             f"another program wrote to {one.path} in the moment of a change; its bytes are in {where}",
             "`memdeck --maintain` merges them where nothing is in the way; else compare both",
         )
-
-
-def _trust(workspace: Workspace) -> Iterator[Finding]:
-    """Look at what was approved: a record that does not count needs a person."""
-    from app.places import config_home
-    from memory.trust import asks_of, trust_of
-
-    kept = trust_of(workspace, config_home(os.environ))
-    if kept is None:
-        return
-    problems = kept.problems()
-    for problem in problems:
-        yield Finding("trust", "person", problem, "`memdeck trust list` shows what counts now")
-    if problems:
-        return
-    try:
-        asks = asks_of(workspace.snapshot())
-    except MemdeckError as error:
-        yield Finding("trust", "person", error.message, error.hint)
-        return
-    waiting = sum(not kept.decide(ask).allowed for ask in asks)
-    text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
-    yield Finding("trust", "ok", text)
 
 
 def _settings(workspace: Workspace) -> Finding:

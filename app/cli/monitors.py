@@ -75,6 +75,16 @@ def _say(session: Session, done: str, monitor: Monitor) -> None:
     session.answer(lambda: {"monitor": monitor.json()}, lines)
 
 
+def _check_threshold(text: str | None, kind: str) -> None:
+    """Refuse a threshold that nobody will understand later, with the column where it goes wrong."""
+    if text is not None and text.strip():
+        from memory.document.remarks import is_absent
+        from memory.monitoring.thresholds import parse_threshold
+
+        if not is_absent(text):
+            parse_threshold(text, kind.strip().casefold())
+
+
 def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
     from memory.files.monitors import find_monitor
 
@@ -92,7 +102,13 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     ),
 )
 @click.argument("name")
-@click.option("--type", "kind", type=click.Choice(("http", "command")), required=True, help="What it looks at.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(("http", "command", "tcp", "file", "heartbeat")),
+    required=True,
+    help="What it looks at.",
+)
 @click.option("--url", metavar="URL", help="The address that an http monitor fetches.")
 @click.option("--command", metavar="C", help="The command of a command monitor; kept as text.")
 @click.option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
@@ -124,6 +140,7 @@ def add(
         alertPriority=alert_priority,
         autoRemediate=remediate,
     ) | pairs(changes)
+    _check_threshold(values.get("threshold"), values["type"])
     _changed(session, "monitors add", "added", lambda snapshot: add_monitor(snapshot, name, values, now=session.now))
 
 
@@ -139,6 +156,11 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
 
     values = pairs(changes)
     something((values, unset))
+    if values.get("threshold"):
+        from memory.files.monitors import find_monitor
+        from memory.monitoring.settings import kind_of
+
+        _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(session.snapshot, ref)))
     _changed(
         session,
         "monitors edit",

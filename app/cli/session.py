@@ -126,6 +126,8 @@ class Session:
         """Make a change of the workspace in the name and at the time of this run."""
         outcome = self.workspace.change(operation, build, actor=self.actor, now=self.now)
         self.warn()
+        for sentence in outcome.secrets:
+            tell(f"memdeck: warning: {sentence}")
         return outcome
 
     def warn(self) -> None:

@@ -122,7 +122,11 @@ def approve(session: Session, ask_id: str | None, whole: bool) -> None:
 
 def _one_of(ask_id: str | None, whole: bool) -> None:
     if (ask_id is None) == (not whole):
-        raise UsageError("usage.arguments", "name one ID, or --workspace", "`memdeck trust list` shows the ids")
+        raise UsageError(
+            "usage.arguments",
+            "name one ID, or --workspace",
+            "`memdeck trust list` shows them; -w DIR names a folder",
+        )
 
 
 def _need_person(session: Session) -> None:
@@ -183,9 +187,8 @@ def _decide(session: Session, kept: Trust, text: str) -> None:
     if not _ask(session, lambda: consent_lines(session, view)):
         _say_no(session)
         return
-    # What is in the files by now, not what was read before the question.
-    fresh, now = kept.find(asks_of(session.workspace.snapshot()), decision.id)
-    kept.approve(fresh, who=session.actor, now=session.now, shown=now.id)
+    # Exactly what was shown: where the file says something else by now, that is not approved.
+    kept.approve(ask, who=session.actor, now=session.now, shown=decision.id)
     session.warn()
     session.writer.lines([f"approved {decision.short_id}; `memdeck trust revoke {decision.short_id}` takes it back"])
 

@@ -123,7 +123,11 @@ class Changing(Part):
         self.end()
         outcome = message.outcome
         words = outcome.summary if outcome.change.files else "Nothing was different."
-        self.app.say(words[:1].upper() + words[1:])
+        words = words[:1].upper() + words[1:]
+        if outcome.secrets:
+            self.app.say("\n".join((words, *outcome.secrets[:3])), title="secret.found", severity="warning")
+        else:
+            self.app.say(words)
         then = message.then
         self.app.looking.request(None if then is None else lambda: then(outcome))
         self.app.looking.show_badges()

@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from widgets.filter_bar import FilterBar
 from widgets.footer import is_typing
+from widgets.typed import behind
 
 from .actions import ACTIONS
 
@@ -48,7 +49,8 @@ class TypeAhead:
 
     def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
-        if self._editor is not None or (key.key in _KEYS and self._means_action(key)):
+        answers = self._may_answer(key)
+        if self._editor is not None or answers or (key.key in _KEYS and self._means_action(key)):
             self._waits = True
             self._looks = 0
             self._turn += 1
@@ -56,6 +58,19 @@ class TypeAhead:
             self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
+            elif answers:
+                # Only once this key is on its way itself.
+                self._app.call_later(self._answered)
+
+    def _may_answer(self, key: Key) -> bool:
+        """Whether a key may close the dialog that is open: then the next one is not the dialog's any more."""
+        screen = self._app.screen
+        return screen is not self._app.desk and not (key.is_printable and is_typing(screen.focused))
+
+    def _answered(self) -> None:
+        """Look for what is there once the key was offered to everything between the focus and the application."""
+        screen = self._app.screen
+        behind([*(screen.focused or screen).ancestors_with_self], self.acted)
 
     def acted(self) -> None:
         """The action was done: look whether what it opened is there as soon as the screen is up to date."""

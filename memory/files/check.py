@@ -18,6 +18,7 @@ from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
 from .orchestration import SECTIONS as PLAN_SECTIONS
 from .orchestration import STATUSES, Plans
+from .secret_notes import secret_problems
 from .snapshot import MEMORY_FILES
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
         return
     document = snapshot.document(name)
     yield from _structure(name, document)
+    yield from secret_problems(name, document)
     kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
     rule = _RULES.get(kind)
     if rule is not None:

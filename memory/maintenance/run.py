@@ -133,4 +133,4 @@ def _remember(workspace: Workspace, now: datetime, actor: str) -> None:
     if workspace.state is None:
         return
     with suppress(MemdeckError), workspace.store.at_once().transaction(OPERATION, actor=actor, now=now):
-        workspace.state.record(last_maintenance=now)
+        workspace.state.record(last_maintenance=now, owner=workspace.store.system)

@@ -46,6 +46,7 @@ __all__ = [
     "stage",
     "sync",
     "temporary_folder",
+    "temporary_name",
     "version_of",
 ]
 
@@ -347,11 +348,11 @@ def put_mark(name: str, folder: int, number: int, path: str) -> None:
         os.close(fd)
 
 
-def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) -> None:
+def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
     """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
-    one back.
+    one back. Where others replace the same file under another lock, `owner` tells who does it here.
     """
-    temporary = f".{name}{_TEMPORARY}"
+    temporary = temporary_name(name, owner)
     remove(temporary, folder)
     fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
@@ -370,10 +371,15 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) ->
         sync(folder)
 
 
-def remove_temporary(folder: int) -> None:
-    """Unlink what a crash left of files that `put_private` had not finished."""
+def temporary_name(name: str, owner: str = "") -> str:
+    """Return the name under which `put_private` writes a file before it has its own."""
+    return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
+
+
+def remove_temporary(folder: int, names: Collection[str]) -> None:
+    """Unlink what a crash left of files that `put_private` had not finished, by their temporary names."""
     for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(_TEMPORARY):
+        if name in names:
             remove(name, folder)
 
 

@@ -127,6 +127,17 @@ class History:
         with self._mutex:
             return self._log.notice(found, now, self._same)
 
+    def passing(self, path: str, stored: Stored, within: float) -> bool:
+        """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
+        moment: missing, empty, cut off, or less than half as long as it was known last.
+        """
+        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
+        age = time.time_ns() - changed
+        if age > within * 1e9:
+            return False
+        with self._mutex:
+            return self._log.passing(Found(path, stored.base, stored.version, age))
+
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen, as seen from the workspace."""
         with self._mutex:

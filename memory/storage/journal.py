@@ -19,6 +19,7 @@ from memory.errors import MemdeckError
 from . import faults, fsio
 from .marks import Mark
 from .places import StateFolder
+from .state import STATE
 
 _HEAD = b"memdeck 1 "
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -73,6 +74,11 @@ class Intent:
             return None
 
 
+def suffix_of(system: str) -> str:
+    """Return what the names of a system's private files end in, by its folder."""
+    return system.replace("/", "+") or "root"
+
+
 @dataclass(frozen=True, slots=True)
 class Displaced:
     """A file in the stage folder that stood at `path` (from the workspace on) until change `change` took its place.
@@ -93,8 +99,11 @@ class Journal:
     def __init__(self, folder: StateFolder, system: str) -> None:
         """`system` tells the systems of a workspace apart (`.aiter`); nothing is looked at yet."""
         self._place = folder
-        suffix = system.replace("/", "+") or "root"
+        suffix = suffix_of(system)
         self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
+        # Only what this system writes: another one may be in the middle of writing its own.
+        names = (fsio.temporary_name(self._intent), fsio.temporary_name(self._displaced))
+        self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
         self._fd = -1
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was read or written last."""
@@ -108,7 +117,7 @@ class Journal:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
         try:
             self._fd = self._place.open()
-            fsio.remove_temporary(self._fd)
+            fsio.remove_temporary(self._fd, self._temporary)
         except OSError as error:
             raise faults.writing(error, self.path) from error
 

@@ -173,6 +173,15 @@ class ChangeLog:
 
         return self.file.run(work, 0)
 
+    def passing(self, one: Found) -> bool:
+        """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            seen = rows.get_seen(db, one.path)
+            return seen is not None and self._passing(db, one, seen.identity)
+
+        return self.file.run(work, False, make=False)
+
     def _passing(self, db: sqlite3.Connection, one: Found, before: rows.Identity) -> bool:
         """Tell whether a file may be on its way from one state to the next: halved, and only just."""
         if before is None or one.age_ns > _PASSING_NS:

@@ -163,6 +163,13 @@ class Store:
         return self._locks[""]
 
     @property
+    def system(self) -> str:
+        """What tells the private files of this store from those of others in the workspace."""
+        from .journal import suffix_of
+
+        return suffix_of(self._prefix)
+
+    @property
     def journal(self) -> Journal | None:
         """What is written down outside the workspace before files move; None without a state folder."""
         if self.state is None:

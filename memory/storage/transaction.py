@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
@@ -24,6 +25,8 @@ from .version import Stored
 
 if TYPE_CHECKING:
     from .store import Store
+
+_PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
 
 
 class Transaction:
@@ -159,11 +162,21 @@ class Transaction:
     def read(self, path: str) -> Stored:
         """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen.
 
-        Read again, it is the same: what a caller bases a change on is what it has seen first.
+        Read again, it is the same: what a caller bases a change on is what it has seen first. A file that is missing or
+        halved because another program is in the midst of writing it is waited for, as long as the store's patience.
         """
         if path not in self._reads:
-            self._reads[path] = self._store.read(path)
+            self._reads[path] = self._whole(path)
         return self._reads[path]
+
+    def _whole(self, path: str) -> Stored:
+        store = self._store
+        deadline = time.monotonic() + store.patience
+        while True:
+            stored = store.read(path)
+            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
+                return stored
+            time.sleep(_PAUSE)
 
     def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
@@ -268,7 +281,7 @@ class Transaction:
             if changed := [step.shown for step in steps if not step.check()]:
                 raise conflict(changed, crossed=True)
             if store.state is not None:
-                store.state.record(last_change=change.time)
+                store.state.record(last_change=change.time, owner=store.system)
             for step in steps:
                 step.stage()
             if not store.lock.intact():
@@ -304,7 +317,7 @@ class Transaction:
             if not step.check():
                 raise conflict([step.shown], crossed=True)
             if store.state is not None:
-                store.state.record(last_change=change.time)
+                store.state.record(last_change=change.time, owner=store.system)
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
             store.history.begin(change, store)

@@ -52,8 +52,16 @@ class WorkspaceMemory:
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return what is wrong in the memory files."""
         from memory.files.check import check_files
+        from memory.files.monitors import FILE
 
-        return check_files(self._workspace.snapshot(), names)
+        snapshot = self._workspace.snapshot()
+        found = check_files(snapshot, names)
+        if names is not None and FILE not in names:
+            return found
+        from memory.monitoring.problems import monitor_problems
+
+        more = monitor_problems(snapshot)
+        return tuple(sorted({*found, *more}, key=lambda one: (one.file, one.line, one.code, one.message)))
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Apply the four rules; see `memory.maintenance.maintain`."""

@@ -70,21 +70,14 @@ def is_open_address(address: str) -> bool:
         return False
     if isinstance(found, ipaddress.IPv6Address):
         # An IPv4 address in another dress leads to where that leads.
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None) or _nat64(found)
+        if found in ipaddress.IPv6Network("64:ff9b::/96"):
+            return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
         if inner is not None and not is_open_address(str(inner)):
             return False
         if found.is_site_local:
             return False
     return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
-
-
-def _nat64(address: object) -> object | None:
-    import ipaddress
-
-    assert isinstance(address, ipaddress.IPv6Address)
-    if address in ipaddress.IPv6Network("64:ff9b::/96") or int(address) >> 32 == 0:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
 
 
 def _as_number(host: str) -> str | None:

@@ -139,6 +139,7 @@ def _checked(monitor: Monitor) -> tuple[str, str | None]:
             return kind, monitor.url
         case "tcp":
             host, port = (fields.get("host") or "").strip(), (fields.get("port") or "").strip()
+            host = f"[{host}]" if ":" in host and not host.startswith("[") else host
             return kind, monitor.url or (f"{host}:{port}" if host else None)
         case "file":
             # What lies inside of the workspace is read anyway; only a look at other places is asked for.

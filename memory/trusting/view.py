@@ -22,6 +22,7 @@ _ROLES = {
     "check": "Run this command to check {}?",
     "remediate": "Run this command to mend {} when its check fails?",
     "action": "Run this action of the task {}?",
+    "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",
 }
 _COMPARED = (
@@ -65,7 +66,8 @@ class ConsentView:
 
 def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
     """Return what is shown about an ask in a workspace as it is decided now."""
-    question = _ROLES.get(ask.role, "Approve {}?").format(f"“{visible(ask.name)}”")
+    role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
+    question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
     warnings = warnings_of(ask.text) if ask.runs else _address_warnings(ask)
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)

@@ -194,3 +194,16 @@ def test_inject_loads_little(shop: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)})
     assert done.stdout == "[Memories]\n- (m-1) tabs\n0\n"
+
+
+def test_doctor_knows_a_workspace_of_facts_alone(
+    memdeck: Memdeck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No memory files are missed there; its own lock and folder are looked at."""
+    (tmp_path / "alone/.aegis/memory").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "alone")
+    facts(memdeck, "store", "hello")
+    found = memdeck("doctor", "-o", "json").data["checks"]
+    by_name = {one["name"]: one["level"] for one in found}
+    assert (by_name["folder"], by_name["lock"], by_name["check"]) == ("ok", "ok", "ok")
+    assert "files" not in by_name

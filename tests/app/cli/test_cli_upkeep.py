@@ -177,10 +177,6 @@ def test_doctor(memdeck: Memdeck, memory: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["trust", "list"],
-        ["trust", "approve", "X"],
-        ["trust", "deny", "X"],
-        ["trust", "revoke", "X"],
         ["monitors", "check"],
         ["monitors", "check", "Disk Space"],
     ],

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+import memory
 from memory.errors import ConflictError
 from memory.storage import State, Store
 from memory.storage.log_schema import VERSION
@@ -119,3 +123,27 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
     with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
         assert database.execute("PRAGMA user_version").fetchone() == (VERSION,)
     database.close()
+
+
+def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Path, now: datetime) -> None:
+    """Each has its own lock: processes that change different systems at once never stumble over each other."""
+    one, other = pair
+    assert one.state is not None
+    code = (
+        "import sys, datetime, pathlib\nfrom memory.storage import State, Store\n"
+        f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
+        "store = Store(root / sys.argv[1], state=State(home, root), workspace=root, settle=0, lock_timeout=30)\n"
+        "for number in range(40):\n"
+        "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"
+        "        change.write('memory/count.md', b'%d' % number, base=change.read('memory/count.md').base)\n"
+        "        change.commit(str(number))\n"
+        "print(store.history.warnings)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, name], stdout=subprocess.PIPE, text=True, env=environment)
+        for name in (".aiter", ".other")
+    ]
+    assert [child.communicate()[0].strip() for child in children] == ["()", "()"]
+    assert len(one.history.list()) == 80
+    assert {one.read("memory/count.md").data, other.read("memory/count.md").data} == {b"39"}

@@ -1,0 +1,56 @@
+"""What looks like a secret in memory files: told when it is written, and found again by a check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memory.document import Document
+from memory.document.compare import Region, differing
+from memory.document.source import decode
+from memory.problems import Problem
+
+CODE = "secret.found"
+_ADVICE = "whoever reads the file has it: take it out and make a new one"
+
+
+def secrets_in(edited: Iterable[tuple[str, Document, Document]]) -> tuple[str, ...]:
+    """Return a sentence for each secret that an edit brought into a file; `edited` holds name, old and new document.
+
+    What stood in the changed parts before, in whichever file, only moved.
+    """
+    parts = [(name, document, tuple(differing(before, document))) for name, before, document in edited]
+    if not any(region.after for _, _, regions in parts for region in regions):
+        return ()
+    known = {text for _, _, regions in parts for region in regions for _, _, text in _found(region.before)}
+    said: dict[str, None] = {}
+    for name, document, regions in parts:
+        for offset, region in _placed(regions):
+            for line, kind, text in _found(region.after):
+                if text not in known:
+                    above = document.dump().count(b"\n", 0, offset)
+                    said[f"{name}:{above + line + 1} looks like it holds a secret ({kind}); {_ADVICE}"] = None
+    return tuple(said)
+
+
+def secret_problems(name: str, document: Document) -> Iterator[Problem]:
+    """Yield a warning for each line of a file that looks like it holds a secret."""
+    from memory.secrets import secret_lines
+
+    for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):
+        yield Problem("warning", name, line + 1, CODE, f"this looks like a secret ({kind}); {_ADVICE}")
+
+
+def _placed(regions: Sequence[Region]) -> Iterator[tuple[int, Region]]:
+    """Yield regions with where each begins in the new bytes."""
+    shift = 0
+    for region in regions:
+        yield region.start + shift, region
+        shift += len(region.after) - len(region.before)
+
+
+def _found(data: bytes) -> list[tuple[int, str, str]]:
+    """Return line (from 0), kind and text of the secrets in some bytes; the text is for comparing only."""
+    from memory.secrets import find_secrets
+
+    text = decode(data)
+    return [(text.count("\n", 0, one.start), one.kind, text[one.start : one.end]) for one in find_secrets(text)]

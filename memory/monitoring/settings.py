@@ -1,0 +1,207 @@
+"""What a monitor's fields ask for, read once and checked: how to measure, for how long, and when it is bad."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memory.document.remarks import is_absent
+from memory.errors import UsageError
+
+from .names import JSON, KINDS
+from .thresholds import BadThreshold, Threshold, parse_threshold
+from .units import read_duration, read_quantity
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "http": ("url", "method", "expect", "certificate", "follow", "timeout"),
+    "command": ("command", "unit", "environment", "timeout"),
+    "tcp": ("host", "port", "url", "timeout"),
+    "file": ("path",),
+    "heartbeat": ("entry", "olderThan"),
+}
+"""The keys of each type beside `type`, `interval`, `threshold` and those of alerts."""
+SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
+"""Seconds that a check may take: the least and the most that `timeout` can say, and what counts without it."""
+MOST_HOPS = 10
+_METHODS = ("GET", "HEAD")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
+
+
+class BadSetting(UsageError, ValueError):
+    """A field of a monitor that cannot be used; code `monitor.setting`, `details["key"]` names it."""
+
+    def __init__(self, key: str, message: str, hint: str = "") -> None:
+        """Say which field is wrong and what to write."""
+        super().__init__("monitor.setting", message, hint, key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The fields of one monitor, understood. Times are in seconds; what a type does not use is empty."""
+
+    kind: str
+    threshold: Threshold
+    timeout: float = USUAL
+    url: str = ""
+    method: str = "GET"
+    follow: int = 0
+    expect: str = ""
+    expected: Threshold | None = None
+    certificate: float = 0.0
+    command: str = ""
+    unit: str = ""
+    environment: tuple[str, ...] = ()
+    path: str = ""
+    entry: str = ""
+    older_than: float = 0.0
+
+
+def read_settings(monitor: Monitor) -> Settings:
+    """Understand a monitor's fields; raises BadSetting, or BadThreshold for its threshold."""
+    kind = kind_of(monitor)
+    if kind not in KINDS:
+        said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
+        raise BadSetting("type", said, "write http, command, tcp, file or heartbeat")
+    fields = _Fields(monitor)
+    threshold = parse_threshold(monitor.threshold or "", kind)
+    timeout = fields.seconds("timeout", USUAL)
+    if not SHORTEST <= timeout <= LONGEST:
+        raise BadSetting("timeout", f"timeout is {fields.text('timeout')[:30]!r}", "write a time from 0.1s to 10m")
+    match kind:
+        case "http":
+            expect = fields.text("expect")
+            return Settings(
+                kind,
+                threshold,
+                timeout,
+                url=fields.needed("url"),
+                method=fields.one_of("method", _METHODS),
+                follow=fields.hops("follow"),
+                expect=expect,
+                expected=_expected(expect),
+                certificate=fields.seconds("certificate", 0.0, "d"),
+            )
+        case "command":
+            command = fields.needed("command")
+            names = tuple(name.strip() for name in fields.text("environment").split(",") if name.strip())
+            if not all(_NAME.fullmatch(name) for name in names):
+                raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
+            return Settings(kind, threshold, timeout, command=command, unit=fields.text("unit"), environment=names)
+        case "tcp":
+            fields.target()
+            return Settings(kind, threshold, timeout)
+        case "file":
+            return Settings(kind, threshold, timeout, path=fields.needed("path"))
+        case _:
+            older_than = fields.seconds("olderThan", 0.0)
+            if older_than and not monitor.threshold:
+                threshold = parse_threshold(f"missing or age > {older_than!r}s", kind)
+            elif not older_than and "age" not in threshold.names:
+                raise BadSetting("olderThan", "olderThan is missing", "write how old the last sign may be: 2h")
+            return Settings(
+                kind,
+                threshold,
+                timeout,
+                entry=fields.text("entry") or monitor.name,
+                older_than=older_than,
+            )
+
+
+def kind_of(monitor: Monitor) -> str:
+    """Return the type of a monitor, in small letters; without one, what its command or url makes of it."""
+    if monitor.type is not None:
+        kind = monitor.type.strip().casefold()
+        return "http" if kind == "https" else kind
+    if monitor.command is not None:
+        return "command" if monitor.url is None else ""
+    return "http" if monitor.url is not None else ""
+
+
+def _expected(text: str) -> Threshold | None:
+    """Return the condition that an answer must fulfil; None where `expect` is a plain text."""
+    if not text.startswith(JSON):
+        return None
+    try:
+        return parse_threshold(text, "http")
+    except BadThreshold as error:
+        raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
+
+
+class _Fields:
+    """The texts of a monitor's fields, absent ones empty."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.monitor = monitor
+
+    def text(self, key: str) -> str:
+        value = (self.monitor.entry.fields.get(key) or "").strip()
+        return "" if is_absent(value) else value
+
+    def needed(self, key: str) -> str:
+        value = self.text(key)
+        if not value:
+            raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
+        return value
+
+    def seconds(self, key: str, usual: float, unit: str = "") -> float:
+        value = self.text(key)
+        if not value:
+            return usual
+        if unit and value.isascii() and value.isdigit() and len(value) < 9:
+            value += unit
+        found = read_duration(value)
+        if found is None:
+            raise BadSetting(key, f"{key} is {value[:30]!r}", "write a time such as 30s, 5m, 2h or 14d")
+        return found
+
+    def one_of(self, key: str, words: tuple[str, ...]) -> str:
+        value = self.text(key).upper() or words[0]
+        if value not in words:
+            raise BadSetting(key, f"{key} is {value[:30]!r}", "write " + " or ".join(words))
+        return value
+
+    def hops(self, key: str) -> int:
+        value = self.text(key).casefold()
+        if value in ("", "no", "false", "off", "0"):
+            return 0
+        if value in ("yes", "true", "on"):
+            return MOST_HOPS // 2
+        found = read_quantity(value)
+        if found is None or found.unit or found.number != int(found.number) or not 0 <= found.number <= MOST_HOPS:
+            raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no or a number up to {MOST_HOPS}")
+        return int(found.number)
+
+    def target(self) -> tuple[str, int]:
+        """Read `host` and `port`, a host with its port, or a `url` that holds both."""
+        return read_target(self.text("url") or f"{self.needed('host')}:{self.text('port')}")
+
+
+def read_target(text: str) -> tuple[str, int]:
+    """Read what a tcp monitor connects to, as it was approved: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`.
+
+    Raises BadSetting.
+    """
+    host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
+        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
+        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+    return host, int(port)
+
+
+def _is_address(host: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,302 @@
+"""One command from its start to the end of its last process, as its supervisor sees it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from collections import deque
+
+from .tree import kill_tree, send, tree_of
+
+MOST_PROCESSES = 256
+"""A command with more processes at once than this is stopped."""
+MEMORY = 4 << 30
+"""Address space of one process, in bytes."""
+FILE_SIZE = 1 << 30
+"""The largest file that a command may write, in bytes."""
+OPEN_FILES = 1024
+PIECE = 1 << 20
+"""Bytes from which output is a flood, and in which it is read then."""
+NAP = 0.001
+"""Seconds in which a flood may fill its pipe again."""
+TICK = 0.05
+"""Seconds between two looks at the number of processes."""
+SCAN = 1.0
+"""Seconds between two counts of them all."""
+
+
+class _Captured:
+    """What came through one pipe: its head, its tail, and how much there was."""
+
+    def __init__(self, limit: int) -> None:
+        self.half = limit // 2
+        self.head = bytearray()
+        self.recent: deque[bytes] = deque()
+        self.held = 0
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        self.size += len(data)
+        free = self.half - len(self.head)
+        if free > 0:
+            self.head += data[:free]
+            data = data[free:]
+        if data:
+            self.recent.append(data)
+            self.held += len(data)
+            while self.recent and self.held - len(self.recent[0]) >= self.half:
+                self.held -= len(self.recent.popleft())
+
+    def ends(self) -> tuple[bytes, bytes]:
+        tail = b"".join(self.recent)
+        return bytes(self.head), tail[max(0, len(tail) - self.half) :]
+
+
+class Run:
+    """One command from its start to the end of its last process."""
+
+    def __init__(self, connection: socket.socket, stop: list[int], timeout: float, grace: float, limit: int) -> None:
+        self.connection = connection
+        self.stop = stop
+        self.timeout = timeout
+        self.grace = grace
+        self.captured = [_Captured(limit), _Captured(limit)]
+        self.pipes: dict[int, _Captured] = {}
+        self.poll = select.poll()
+        self.main = 0
+        self.status: int | None = None
+        self.childless = False
+        self.reason = ""
+        self.failure = b""
+        self.left = 0
+        self.begun = self.ended = time.monotonic()
+        self.others = _tasks()
+        self.next_look = self.begun + TICK
+        self.next_count = self.begun + SCAN
+
+    def start(self, folder: bytes, command: bytes, environment: list[bytes]) -> None:
+        """Start the shell, with pipes for what it prints."""
+        self.wake = wake_on_children()
+        self.poll.register(self.wake, select.POLLIN)
+        self.poll.register(self.connection, select.POLLIN)
+        ends = [os.pipe(), os.pipe()]
+        for captured, (reading, _) in zip(self.captured, ends, strict=True):
+            self.pipes[reading] = captured
+            self.poll.register(reading, select.POLLIN)
+        self.begun = time.monotonic()
+        try:
+            self._spawn(folder, command, environment, ends[0][1], ends[1][1])
+        except (OSError, ValueError) as error:
+            self.failure = str(error).encode("utf-8", "replace")[:500]
+            self.status, self.childless = 126 << 8, True
+        for _, writing in ends:
+            os.close(writing)
+
+    def _spawn(self, folder: bytes, command: bytes, environment: list[bytes], out: int, err: int) -> None:
+        """Start the shell: own session, nothing to read, limits, and only what was approved around it."""
+        os.chdir(folder)
+        # The limits are set here and inherited: what this process does itself stays far below them.
+        _limit(resource.RLIMIT_CPU, int(self.timeout + self.grace) + 1)
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_FSIZE, FILE_SIZE)
+        _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+        _limit(resource.RLIMIT_AS, MEMORY)
+        if self.others:
+            # The kernel counts all processes of the user, so those that are there already come on top.
+            _limit(resource.RLIMIT_NPROC, self.others + 2 * MOST_PROCESSES)
+        around = dict(word.split(b"=", 1) for word in environment if b"=" in word)
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, out, 1),
+            (os.POSIX_SPAWN_DUP2, err, 2),
+        ]
+        self.main = os.posix_spawn(
+            b"/bin/sh",
+            [b"/bin/sh", b"-c", command],
+            around,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
+        )
+
+    def watch(self) -> None:
+        """Wait for the end, ask the tree to end where it must, and make sure that it did."""
+        deadline = self.begun + self.timeout
+        while self.status is None and not self.reason:
+            now = time.monotonic()
+            if now >= deadline:
+                self.reason = "timeout"
+            elif self.stop:
+                self.reason = "cancelled"
+            else:
+                self._look(min(TICK, deadline - now))
+        if self.reason in ("timeout", "cancelled"):
+            self._ask_to_end()
+        self.ended = time.monotonic()
+        self.reap()
+        if not self.childless:
+            self.left = kill_tree(self._group, self.take_end)
+            self.reap()
+        self._drain()
+
+    def end(self) -> None:
+        """Kill what is left for as long as it takes: the kernel lets go of a process only between its own steps."""
+        self.reap()
+        while not self.childless:
+            kill_tree(self._group, self.take_end)
+            self.reap()
+
+    @property
+    def _group(self) -> int:
+        """The shell's group while its number is surely nobody else's, 0 afterwards."""
+        return self.main if self.status is None else 0
+
+    def _ask_to_end(self) -> None:
+        for pid in tree_of(os.getpid()) or {self.main}:
+            send(pid, signal.SIGTERM)
+        until = time.monotonic() + self.grace
+        while not self.childless and time.monotonic() < until:
+            self._look(min(TICK, until - time.monotonic()))
+            self.reap()
+
+    def _look(self, seconds: float) -> None:
+        """Wait for something to happen, at most some seconds, and take it in."""
+        found = self.poll.poll(max(0, int(seconds * 1000) + 1))
+        for fd, _ in found:
+            if fd in self.pipes:
+                self._take(fd)
+            elif fd == self.wake:
+                read_some(self.wake, 512)
+                self.reap()
+            else:
+                # Nothing more is ever said on the connection: memdeck cancels, or it is gone.
+                self.poll.unregister(self.connection)
+                self.stop.append(0)
+        now = time.monotonic()
+        if now >= self.next_look:
+            self.reap()
+            self.next_look = now + TICK
+            spike = _tasks() > self.others + MOST_PROCESSES
+            if spike or now >= self.next_count:
+                self._count(now, spike)
+
+    def _count(self, now: float, still: bool) -> None:
+        """Count the tree, and have it ended if it has too many; until the machine has as many more, it cannot.
+
+        Counting takes time that thousands of new processes would not leave, so they hold `still` meanwhile.
+        """
+        self.next_count = now + SCAN
+        group = self._group if still else 0
+        if group:
+            send(-group, signal.SIGSTOP)
+        count = len(tree_of(os.getpid()))
+        if count > MOST_PROCESSES and not self.reason:
+            self.reason = "processes"
+        elif group:
+            send(-group, signal.SIGCONT)
+        self.others = _tasks() - count
+
+    def _take(self, fd: int) -> None:
+        data = read_some(fd, PIECE)
+        if data:
+            captured = self.pipes[fd]
+            few = captured.size < PIECE
+            captured.add(data)
+            if captured.size >= PIECE:
+                # A flood is read in few large pieces, not page by page as it comes.
+                if few:
+                    _widen(fd)
+                time.sleep(NAP)
+        else:
+            self.poll.unregister(fd)
+            del self.pipes[fd]
+            os.close(fd)
+
+    def reap(self) -> None:
+        """Take the children that have ended."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                self.childless = True
+                return
+            if pid == 0:
+                return
+            self.take_end(pid, status)
+
+    def take_end(self, pid: int, status: int) -> None:
+        """Keep how the shell ended."""
+        if pid == self.main:
+            self.status = status
+
+    def _drain(self) -> None:
+        """Read what is left in the pipes; without a subreaper somebody may still hold them open."""
+        until = time.monotonic() + 0.2
+        while self.pipes and time.monotonic() < until:
+            for fd, _ in self.poll.poll(20):
+                if fd in self.pipes:
+                    self._take(fd)
+                elif fd == self.wake:
+                    read_some(self.wake, 512)
+                else:
+                    self.poll.unregister(self.connection)
+
+    def answer(self) -> bytes:
+        """Return the outcome: one line of numbers and words, then the ends of both outputs."""
+        code = os.waitstatus_to_exitcode(self.status) if self.status is not None else -signal.SIGKILL
+        parts = [*self.captured[0].ends(), *self.captured[1].ends(), self.failure]
+        words = [code, self.reason or "-", self.left, f"{self.ended - self.begun:.6f}"]
+        words += [captured.size for captured in self.captured]
+        words += [len(part) for part in parts]
+        return " ".join(map(str, words)).encode() + b"\n" + b"".join(parts)
+
+
+def _tasks() -> int:
+    """Return the number of processes and threads of the whole machine: cheap, and enough to tell when to look."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read(128).split()[3].split(b"/")[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold more where the system allows it."""
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
+    except (AttributeError, OSError):
+        pass
+
+
+def _limit(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    try:
+        resource.setrlimit(which, (value, value))
+    except (OSError, ValueError):
+        pass
+
+
+def wake_on_children() -> int:
+    """Return a pipe that can be read when a child ends or a signal arrives."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading
+
+
+def read_some(fd: int, most: int) -> bytes:
+    """Read what a pipe holds; nothing at its end, and nothing where nothing is there yet."""
+    try:
+        return os.read(fd, most)
+    except BlockingIOError:
+        return b""

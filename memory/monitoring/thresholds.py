@@ -1,0 +1,240 @@
+"""Thresholds: when the outcome of a check is bad, as in `status != 200`, `value > 90` or `latency > 500ms`.
+
+The language has comparisons, `and`, `or`, `not` and parentheses. It is read by hand into a small tree and judged
+against what was measured; no part of it is ever run as code. docs/monitors.md describes it for people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .names import DEFAULTS, KINDS, Known, find_name, nearest, plain_name
+from .rules import Compare, Flag, Joined, Not, Reading, Rule, leaves
+from .tokens import BadThreshold, Token, tokens_of
+from .units import Quantity, read_number, unit_of
+
+__all__ = ["BadThreshold", "Threshold", "default_threshold", "parse_threshold"]
+
+DEEPEST = 30
+"""More parentheses and `not` inside each other are refused."""
+_SIGNS = {"=": "==", "==": "==", "!=": "!=", "<>": "!=", "≠": "!=", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+_SIGNS |= {"≤": "<=", "≥": ">=", "is": "==", "contains": "contains", "contain": "contains"}
+_JOINS = {"and": "and", "&&": "and", "or": "or", "||": "or"}
+_NOTS = frozenset({"not", "!"})
+_EXAMPLE = "write like value > 90"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A threshold that was understood; `text` is how it was written, empty for one that stands for none."""
+
+    text: str
+    rule: Rule
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The plain names that it speaks of, each once, in their order."""
+        return tuple(dict.fromkeys(leaf.name for leaf, _ in leaves(self.rule)))
+
+    def judge(self, reading: Reading) -> bool | None:
+        """Return whether it is breached; None where what was measured does not decide it."""
+        return self.rule.judge(reading)
+
+    def breached(self, reading: Reading) -> bool:
+        """Return whether it is breached; what cannot be decided counts as breached."""
+        return self.judge(reading) is not False
+
+    def missing(self, reading: Reading) -> tuple[str, ...]:
+        """Return the names that it needs and that have no usable value."""
+        found = (leaf.name for leaf, _ in leaves(self.rule) if leaf.judge(reading) is None)
+        return tuple(dict.fromkeys(found))
+
+    def explain(self, reading: Reading) -> str:
+        """Say in a few words why it is breached, such as `status 503, latency 812 ms`; else what was found."""
+        found = [(leaf, truth, leaf.judge(reading)) for leaf, truth in leaves(self.rule)]
+        if self.judge(reading):
+            said = [leaf.say(reading, truth) for leaf, truth, judged in found if judged is truth]
+        else:
+            said = [leaf.say(reading, judged) for leaf, _, judged in found if judged is not None]
+        return ", ".join(dict.fromkeys(said)) or "no value for " + ", ".join(self.missing(reading))
+
+
+def parse_threshold(text: str, kind: str = "") -> Threshold:
+    """Read a threshold; with the type of a monitor (`http`, `command` …) an empty one is that type's default.
+
+    Raises BadThreshold with a column and advice for everything else, also for names that the type does not have
+    and for units that do not fit a name. Takes time in proportion to the length, which is bounded.
+    """
+    if not text.strip() and kind in DEFAULTS:
+        return default_threshold(kind)
+    return Threshold(text.strip(), _Reader(text, kind).read())
+
+
+def default_threshold(kind: str) -> Threshold:
+    """Return the threshold of a type of monitor that has none of its own; KeyError for a type nobody knows."""
+    return Threshold("", _Reader(DEFAULTS[kind], kind).read())
+
+
+class _Reader:
+    """Reads the words of one threshold from left to right."""
+
+    def __init__(self, text: str, kind: str) -> None:
+        self.words = tokens_of(text)
+        self.kind = kind
+        self.at = 0
+        self.depth = 0
+
+    def read(self) -> Rule:
+        if len(self.words) == 1:
+            raise BadThreshold("an empty threshold", 1, _EXAMPLE)
+        rule = self.either()
+        if self.word.kind != "end":
+            raise self.surprise(self.word)
+        return rule
+
+    @property
+    def word(self) -> Token:
+        return self.words[self.at]
+
+    def next(self) -> Token:
+        word = self.words[self.at]
+        self.at += word.kind != "end"
+        return word
+
+    def join(self) -> str:
+        return _JOINS.get(self.word.text.lower(), "") if self.word.kind in ("word", "sign") else ""
+
+    def either(self) -> Rule:
+        parts = [self.all_of()]
+        while self.join() == "or":
+            self.next()
+            parts.append(self.all_of())
+        return parts[0] if len(parts) == 1 else Joined(False, tuple(parts))
+
+    def all_of(self) -> Rule:
+        parts = [self.one()]
+        while self.join() == "and":
+            self.next()
+            parts.append(self.one())
+        return parts[0] if len(parts) == 1 else Joined(True, tuple(parts))
+
+    def one(self) -> Rule:
+        word = self.word
+        negates = word.kind in ("word", "sign") and word.text.lower() in _NOTS
+        if not negates and (word.kind, word.text) != ("sign", "("):
+            return self.comparison()
+        self.next()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise BadThreshold(f"nested deeper than {DEEPEST}", word.column, "write it flatter")
+        rule: Rule
+        if negates:
+            rule = Not(self.one())
+        else:
+            rule = self.either()
+            if (self.word.kind, self.word.text) != ("sign", ")"):
+                raise BadThreshold("a parenthesis that does not close", word.column, "close it with )")
+            self.next()
+        self.depth -= 1
+        return rule
+
+    def comparison(self) -> Rule:
+        start = self.word
+        name, known = self.name()
+        contrary, sign = self.sign(known, name)
+        if not sign:
+            return Flag(name)
+        if known.kind == "flag":
+            raise BadThreshold(f"{name} is true or false", start.column, f"write {name} or not {name}")
+        rule = Compare(name, sign, *self.literal(name, known, sign))
+        return Not(rule) if contrary else rule
+
+    def name(self) -> tuple[str, Known]:
+        start = self.word
+        if start.kind != "word" or self.join():
+            raise self.no_name(start)
+        words = [self.next().text]
+        while self.word.kind == "word" and not self._ends_name(self.word.text.lower()):
+            words.append(self.next().text)
+        name = plain_name(" ".join(words))
+        known = find_name(name)
+        if known is None:
+            raise BadThreshold(f"nothing is called {name[:40]!r}", start.column, nearest(name, self.kind))
+        if self.kind in KINDS and self.kind not in known.types:
+            said = f"{name[:40]} is not measured by a monitor of type {self.kind}"
+            raise BadThreshold(said, start.column, nearest(name, self.kind))
+        return name, known
+
+    def _ends_name(self, word: str) -> bool:
+        return word in _SIGNS or word in _JOINS or word in ("not", "does")
+
+    def no_name(self, word: Token) -> BadThreshold:
+        if word.kind == "end":
+            return BadThreshold("it ends where a condition is expected", word.column, _EXAMPLE)
+        hint = "begin with what is measured: value > 90" if word.kind in ("number", "text") else _EXAMPLE
+        return BadThreshold(f"{word.text[:20]!r} where a name is expected", word.column, hint)
+
+    def sign(self, known: Known, name: str) -> tuple[bool, str]:
+        """Read a sign, `contains`, `is not` and `does not contain`; an empty sign for a name that stands alone."""
+        contrary = False
+        word = self.word
+        text = word.text.lower()
+        if word.kind == "word" and text in ("does", "not"):
+            self.next()
+            if text == "does" and self.word.text.lower() == "not":
+                self.next()
+                contrary = True
+            contrary = contrary or text == "not"
+            word = self.word
+            text = word.text.lower()
+            if text not in ("contains", "contain"):
+                raise BadThreshold("contains is expected here", word.column, f'write {name} not contains "…"')
+        sign = _SIGNS.get(text, "") if word.kind in ("word", "sign") else ""
+        if sign:
+            self.next()
+            if text == "is" and self.word.kind == "word" and self.word.text.lower() == "not":
+                self.next()
+                sign = "!="
+        elif known.kind != "flag" or not (word.kind == "end" or self.join() or word.text == ")"):
+            hint = f"write {name} > …" if known.kind != "text" else f'write {name} contains "…"'
+            raise BadThreshold(f"a sign such as != or > is missing after {name[:40]}", word.column, hint)
+        return contrary, sign
+
+    def literal(self, name: str, known: Known, sign: str) -> tuple[str | Quantity, str]:
+        word = self.next()
+        if word.kind == "number" and sign != "contains" and known.kind != "text":
+            return self.quantity(word, name, known)
+        if word.kind not in ("text", "word", "number") or word.text.lower() in _JOINS:
+            raise BadThreshold("a number or a text is missing", word.column, _EXAMPLE)
+        if sign not in ("==", "!=", "contains"):
+            wanted = "write a number" if known.kind != "text" else f'write {name} contains "…"'
+            raise BadThreshold("a text cannot be larger or smaller", word.column, wanted)
+        if known.kind not in ("text", "any"):
+            raise BadThreshold(f"{name} is a number", word.column, f"write {name} {_SIGNS.get(sign, sign)} 200")
+        return word.text, word.text
+
+    def quantity(self, word: Token, name: str, known: Known) -> tuple[Quantity, str]:
+        unit = ""
+        follower = self.word
+        if follower.text == "%" or (follower.kind == "word" and not self.join()):
+            if unit_of(follower.text) is None:
+                raise BadThreshold(
+                    f"{follower.text[:20]!r} is no unit", follower.column, "units: ms s m h d, %, KB MB GB, KiB MiB GiB"
+                )
+            unit = self.next().text
+        literal = Quantity(read_number(word.text), unit)
+        dimension = literal.dimension
+        if known.kind == "time" and dimension != "time":
+            raise BadThreshold(f"{name} is a time", word.column, f"write its unit: {name} > 500ms, 2s, 5m, 2h or 14d")
+        if known.kind == "size" and dimension not in ("size", ""):
+            raise BadThreshold(f"{name} is a size", word.column, f"write {name} > 10MB")
+        if known.kind == "number" and dimension:
+            raise BadThreshold(f"{name} has no unit", word.column, f"write {name} > {word.text[:20]}")
+        return literal, word.text + unit
+
+    def surprise(self, word: Token) -> BadThreshold:
+        if word.text == ")":
+            return BadThreshold("a parenthesis that was not opened", word.column, "take it away")
+        if word.text in _SIGNS:
+            return BadThreshold("one comparison inside another", word.column, "join two with and: status >= 200 and …")
+        return BadThreshold(f"{word.text[:20]!r} is too much here", word.column, "join conditions with and, or")

@@ -1,0 +1,137 @@
+"""Numbers with units: read from thresholds, settings and the output of commands, and said in few words.
+
+Times count in seconds, sizes in bytes, shares in percent; a number without a unit has no dimension.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Dimension = Literal["", "time", "size", "percent"]
+
+_TIMES = {
+    1e-6: ("us", "µs"),
+    1e-3: ("ms", "msec", "millisecond", "milliseconds"),
+    1.0: ("s", "sec", "secs", "second", "seconds"),
+    60.0: ("m", "min", "mins", "minute", "minutes"),
+    3600.0: ("h", "hour", "hours"),
+    86400.0: ("d", "day", "days"),
+    604800.0: ("w", "week", "weeks"),
+}
+_EXACT: dict[str, tuple[Dimension, float]] = {
+    "%": ("percent", 1.0),
+    # One letter is what df, du and ls write: powers of 1024. A small m is a minute, a capital one is not.
+    **{letter: ("size", 1024.0**power) for power, letter in enumerate("KMGTP", 1)},
+    "k": ("size", 1024.0),
+}
+_LOWER: dict[str, tuple[Dimension, float]] = {
+    **{word: ("time", factor) for factor, words in _TIMES.items() for word in words},
+    "percent": ("percent", 1.0),
+    **dict.fromkeys(("b", "byte", "bytes"), ("size", 1.0)),
+    **{f"{letter}b": ("size", 1000.0**power) for power, letter in enumerate("kmgtp", 1)},
+    **{f"{letter}ib": ("size", 1024.0**power) for power, letter in enumerate("kmgtp", 1)},
+}
+NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3}(?![\w.]))?"
+"""What a number looks like, without a sign; its length is bounded."""
+_QUANTITY = re.compile(rf"\s*([-+]?{NUMBER})\s*(%|[A-Za-zµ]{{0,12}})\s*", re.ASCII)
+# Parts of words, versions, dates and clock times are no numbers.
+_IN_TEXT = re.compile(rf"(?<![\w.])(?<!\d[-:])([-+]?{NUMBER})(%|[A-Za-zµ]{{1,3}})?(?![\w%]|\.\d|[-:]\d)", re.ASCII)
+_MOST_NUMBERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it was written (`number`) with its unit; `amount` is it in seconds, bytes or percent."""
+
+    number: float
+    unit: str = ""
+
+    @property
+    def dimension(self) -> Dimension:
+        """What the unit measures."""
+        found = unit_of(self.unit)
+        return found[0] if found else ""
+
+    @property
+    def amount(self) -> float:
+        """The number in the base unit of its dimension."""
+        found = unit_of(self.unit)
+        return self.number * found[1] if found else self.number
+
+
+def unit_of(word: str) -> tuple[Dimension, float] | None:
+    """Return dimension and factor of a unit, None if nobody knows it."""
+    return _EXACT.get(word) or _LOWER.get(word.lower())
+
+
+def read_number(text: str) -> float:
+    """Read digits that fit `NUMBER`; whole numbers stay whole."""
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
+
+
+def read_quantity(text: str) -> Quantity | None:
+    """Read a number with an optional unit, None if the text is anything else."""
+    found = _QUANTITY.fullmatch(text[:120])
+    if found is None or len(text) > 120 or (found[2] and unit_of(found[2]) is None):
+        return None
+    number = read_number(found[1])
+    return Quantity(number, found[2]) if math.isfinite(number) else None
+
+
+def numbers_in(text: str) -> list[Quantity]:
+    """Return the numbers of a text in their order, the first hundred; a number glued to an unknown word is none."""
+    found: list[Quantity] = []
+    for match in _IN_TEXT.finditer(text):
+        number = read_number(match[1])
+        unit = match[2] or ""
+        if math.isfinite(number) and (not unit or unit_of(unit)):
+            found.append(Quantity(number, unit))
+            if len(found) == _MOST_NUMBERS:
+                break
+    return found
+
+
+def read_duration(text: str) -> float | None:
+    """Read a time such as `10s`, `2 h` or `90` (seconds); None unless it is one and above zero."""
+    found = read_quantity(text)
+    if found is None or found.dimension not in ("", "time") or found.amount <= 0:
+        return None
+    return float(found.amount)
+
+
+def say_time(seconds: float) -> str:
+    """Say a time in one number: `120 ms`, `1.2 s`, `45 min`, `3 h`, `13 d`."""
+    size = abs(seconds)
+    if size < 1:
+        return f"{seconds * 1000:.0f} ms"
+    for limit, factor, unit in ((100, 1.0, "s"), (5400, 60.0, "min"), (2 * 86400, 3600.0, "h")):
+        if size < limit:
+            return f"{_short(seconds / factor)} {unit}"
+    return f"{seconds / 86400:.0f} d"
+
+
+def say_size(size: float) -> str:
+    """Say a size in decimal units: `512 B`, `1.5 MB`."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if abs(size) < 1000:
+            return f"{_short(size)} {unit}"
+        size /= 1000
+    return f"{_short(size)} PB"
+
+
+def say_number(number: float) -> str:
+    """Say a number without needless digits."""
+    return f"{number:.6g}" if isinstance(number, float) else str(number)[:40]
+
+
+def say(quantity: Quantity) -> str:
+    """Say a number with the unit that it was written with: `72%`, `5.2 G`, `7`."""
+    gap = "" if quantity.unit in ("", "%") else " "
+    return f"{say_number(quantity.number)}{gap}{quantity.unit}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

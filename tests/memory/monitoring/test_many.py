@@ -1,0 +1,117 @@
+"""Many checks at once: bounded, each once at a time, called off at once, and done when the slowest are."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+from memory.monitoring.around import Around
+from memory.monitoring.cancel import Cancel
+from memory.monitoring.many import LIMIT, Planned, run_checks
+from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply
+
+
+def plan(root: Path, *sources: str, cancel: Cancel | None = None) -> tuple[list[Planned], Around]:
+    """Return approved monitors and what is around them."""
+    monitors, snapshot = monitors_of(*sources)
+    around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel)
+    return [Planned(monitor, approved(monitor)) for monitor in monitors], around
+
+
+def sleeper(name: str, text: str) -> str:
+    """Return the source of a command monitor."""
+    return f"{name}\n- type: command\n- command: {text}\n- timeout: 20s\n"
+
+
+def test_three_hundred_take_as_long_as_the_slowest_few(tmp_path: Path) -> None:
+    """300 checks of a tenth of a second each take far less than their sum, and each has its own result."""
+
+    def slow(handler: object) -> None:
+        time.sleep(0.1)
+        reply(200)(handler)  # type: ignore[arg-type]
+
+    with http_server(slow) as (port, _):
+        sources = [f"M{number}\n- type: http\n- url: http://127.0.0.1:{port}/{number}\n" for number in range(300)]
+        planned, around = plan(tmp_path, *sources)
+        begun = time.monotonic()
+        results = dict(run_checks(planned, around))
+        took = time.monotonic() - begun
+    assert [results[one].monitor for one in planned] == [one.monitor.name for one in planned]
+    assert {result.state for result in results.values()} == {"healthy"}
+    assert took < 300 * 0.1 / 4
+
+
+def test_no_more_than_the_limit_run_beside_each_other(tmp_path: Path) -> None:
+    """Never more than `limit` checks are under way."""
+    now, most = 0, 0
+    lock = threading.Lock()
+
+    def count(handler: object) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+        reply(200)(handler)  # type: ignore[arg-type]
+
+    with http_server(count) as (port, _):
+        sources = [f"M{number}\n- type: http\n- url: http://127.0.0.1:{port}/\n" for number in range(20)]
+        planned, around = plan(tmp_path, *sources)
+        assert len(list(run_checks(planned, around, limit=3))) == 20
+    assert most == 3
+
+
+def test_results_come_as_they_are_ready(tmp_path: Path) -> None:
+    """A slow check does not hold back a quick one."""
+    planned, around = plan(tmp_path, sleeper("Slow", "sleep 0.5"), sleeper("Quick", "true"))
+    assert [result.monitor for _, result in run_checks(planned, around)] == ["Quick", "Slow"]
+
+
+def test_a_monitor_runs_once_at_a_time(tmp_path: Path) -> None:
+    """The same monitor again, in the same list or from another thread, is skipped while it runs."""
+    planned, around = plan(tmp_path, sleeper("Slow", "sleep 0.3; echo x >> ran"))
+    results = [result for _, result in run_checks(planned * 5, around)]
+    assert sorted(result.state for result in results) == ["healthy", *["skipped"] * 4]
+    assert (tmp_path / "ran").read_text() == "x\n"
+    assert [result.state for _, result in run_checks(planned, around)] == ["healthy"]
+
+
+def test_all_can_be_called_off(tmp_path: Path) -> None:
+    """Calling off ends what runs, skips what waits, and leaves no result out."""
+    cancel = Cancel()
+    sources = [sleeper(f"M{number}", "echo x >> ran; sleep 20") for number in range(6)]
+    planned, around = plan(tmp_path, *sources, cancel=cancel)
+    threading.Timer(0.3, cancel.cancel).start()
+    begun = time.monotonic()
+    results = [result for _, result in run_checks(planned, around, limit=2)]
+    assert time.monotonic() - begun < 5
+    assert [(result.state, result.summary) for result in results] == [("skipped", "cancelled")] * 6
+    assert (tmp_path / "ran").read_text() == "x\n" * 2
+
+
+def test_a_hanging_server_is_called_off_too(tmp_path: Path) -> None:
+    """A request that waits for its answer ends as soon as it is called off."""
+    cancel = Cancel()
+    let_go = threading.Event()
+    with http_server(lambda _handler: let_go.wait(10)) as (port, asked):  # type: ignore[arg-type, return-value]
+        planned, around = plan(tmp_path, f"M\n- type: http\n- url: http://127.0.0.1:{port}/\n", cancel=cancel)
+        threading.Timer(0.2, cancel.cancel).start()
+        begun = time.monotonic()
+        ((_, result),) = run_checks(planned, around)
+        assert time.monotonic() - begun < 3
+        assert len(asked) == 1
+        let_go.set()
+    assert (result.state, result.summary) == ("skipped", "cancelled")
+
+
+def test_nothing_due_is_nothing_done(tmp_path: Path) -> None:
+    """An empty list starts no thread."""
+    before = threading.active_count()
+    _, around = plan(tmp_path)
+    assert list(run_checks([], around)) == []
+    assert threading.active_count() == before
+    assert LIMIT > 1

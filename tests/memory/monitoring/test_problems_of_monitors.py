@@ -1,0 +1,64 @@
+"""What `check` says about monitors that could never be judged."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.demo import demo_files
+from memory.monitoring.problems import monitor_problems
+from tests.fixture_files import sample
+from tests.memory_files import snapshot_of
+
+TEXT = """---
+type: monitor-config
+---
+
+## Monitors
+
+### Good
+- type: command
+- command: true
+- threshold: value > 3
+
+### Bad threshold
+- type: command
+- command: true
+- interval: 0 * * * *
+- threshold: value >
+
+### Bad type
+- type: ping
+
+### No url
+- type: http
+
+### Bad expect
+- type: http
+- url: https://example.com/
+- expect: json.a >
+"""
+
+
+def test_problems_have_a_line() -> None:
+    """Each names the line of its field, or that of the monitor where the field is missing."""
+    found = [(one.level, one.line, one.code) for one in monitor_problems(snapshot_of({"monitors.md": TEXT}))]
+    assert found == [
+        ("error", 16, "monitor.threshold"),
+        ("error", 19, "monitor.setting"),
+        ("error", 21, "monitor.setting"),
+        ("error", 27, "monitor.setting"),
+    ]
+
+
+@pytest.mark.parametrize("text", [sample("monitors.md"), ""])
+def test_good_files_have_none(text: str | bytes) -> None:
+    """The format's own monitors are understood, and a file without any is fine."""
+    assert monitor_problems(snapshot_of({"monitors.md": text})) == ()
+
+
+def test_the_sample_workspace_has_none() -> None:
+    """So are those of the sample workspace."""
+    files = demo_files(datetime(2024, 1, 15, 12, tzinfo=UTC), UTC)
+    assert monitor_problems(snapshot_of(files)) == ()

@@ -1,0 +1,298 @@
+"""Commands that do what they should not: none outlives its run, none makes it hang, none floods it.
+
+The process that runs them, its limits and what it leaves out are real; so is everything that is run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from memory.monitoring.cancel import Cancel
+from memory.monitoring.process import LIMIT, SUPERVISORS, Finished, clean_environment, run_command
+
+HOUSE = Path(__file__).resolve().parents[3]
+TIMEOUT, GRACE = 0.5, 0.3
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and subreapers")
+
+
+@dataclass
+class Marked:
+    """Runs commands whose processes can be told from all others by a variable."""
+
+    folder: Path
+    mark: str
+
+    def run(self, text: str, *, timeout: float = TIMEOUT, cancel: Cancel | None = None) -> Finished:
+        """Run a command with the mark around it."""
+        environment = {"PATH": os.environ["PATH"], "MARK": self.mark}
+        return run_command(
+            text, folder=self.folder, environment=environment, timeout=timeout, grace=GRACE, cancel=cancel
+        )
+
+    def alive(self) -> list[int]:
+        """Return the ids of the processes that carry the mark."""
+        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.mark in _environment(pid)]
+
+
+def _environment(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().decode("ascii", "replace")
+    except OSError:
+        return ""
+
+
+def within(seconds: float, true: Callable[[], bool]) -> bool:
+    """Tell whether something becomes true in time."""
+    until = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Iterator[Marked]:
+    """A folder and a mark; whatever still carries it afterwards is ended, so that no test harms the next."""
+    found = Marked(tmp_path, f"memdeck-{uuid.uuid4().hex}")
+    yield found
+    if sys.platform == "linux":
+        for pid in found.alive():
+            os.kill(pid, signal.SIGKILL)
+
+
+STORM = "storm() { [ $1 -gt 0 ] && { storm $(($1-1)) & storm $(($1-1)) & }; sleep 30; }; storm 10"
+SESSIONS = "i=0; while [ $i -lt 40 ]; do setsid sh -c 'sleep 30 & trap \"\" TERM; sleep 30' & i=$((i+1)); done; exit 3"
+DAEMON = "(setsid sh -c 'trap \"\" TERM HUP; sleep 30' >/dev/null 2>&1 &) ; echo started"
+THREAD = (
+    "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(30,)).start(); "
+    "ctypes.CDLL(None).pthread_exit(None)"
+)
+FLOOD = "head -c 1000000000 /dev/zero"
+NASTY = {
+    "endless output": ("yes", {"timed_out": True, "signal": 15}),
+    "ignores TERM": ("trap '' TERM; while :; do sleep 1; done", {"timed_out": True, "signal": 9}),
+    "daemonises itself": (DAEMON, {"exit_code": 0, "timed_out": False, "output": "started\n"}),
+    "many sessions": (SESSIONS, {"exit_code": 3}),
+    "reads the terminal": ("cat; read x </dev/tty; echo got $x", {"exit_code": 0, "output": "got\n"}),
+    "a gigabyte of output": (FLOOD, {"exit_code": 0, "size": 1_000_000_000}),
+    "fork storm": (STORM, {"stopped": "processes", "timed_out": False}),
+    "closes its output": ("exec >&- 2>&-; sleep 0.1; exit 4", {"exit_code": 4, "output": ""}),
+    "invalid UTF-8": ("printf 'a\\377\\0b'", {"exit_code": 0, "output": "a\ufffd\0b"}),
+    "dies by a signal": ("kill -SEGV $$", {"exit_code": None, "signal": 11}),
+    "leaves only a thread": (f"{sys.executable} -c '{THREAD}' & sleep 0.2; echo left", {"output": "left\n", "left": 1}),
+    "is not there": ("no-such-command", {"exit_code": 127}),
+    "stops itself": ("kill -STOP $$", {"timed_out": True}),
+    "stops its parent": ("kill -STOP $PPID; sleep 30", {"timed_out": True}),
+}
+
+
+@linux
+@pytest.mark.parametrize("name", NASTY)
+def test_no_nasty_command_survives(marked: Marked, name: str) -> None:
+    """Each ends in time and as expected, its output is capped, and none of its processes is left."""
+    text, expected = NASTY[name]
+    timeout = 10.0 if "gigabyte" in name else TIMEOUT
+    begun = time.monotonic()
+    done = marked.run(text, timeout=timeout)
+    assert time.monotonic() - begun < timeout + GRACE + 3
+    assert marked.alive() == []
+    assert {key: getattr(done, key) for key in expected} == expected
+    assert len(done.output.encode()) <= LIMIT + 100
+
+
+@linux
+def test_a_supervisor_that_is_killed_takes_its_command_along(marked: Marked) -> None:
+    """Who kills the supervisor from within gets an error, and the next command runs as ever."""
+    done = marked.run("(setsid sleep 30 &); kill -KILL $PPID; sleep 30")
+    assert done.failure == "the supervisor was killed"
+    assert within(3, lambda: marked.alive() == [])
+    assert marked.run("echo fine").output == "fine\n"
+
+
+@linux
+def test_the_head_and_the_tail_are_kept(marked: Marked) -> None:
+    """Of long output the first and last bytes are kept, with a line that says how much is missing."""
+    done = marked.run("echo first; seq 1 100000; echo last; echo oops >&2", timeout=10)
+    assert done.output.startswith("first\n1\n2\n")
+    assert done.output.endswith("99999\n100000\nlast\n")
+    assert f"… {done.size - LIMIT} bytes left out …" in done.output
+    assert done.errors == "oops\n"
+
+
+@linux
+def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command has PATH, HOME, LANG, TZ and the approved variables, its folder, and no open files or terminal."""
+    monkeypatch.setenv("SECRET", "hunter2")
+    monkeypatch.setenv("PGHOST", "db")
+    environment = clean_environment(os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}, ["PGHOST", "NONE"])
+    done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
+    assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {"HOME", "LANG", "PATH", "PGHOST", "TZ"}
+    assert marked.run("pwd").output == f"{marked.folder}\n"
+    assert marked.run("ls /proc/self/fd | tr '\\n' ' '").output == "0 1 2 3 "  # 3 is the folder that ls lists
+    assert marked.run("readlink /proc/self/fd/0; ps -o tty= -p $$").output.split() == ["/dev/null", "?"]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("resource", "most"),
+    [("-t", 2), ("-c", 0), ("-n", 1024), ("-v", 4 << 20), ("-f", 2 << 20)],
+    ids=lambda one: str(one),
+)
+def test_limits_are_set(marked: Marked, resource: str, most: int) -> None:
+    """CPU seconds, core files, open files, memory and file size are limited (in the units of `ulimit`)."""
+    assert int(marked.run(f"ulimit {resource}").output) <= most
+
+
+@linux
+def test_no_more_than_it_may_write(marked: Marked) -> None:
+    """A file stops growing at the limit."""
+    done = marked.run("truncate -s 1073741824 big && echo x >> big", timeout=5)
+    assert (marked.folder / "big").stat().st_size <= 1 << 30
+    assert done.exit_code != 0
+
+
+@pytest.mark.parametrize("text", ["echo \0", "echo a\0b"])
+def test_a_nul_is_refused(marked: Marked, text: str) -> None:
+    """No command is cut short at a NUL character."""
+    done = marked.run(text)
+    assert (done.exit_code, done.output) == (None, "")
+    assert "NUL" in done.failure
+
+
+def test_the_bytes_of_the_text_are_what_runs(marked: Marked) -> None:
+    """Bytes that are not UTF-8 reach the shell as they stood in the file."""
+    text = b"printf '\xff\xc3\xa9' | od -An -tx1".decode("utf-8", "surrogateescape")
+    assert marked.run(text).output.split() == ["ff", "c3", "a9"]
+
+
+def test_a_folder_that_is_gone_is_told(marked: Marked) -> None:
+    """Without its folder a command is not run anywhere else."""
+    done = run_command("echo ran", folder=marked.folder / "gone", environment={})
+    assert (done.exit_code, done.output) == (None, "")
+    assert "No such file" in done.failure
+
+
+@linux
+def test_a_run_can_be_called_off(marked: Marked) -> None:
+    """Calling it off ends the command as its time limit would, at once."""
+    cancel = Cancel()
+    done: list[Finished] = []
+    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 30", timeout=20, cancel=cancel)))
+    thread.start()
+    assert within(5, lambda: marked.alive() != [])
+    cancel.cancel()
+    thread.join(5)
+    assert done[0].stopped == "cancelled"
+    assert not done[0].timed_out
+    assert marked.alive() == []
+    assert marked.run("echo no", cancel=cancel).stopped == "cancelled"
+
+
+PARENT = """
+import os, sys, threading
+from memory.monitoring.process import run_command
+def run():
+    run_command("(setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+threading.Thread(target=run, daemon=True).start()
+sys.stdin.readline()
+"""
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, None])
+def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | None) -> None:
+    """When memdeck is killed or ends, at once, what it runs is ended too, and the processes in between are gone."""
+    environment = {"PATH": os.environ["PATH"], "MARK": marked.mark, "PYTHONPATH": str(HOUSE)}
+    words = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(words, cwd=marked.folder, env=environment, stdin=subprocess.PIPE) as parent:
+        assert within(10, lambda: len(marked.alive()) > 2)
+        supervisors = _children_of(parent.pid)
+        assert supervisors
+        if number is None:
+            assert parent.stdin is not None
+            parent.stdin.close()
+        else:
+            parent.send_signal(number)
+        assert parent.wait(3) in (0, -(number or 0))
+    assert within(5, lambda: marked.alive() == [])
+    assert within(5, lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
+
+
+def _stat(pid: int) -> tuple[str, int]:
+    """Return state and parent of a process; `Z` for one that is gone, waited for or not."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "Z", 0
+    return words[0], int(words[1])
+
+
+def _children_of(pid: int) -> list[int]:
+    return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if _stat(child)[1] == pid]
+
+
+@linux
+def test_a_dead_supervisor_is_replaced(marked: Marked) -> None:
+    """Killing the process that forks the supervisors ends what runs; the next command starts another."""
+    assert marked.run("echo one").output == "one\n"
+    first = SUPERVISORS.pid
+    assert first is not None
+    done: list[Finished] = []
+    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 30", timeout=20)))
+    thread.start()
+    assert within(5, lambda: marked.alive() != [])
+    os.kill(first, signal.SIGKILL)
+    thread.join(5)
+    assert done[0].stopped == "cancelled"
+    assert within(3, lambda: marked.alive() == [])
+    assert marked.run("echo two").output == "two\n"
+    assert SUPERVISORS.pid != first
+
+
+def test_many_threads_share_one(marked: Marked) -> None:
+    """Commands of several threads do not mix what they print."""
+    done: dict[int, str] = {}
+
+    def work(number: int) -> None:
+        done[number] = marked.run(f"echo {number}; echo {number}", timeout=10).output
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert done == {number: f"{number}\n{number}\n" for number in range(40)}
+
+
+@linux
+def test_no_handle_stays_open(marked: Marked) -> None:
+    """Hundreds of commands leave no open file behind, here or in the process that serves them."""
+    marked.run("true")
+    places = [Path("/proc/self/fd"), Path(f"/proc/{SUPERVISORS.pid}/fd")]
+    before = [len(list(place.iterdir())) for place in places]
+    for _ in range(50):
+        marked.run("true")
+        marked.run("exit 1", cancel=Cancel())
+    assert within(2, lambda: [len(list(place.iterdir())) for place in places] == before)
+
+
+def test_the_supervisor_starts_light() -> None:
+    """It loads the small modules of the standard library and three of memdeck."""
+    source = "import sys; sys.path.append(sys.argv[1]); import memory.monitoring.supervisor; print(*sys.modules)"
+    words = [sys.executable, "-I", "-S", "-c", source, str(HOUSE)]
+    loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    ours = {name.removeprefix("memory").removeprefix(".monitoring") for name in loaded if name.startswith("memory")}
+    assert ours == {"", ".supervisor", ".shell", ".tree"}
+    assert not {"asyncio", "json", "logging", "subprocess", "re", "typing"} & set(loaded)

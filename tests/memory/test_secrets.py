@@ -1,0 +1,224 @@
+"""Secrets are found by their shape; hashes, paths, names and words about passwords are left alone."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.secrets import find_secrets, secret_lines
+from tests.fixture_files import sample, sample_names
+
+SECRETS = [
+    "My API key is sk-abc123...",
+    "password: hunter2",
+    "sk-ant-api03-AbCdEf123456",
+    "sk-proj-1234567890abcdef",
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "gho_abcdef123456",
+    "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
+    "glpat-xYz123AbC456DeF78",
+    "xoxb-123456789012-abcdefABCDEF",
+    "xoxp-1234-5678",
+    "AKIAIOSFODNN7EXAMPLE",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+    "ya29.a0AfH6SMBx1234567890abcdef",
+    "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "rk_test_51H8abcdEFGH",
+    "whsec_abcdEFGH1234567890ab",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "-----BEGIN OPENSSH PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "postgres://shop:s3cretpw@db.example.com/shop",
+    "https://alice:Tr0ub4dor@example.com/",
+    "redis://:p4ssw0rdX@cache:6379",
+    "Authorization: Bearer abc123def456",
+    "bearer 0123456789abcdef",
+    "token: abc123xyz",
+    "API_KEY=9f8e7d6c5b4a",
+    '"password": "S3cure!pass"',
+    "db_password='hunter22'",
+    "PGPASSWORD=hunter2",
+    "client_secret: 8xQ~abcDEF123",
+    "- apiKey: ab12cd34ef56",
+    "**Password:** hunter2",
+    "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+    "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    "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",
+    "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+    "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1",
+    "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b",
+    "passphrase: correct-horse-7-battery",
+    "pwd=Passw0rd",
+    "password: 4711",
+    'auth_token = "tok_1A2b3C4d"',
+    "AGE-SECRET-KEY-1QQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQQPQ0",
+    "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAw",
+    "password: P@ssword",
+    'secret_key: "x9Kd02mQ"',
+]
+
+NO_SECRETS = [
+    "Commit 3fa94c1d8e2b7a6f5c4d3e2f1a0b9c8d7e6f5a4b fixed it",
+    "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "/Users/Alice/Projects/Shop2/src/components/CheckoutForm/index",
+    "uses sk-learn for the model",
+    "pip install sk-learn==1.4.2",
+    "password: ask Alice",
+    "password: see 1Password",
+    "password: rotated on 2024-01-15",
+    "Passwords: at least 12 characters",
+    "token: required",
+    "token limit: 128k",
+    "token_count: 12345",
+    "max tokens: 4096",
+    "tokenizer: cl100k_base",
+    "token_type: oauth2",
+    "Chose JWT over session cookies for auth",
+    "JWT refresh logic in progress",
+    "password: $DB_PASSWORD",
+    "password: ${DB_PASSWORD}",
+    "password: <your password here>",
+    "password: ********",
+    "password_file: /run/secrets/db1",
+    "token: /var/run/token2",
+    "api key: in vault",
+    "API key: kept in 1Password",
+    "secret: https://vault.example.com/v1/shop",
+    "postgres://user:password@localhost/db",
+    "postgres://user:${PASS}@localhost/db",
+    "https://example.com:8080/path@2",
+    "Bearer tokens expire after 15 minutes",
+    "the bearer of bad news 2",
+    "key: value1234",
+    "- cronJobId: cron-abc123",
+    "- orchestrationId: orch-xyz789",
+    "channel-abc123 is connected",
+    "ghp_ is the prefix of GitHub tokens",
+    "xoxb- tokens and glpat- tokens are secrets",
+    "skip-links and ask-me-2024",
+    "task-sk-1 is done",
+    "password hash: argon2id",
+    "passwordPolicy: min12chars",
+    "reset token: expires after 24h",
+    "password: changed",
+    "tasks#3fa94c1ab0",
+    "com.example.shop.checkout.PaymentServiceFactoryBean2024Impl",
+    "docs/ArchitectureDecisionRecords/2024/UseRedisForCachingAndQueues/README",
+    "integrity sha512-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFUabcdEF12==",
+    "-----BEGIN CERTIFICATE-----",
+    "-----BEGIN PUBLIC KEY-----",
+    "SKU12345 and AKIA are prefixes",
+    "the secret: patience and 2 spoons of honey",
+    "Tokenized 12 files: 3400 tokens",
+    "Staging URL: https://staging.example.com",
+    "token: JWT",
+    "author=alice pass: 3 of 4",
+    "compass=north2 bypass: lane42",
+    "keyboard=qwerty123",
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_found(text: str) -> None:
+    """Each is found once or more, within the text, by a kind that does not show it."""
+    found = find_secrets(f"- notes: before {text} after")
+    assert found
+    for one in found:
+        assert 0 <= one.start < one.end <= len(text) + 22
+        assert not re.search("[0-9]", one.kind)
+
+
+@pytest.mark.parametrize("text", NO_SECRETS)
+def test_left_alone(text: str) -> None:
+    """Near misses, in the middle of a line and alone."""
+    assert find_secrets(text) == ()
+    assert find_secrets(f"- notes: {text}\n- tags: a, b\n") == ()
+
+
+def test_the_sample_holds_none() -> None:
+    """The files of the format, with their tokens and passwords that are only spoken of."""
+    for name in sample_names():
+        assert find_secrets(sample(name).decode()) == (), name
+
+
+def test_our_own_guides_hold_none() -> None:
+    """Pages that speak of passwords, tokens and hashes."""
+    house = Path(__file__).parents[2]
+    for path in [*house.glob("docs/*.md"), house / "README.md", house / "CHANGELOG.md", house / "CONTRIBUTING.md"]:
+        if path.name != "trust.md":
+            assert find_secrets(path.read_text("utf-8")) == (), path
+
+
+def test_lines() -> None:
+    """Lines count from 0 and end as they do in files."""
+    text = "one\r\npassword: hunter2\rthree\n\n- token: abc123xyz password: hunter3\n"
+    assert secret_lines(text) == ((1, "password or token"), (4, "password or token"), (4, "password or token"))
+    assert secret_lines("nothing\n" * 3) == ()
+
+
+@given(st.text(max_size=200), st.sampled_from(SECRETS), st.text(max_size=200))
+def test_places_are_those_of_the_text(before: str, secret: str, after: str) -> None:
+    """Whatever stands around, places are characters of the text, in order and apart from each other."""
+    text = f"{before}\n{secret}\n{after}"
+    found = find_secrets(text)
+    assert found
+    ends = [0]
+    for one in found:
+        assert ends[-1] <= one.start < one.end <= len(text)
+        ends.append(one.end)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_keys_are_found_and_hashes_are_not(seed: int) -> None:
+    """Of 200 random keys of 44 letters and digits nearly all are found, of 200 hashes and paths none."""
+    chance = random.Random(seed)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    keys = ["".join(chance.choices(letters, k=44)) for _ in range(200)]
+    assert sum(bool(find_secrets(f"key {key}")) for key in keys) >= 190
+    words = ("src", "Users", "Alice", "projects", "CheckoutForm", "api2", "2024", "node_modules", "Component")
+    for _ in range(200):
+        path = "/" + "/".join(chance.choice(words) for _ in range(chance.randint(5, 12)))
+        digest = f"{chance.getrandbits(256):064x}"
+        assert find_secrets(f"{path} {digest} {digest.upper()}") == ()
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "-",
+        "sk- ",
+        " sk-aaaaaa",
+        "password: ",
+        "password:",
+        "token",
+        "://",
+        "aB3/",
+        "eyJaaa.",
+        "-----BEGIN ",
+        "bearer ",
+    ],
+)
+def test_a_line_of_a_megabyte_takes_no_time(piece: str) -> None:
+    """Text that begins like secrets over and over is looked through in proportion to its length."""
+    text = (piece * (MEGABYTE // len(piece) + 1))[:MEGABYTE]
+    took = []
+    for _ in range(3):
+        start = time.process_time()
+        find_secrets(text)
+        took.append(time.process_time() - start)
+        if took[-1] < 0.2:
+            return
+    raise AssertionError(f"{min(took):.2f} s")

@@ -1,0 +1,168 @@
+"""Which addresses are public for sure, and which need an approval of their own, however they are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.trust import Settings, Trust, is_open_address, read_settings
+from memory.trusting.addresses import closed_reason
+
+OPEN = [
+    "https://api.example.com/health",
+    "http://example.com",
+    "HTTPS://Example.COM:8443/x?y=1#z",
+    "http://93.184.216.34/",
+    "https://[2606:2800:220:1:248:1893:25c8:1946]/",
+    "https://xn--bcher-kva.example/",
+    "http://example.com./",
+]
+CLOSED = [
+    "http://localhost/",
+    "http://LOCALHOST:80/",
+    "http://localhost./",
+    "http://api.localhost/",
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.1/",
+    "http://0177.0.0.1/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://10.0.0.1/",
+    "http://172.16.5.4/",
+    "http://192.168.1.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://100.64.0.1/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[fe80::1]/",
+    "http://[fe80::1%25eth0]/",
+    "http://[fc00::1]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[::ffff:7f00:1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://db/",
+    "http://printer.local/",
+    "http://metadata.google.internal/",
+    "http://router.lan/",
+    "http://4.3.2.1.in-addr.arpa/",
+    "http://user@example.com/",
+    "http://example.com@127.0.0.1/",
+    "http://127.0.0.1:80\\@example.com/",
+    "http://example.com:0/",
+    "http://example.com:99999/",
+    "http://exa%6dple.com/",
+    "http://127.0.0.1.:80/",
+    "http://1.2.3.4.5/",
+    "http://foo.08/",
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "gopher://example.com/",
+    "javascript:alert(1)",
+    "//example.com/",
+    "example.com",
+    "http://",
+    "http:///x",
+    "",
+    "http://exa mple.com/",
+    "http://еxample.com/",
+    "http://①②⑦.0.0.1/",
+    "http://[::1/",
+]
+
+
+@pytest.mark.parametrize("url", OPEN)
+def test_public(url: str) -> None:
+    """Public names and numbers over http and https."""
+    assert closed_reason(url) == ""
+
+
+@pytest.mark.parametrize("url", CLOSED)
+def test_everything_else_has_its_reason(url: str) -> None:
+    """This machine, its network, other schemes, and every disguise of them."""
+    assert closed_reason(url)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_open"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", True),
+        ("127.0.0.1", False),
+        ("10.1.1.1", False),
+        ("::1", False),
+        ("fe80::1%eth0", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("64:ff9b::5db8:d822", True),
+        ("fec0::1", False),
+        ("example.com", False),
+    ],
+)
+def test_what_a_name_leads_to(address: str, is_open: bool) -> None:
+    """For whoever connects, after asking the name server."""
+    assert is_open_address(address) is is_open
+
+
+# The person's own settings
+
+
+def test_settings_come_from_the_person_only(tmp_path: Path) -> None:
+    """A host named in the configuration counts as public for an approved workspace; nothing in the workspace does."""
+    home, root = tmp_path / "config", tmp_path / "shop"
+    root.mkdir()
+    file = home / "memdeck" / "config.toml"
+    file.parent.mkdir(parents=True)
+    assert read_settings(home, root) == Settings()
+    file.write_text('[trust]\nprivate_hosts = ["localhost", "10.1.2.3", "[::1]"]\n')
+    settings = read_settings(home, root)
+    assert settings == Settings(frozenset({"localhost", "10.1.2.3", "::1"}))
+    trust = Trust(tmp_path / "state", root, settings)
+    assert trust.closed_url_reason("http://localhost:8080/health") == ""
+    assert trust.closed_url_reason("http://[::1]/") == ""
+    assert trust.closed_url_reason("http://10.1.2.4/")
+    assert trust.closed_url_reason("ftp://localhost/")
+    assert trust.closed_url_reason("http://evil@localhost/")
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "why"),
+    [
+        ("[trust]\nprivate_hosts = ['localhost']\n", 0o666, "written by others"),
+        ("[trust\n", 0o600, "understood"),
+        ("[trust]\nprivate_hosts = 'localhost'\n", 0o600, "no list"),
+        ("trust = 3\n", 0o600, "no list"),
+        ("# " + "x" * (1 << 20), 0o600, "too long"),
+    ],
+    ids=["open", "broken", "text", "number", "long"],
+)
+def test_settings_that_do_not_count(tmp_path: Path, text: str, mode: int, why: str) -> None:
+    """A file that others can write, or that cannot be read, widens nothing and says so."""
+    file = tmp_path / "memdeck" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(text)
+    file.chmod(mode)
+    settings = read_settings(tmp_path, tmp_path / "shop")
+    assert settings.private_hosts == frozenset()
+    assert why in settings.problems[0]
+
+
+def test_settings_in_the_workspace_do_not_count(tmp_path: Path) -> None:
+    """Not where XDG_CONFIG_HOME leads into the workspace, and not by a link either."""
+    root = tmp_path / "shop"
+    inside = root / ".config" / "memdeck"
+    inside.mkdir(parents=True)
+    (inside / "config.toml").write_text("[trust]\nprivate_hosts = ['localhost']\n")
+    home = tmp_path / "config"
+    (home / "memdeck").mkdir(parents=True)
+    (home / "memdeck" / "config.toml").symlink_to(inside / "config.toml")
+    for place in (root / ".config", home):
+        settings = read_settings(place, root)
+        assert settings.private_hosts == frozenset()
+        assert "inside the workspace" in settings.problems[0]
