@@ -17,7 +17,7 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.secret_notes import secrets_in
 from memory.files.snapshot import Snapshot, Views
-from memory.registry import REGISTRY, holds_memory
+from memory.registry import REGISTRY, SystemName, workspace_of
 from memory.storage import Change, State, Store, Stored
 from memory.storage.together import Together
 
@@ -56,15 +56,24 @@ class Workspace:
 
     `root` is the folder that holds the memory systems, `memory` is `.aiter/memory` in it. Each system has a store of
     its own, all share the change log (`together`). `machine_zone` counts where
-    config.md names no zone. Make one with `open` or `init`.
+    config.md names no zone. `home` is the person's home folder, where some systems list what else is theirs; None for
+    none. Make one with `open` or `init`.
     """
 
-    def __init__(self, root: Path, *, state_home: Path | None, machine_zone: tzinfo | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        state_home: Path | None,
+        machine_zone: tzinfo | None = None,
+        home: Path | None = None,
+    ) -> None:
         """Keep where things are; nothing is read yet. Without `state_home` nothing is kept outside of the folder."""
         self.root = root
+        self.home = home
         self.memory = root / MEMORY_FOLDER
         self.state = None if state_home is None else State(state_home, root)
-        self.together = Together(self.state, self.systems)
+        self.together = Together(self.state, self._more_stores)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._systems: dict[str, Any] = {}
         self._zone = machine_zone
@@ -79,6 +88,7 @@ class Workspace:
         *,
         state_home: Path | None = None,
         machine_zone: tzinfo | None = None,
+        home: Path | None = None,
     ) -> Workspace:
         """Return the workspace that contains `path`: the nearest folder upwards that holds any memory system.
 
@@ -89,14 +99,9 @@ class Workspace:
         start = _absolute(path)
         if not os.path.isdir(start):
             raise UsageError("workspace.no_folder", f"{os.fspath(path)!r} is not a folder", "name a folder")
-        folder = start
-        while True:
-            if holds_memory(folder):
-                return cls(Path(folder), state_home=state_home, machine_zone=machine_zone)
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                break
-            folder = parent
+        folder = workspace_of(start)
+        if folder is not None:
+            return cls(Path(folder), state_home=state_home, machine_zone=machine_zone, home=home)
         for place in (os.path.join(start, SYSTEM_FOLDER), os.path.join(start, MEMORY_FOLDER)):
             if os.path.lexists(place) and not os.path.isdir(place):
                 raise UsageError(
@@ -118,6 +123,7 @@ class Workspace:
         actor: str,
         state_home: Path | None = None,
         machine_zone: tzinfo | None = None,
+        home: Path | None = None,
         files: dict[str, str] | None = None,
     ) -> tuple[Workspace, tuple[str, ...]]:
         """Create the memory files that are missing in a folder, and `archive/`; return what was created.
@@ -128,7 +134,7 @@ class Workspace:
 
         root = Path(_absolute(path))
         make_folder(root)
-        workspace = cls(root, state_home=state_home, machine_zone=machine_zone)
+        workspace = cls(root, state_home=state_home, machine_zone=machine_zone, home=home)
         if files is None:
             from memory.files.templates import template_files
 
@@ -183,8 +189,24 @@ class Workspace:
         return known
 
     def system_names(self) -> tuple[str, ...]:
-        """Return the names of the memory systems whose mark is here; nothing of them is imported."""
-        return tuple(one.name for one in REGISTRY if os.path.lexists(self.root / one.mark))
+        """Return the names of the memory systems that are here; one is imported only where the home folder lists it."""
+        return tuple(one.name for one in REGISTRY if os.path.lexists(self.root / one.mark) or self._is_listed(one))
+
+    def _is_listed(self, system: SystemName) -> bool:
+        """Tell whether the home folder lists something of a system that lies in the workspace."""
+        if not system.listed or self.home is None or not os.path.lexists(self.home / system.listed):
+            return False
+        return bool(self.system(system.name).present())
+
+    def _more_stores(self, path: str) -> None:
+        """Add the stores of all systems that are present, and of one whose mark is around a file of the workspace."""
+        self.systems()
+        for system in REGISTRY:
+            folder = os.path.dirname(path) if system.listed else ""
+            while folder:
+                if os.path.lexists(self.root / folder / system.mark):
+                    self.system(system.name).adopt(folder)
+                folder = os.path.dirname(folder)
 
     def systems(self) -> tuple[Any, ...]:
         """Return the memory systems that are present, in the order in which they are shown."""

@@ -116,8 +116,19 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _state(workspace, now)
     yield from _trust(workspace)
     yield from _history(workspace)
+    yield from _care(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
+
+
+def _care(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what the memory systems want a person to look at."""
+    for system in workspace.systems():
+        try:
+            for message, hint in system.care():
+                yield Finding(system.name, "warning", message, hint)
+        except MemdeckError as error:
+            yield Finding(system.name, "person", error.message, error.hint)
 
 
 def _guarded(name: str, look: Callable[[], Finding]) -> Finding:

@@ -133,6 +133,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,
     "versions": lambda pane: versioned(pane) is not None,
+    "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

@@ -205,7 +205,8 @@ class Looking(Part):
                 if system.name != "files"
                 for problem in system.check()
             )
-            self.app.post_message(Briefed(alerts, found.problems + others, header.upkeep(snapshot, now)))
+            upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
+            self.app.post_message(Briefed(alerts, found.problems + others, upkeep))
         else:
             self.app.post_message(Briefed(alerts))
 

@@ -38,6 +38,7 @@ from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
 from .task_verbs import TaskVerbs
+from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
 
@@ -119,6 +120,7 @@ class MemdeckApp(App[int]):
         self.changing = Changing(self)
         self.entries = Entries(self)
         self.tasks = TaskVerbs(self)
+        self.typed = TypedVerbs(self)
         self.listing = Listing(self)
         self.upkeep = Upkeep(self)
         self.injecting = Injecting(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .plan import Plan, plan_maintenance
-from .report import Gone, Move, Report, RuleReport, Skip, render
+from .report import Gone, Move, Report, RuleReport, Skip, Stays, render
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -29,6 +29,7 @@ __all__ = [
     "Report",
     "RuleReport",
     "Skip",
+    "Stays",
     "maintain",
     "plan_maintenance",
     "render",

@@ -96,6 +96,19 @@ class Skip(_Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Stays:
+    """Something of another system that its rule looked at and left where it is, with the reason in words."""
+
+    ref: str | None
+    title: str
+    reason: str
+
+    def json(self) -> dict[str, str | None]:
+        """Return the keys `ref`, `title`, `reason`."""
+        return {"ref": self.ref, "title": self.title, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class RuleReport:
     """One rule over one file: `before` = `kept` + `archived` + `cleared` entries; `skipped` is a part of kept.
 
@@ -109,7 +122,7 @@ class RuleReport:
     archived: int
     cleared: int
     moves: Sequence[Moved] = ()
-    skipped: Sequence[Skip] = ()
+    skipped: Sequence[Skip | Stays] = ()
     what: tuple[str, str] | None = None
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
 

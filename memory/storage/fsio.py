@@ -25,8 +25,10 @@ __all__ = [
     "UNSUPPORTED",
     "append",
     "copy_attributes",
+    "create",
     "empty_folder",
     "exchange",
+    "keep_time",
     "link",
     "make_folder",
     "open_append",
@@ -233,6 +235,28 @@ def copy_attributes(source: int, target: int) -> None:
         for name in os.listxattr(source):
             with suppress(OSError):
                 os.setxattr(target, name, os.getxattr(source, name))
+
+
+def keep_time(source: os.stat_result, target: int) -> None:
+    """Give an open file the time at which another was changed last, durably: it was moved, not changed."""
+    os.utime(target, ns=(source.st_atime_ns, source.st_mtime_ns))
+    sync(target)
+
+
+def create(name: str, folder: int, data: bytes) -> None:
+    """Make a small file (0644 under the umask) that nobody has; FileExistsError where the name is taken.
+
+    For a sentinel that says by its existence alone what it has to say; what stands in it is not synced.
+    """
+    fd = os.open(name, _NEW, 0o644, dir_fd=folder)
+    try:
+        _write(fd, data)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=folder)
+        raise
+    finally:
+        os.close(fd)
 
 
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:

@@ -22,7 +22,7 @@ from memory.errors import AmbiguousError, BusyError, ConflictError, MemdeckError
 
 from . import log_rows as rows
 from .beneath import version_of
-from .changes import Change, FileChange, new_id
+from .changes import SERIES, Change, FileChange, new_id
 from .log import ChangeLog, Found, Mine
 from .records import Record, RecordedFile
 from .steps import conflict
@@ -65,15 +65,20 @@ class History:
         with self._mutex:
             self._log.expect(path, data)
 
-    def begin(self, change: Change, store: Store) -> None:
-        """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`."""
+    def begin(self, change: Change, store: Store) -> bool:
+        """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
+
+        Return whether the log took it: it is made all the same, unless its transaction says otherwise.
+        """
         files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
         shown = replace(change, files=files)
         with self._mutex:
             # One change at a time is open in a store: what failed there before is forgotten with it.
             self._open.pop(store.shown(""), None)
-            if self._log.begin(shown, self._look, self._mine(store)):
+            taken = self._log.begin(shown, self._look, self._mine(store))
+            if taken:
                 self._open[store.shown("")] = (shown, store)
+            return taken
 
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
@@ -281,12 +286,13 @@ class History:
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
         same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
         `change.log_failed` where the log cannot be read.
+        A change that was made in several transactions is taken back as one.
         """
         self._settle(now)
         record = next(iter(self._own(actor, 1, _STANDS)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
-        return self._turn(record, actor, now, "undo")
+        return self._turn_series(record, _STANDS, actor, now, "undo")
 
     def redo(self, *, actor: str, now: datetime) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
@@ -297,7 +303,7 @@ class History:
         record = self._undone(actor)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
-        return self._turn(record, actor, now, "redo")
+        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
@@ -367,13 +373,24 @@ class History:
         with self._mutex:
             return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
 
+    def _turn_series(self, record: Record, condition: str, actor: str, now: datetime, name: str) -> Change:
+        """Take back or bring back a change with the other parts of its series that fit a condition."""
+        prefix = record.id[:SERIES]
+        low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
+        parts = self._records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
+        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
+        if not parts:
+            return changes[0]
+        files = tuple(file for change in changes for file in change.files)
+        return replace(changes[-1], files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+
     def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
         store = self._store_of(record)
         _refuse_thinned(record)
         back = name != "redo"
-        which = {"undoes": record.id} if back else {"redoes": record.id}
-        with store.transaction(name, actor=actor, now=now, **which) as transaction:
+        undoes, redoes = (record.id, None) if back else (None, record.id)
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes) as transaction:
             try:
                 for file in record.files:
                     self._turn_file(transaction, store, record, file, now, back=back)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from memory.errors import MemdeckError
@@ -57,7 +57,7 @@ class Intent:
 
     def encode(self) -> bytes:
         """Return the bytes of the record."""
-        return _encode(asdict(self))
+        return _encode({**_values(self), "roles": [_with_marks(role) for role in self.roles]})
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -182,7 +182,7 @@ class Journal:
             return
         try:
             if files:
-                self._put(self._displaced, _encode({"files": [asdict(file) for file in files]}), durable=False)
+                self._put(self._displaced, _encode({"files": [_with_marks(file) for file in files]}), durable=False)
             else:
                 fsio.remove(self._displaced, self._fd)
         except OSError as error:
@@ -235,6 +235,19 @@ def _decode(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def _with_marks(record: Role | Displaced) -> dict[str, Any]:
+    """Return a record with its marks as JSON takes them."""
+    return {key: _values(value) if isinstance(value, Mark) else value for key, value in _values(record).items()}
+
+
+def _values(record: Any) -> dict[str, Any]:
+    """Return the fields of a record as they are; `asdict` copies each, and there may be thousands."""
+    return {name: getattr(record, name) for name in _NAMES[type(record)]}
+
+
+_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Mark, Role, Intent, Displaced)}
 
 
 def _files(data: bytes | None) -> tuple[Displaced, ...]:

@@ -125,6 +125,9 @@ class ChangeLog:
                 return
             for file in change.files:
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
+                if file.after is None:
+                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
+                    self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:

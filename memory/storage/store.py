@@ -107,13 +107,20 @@ class Store:
         now: datetime,
         undoes: str | None = None,
         redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
     ) -> Transaction:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
         change.
+
+        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one.
+        `recorded` fails a change that the change log does not take, for what it removes would be gone.
         """
         from .transaction import Transaction
 
-        return Transaction(self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes)
+        return Transaction(
+            self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes, part=part, recorded=recorded
+        )
 
     @property
     def history(self) -> History:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 class Together:
     """The stores that share a change log, found by path; it reads for the log whatever belongs to one of them."""
 
-    def __init__(self, state: State | None, grow: Callable[[], object] | None = None) -> None:
+    def __init__(self, state: State | None, grow: Callable[[str], object] | None = None) -> None:
         """`state` is where the log is kept, None for a log that lives as long as the process.
 
-        `grow` is called where a path is of no store: whoever knows of more stores adds them.
+        `grow` is called with a path that is of no store, or of none but one of the whole workspace: whoever knows of
+        more stores adds them.
         """
         self._state = state
         self._grow = grow
@@ -45,8 +46,8 @@ class Together:
     def store_of(self, path: str) -> Store | None:
         """Return the store that a path, as seen from the workspace, belongs to; None: to none."""
         found = self._of(path)
-        if found is None and self._grow is not None:
-            self._grow()
+        if (found is None or not found.shown("")) and self._grow is not None:
+            self._grow(path)
             found = self._of(path)
         return found
 

@@ -15,7 +15,7 @@ from memory.errors import BusyError, MemdeckError, RefusedError
 from . import faults, fsio
 from .appending import Appending
 from .beneath import parts_of
-from .changes import Change, FileChange, new_id
+from .changes import Change, FileChange, new_id, part_id
 from .displaced import sweep
 from .journal import Displaced, Intent, Journal
 from .places import OpenFolder
@@ -48,6 +48,8 @@ class Transaction:
         now: datetime,
         undoes: str | None = None,
         redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
     ) -> None:
         """Keep what the change is called and who makes it when; the lock is taken on entry."""
         self.operation = operation
@@ -56,8 +58,11 @@ class Transaction:
         self._store = store
         self._undoes = undoes
         self._redoes = redoes
+        self._part = part
+        self._recorded = recorded
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
+        self._like: dict[str, str] = {}
         self._appended: str | None = None
         self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
@@ -189,6 +194,15 @@ class Transaction:
         """Plan to remove a file that still holds `base`."""
         self._plan(FileChange(path, base, None))
 
+    def move(self, source: str, target: str, *, base: bytes, over: bytes | None = None) -> None:
+        """Plan that a file which still holds `base` stands under another name, with its mode and its time.
+
+        `over` are the bytes of the file that has that name now, None if there must be none.
+        """
+        self.write(target, base, base=over)
+        self.remove(source, base=base)
+        self._like[target] = source
+
     def append(self, path: str, data: bytes, *, base: bytes) -> None:
         """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
 
@@ -222,8 +236,8 @@ class Transaction:
 
         All files are compared with their bases first: ConflictError `document.conflict` (`details["files"]`)
         writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
-        for a disk that fails, `change.incomplete` if a file could then not be put back. RuntimeError outside
-        the `with` block and the second time.
+        for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
+        RuntimeError outside the `with` block and the second time.
         """
         if self._open is None or self._committed:
             raise RuntimeError("a transaction is committed once, inside its with block")
@@ -231,7 +245,7 @@ class Transaction:
         planned = [file for file in self._files.values() if file.before != file.after]
         planned.sort(key=lambda file: file.after is None)
         change = Change(
-            new_id(self.now),
+            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
             self.now,
             self.actor,
             self.operation,
@@ -256,7 +270,15 @@ class Transaction:
         """Check everything, stage everything, write down what is about to happen, then move one after the other."""
         store = self._store
         steps = [
-            Step(file, store.workspace, store.shown(file.path), places.stage, f"{change.id}.{number}", store.patience)
+            Step(
+                file,
+                store.workspace,
+                store.shown(file.path),
+                places.stage,
+                f"{change.id}.{number}",
+                store.patience,
+                store.shown(self._like[file.path]) if file.path in self._like else None,
+            )
             for number, file in enumerate(change.files)
         ]
         failed = True
@@ -273,8 +295,8 @@ class Transaction:
             several = len(steps) > 1 or bool(folders)
             if several:
                 self._sync([places.stage])
-            if change.files:
-                store.history.begin(change, store)
+            if change.files and not store.history.begin(change, store) and self._recorded:
+                raise _unrecorded(store.history.warnings)
             left = self._put_marks(self._marks)
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders, durable=several)
@@ -395,6 +417,14 @@ class Transaction:
             os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
         except FileNotFoundError as error:
             raise faults.writing(error, path) from error
+
+
+def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
+    """Return the error for a change that must not be made without being recorded."""
+    why = f" ({warnings[-1]})" if warnings else ""
+    return MemdeckError(
+        "change.unrecorded", f"the change log does not take the change{why}, so it was not made", "see `memdeck doctor`"
+    )
 
 
 def _distinct(steps: list[Step]) -> list[int]:

@@ -58,6 +58,9 @@ class System(Protocol):
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return how things stand in it, as JSON-able data."""
 
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield what `doctor` is to tell of it: what a person should look at, and what to do about it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Act:

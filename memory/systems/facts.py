@@ -108,6 +108,10 @@ class Facts:
             text = " ".join((fact.id, *fact.tags, fact.text))
             yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10])
 
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield nothing."""
+        return ()
+
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many facts there are by scope, the limit, and how many lines cannot be read."""
         look = self.store.look()

@@ -82,6 +82,10 @@ class WorkspaceMemory:
         if refused is not None:
             refused.update(snapshot.refusals)
 
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield nothing."""
+        return ()
+
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
         from memory.files.status import brief

@@ -46,6 +46,7 @@ PANES: tuple[PaneName, ...] = (
     PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
     PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
     PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
+    PaneName("typed", "", "Typed memory", "typed", "TypedPane", letter="y", system="typed"),
 )
 """All panes in the order of the sidebar."""
 
