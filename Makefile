@@ -8,7 +8,7 @@ WORKERS ?= 2
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench torture screenshots properties clean
+.PHONY: help run test check format bench torture screenshots tour properties clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,15 +41,19 @@ format: $(TOOLS) ## put the source into its form
 properties: $(TOOLS) ## 100,000 byte strings and 20,000 documents against the lossless promise
 	MEMDECK_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory/document
 
-torture: $(TOOLS) ## crash, cut the power, fail and cross every change, and all bad inputs; PARTS="kill errors" selects
+torture: $(TOOLS) ## crash, cut the power, fail and cross every change, all bad inputs and hostile workspaces; PARTS="kill errors" selects
 	$(BIN)/python -m tests.crash $(PARTS)
 	$(if $(PARTS),,MEMDECK_CORPUS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/corpus)
+	$(if $(PARTS),,MEMDECK_HOSTILE=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/hostile)
 
 bench: $(TOOLS) ## measure against floors and peers; ARGS="command --sizes M L" selects
 	$(BIN)/python -m bench $(ARGS)
 
 screenshots: $(TOOLS) ## draw the pictures of the README anew
 	$(BIN)/python -m screenshots.make
+
+tour: $(TOOLS) ## record the tour anew, a minute in a real terminal
+	$(BIN)/python -m screenshots.tour
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -19,6 +19,7 @@ from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.places import ROOT, Places, temporary
 from bench.screen_part import screen_cases
+from bench.search_part import search_cases
 from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
@@ -27,6 +28,7 @@ PARTS: dict[str, Part] = {
     "change": (change_cases, ("M", "L"), 15),
     "command": (command_cases, ("S", "M", "L"), 9),
     "screen": (screen_cases, ("S", "M", "L"), 7),
+    "search": (search_cases, ("M", "L"), 5),
     "maintain": (maintain_cases, ("M",), 7),
     "facts": (facts_cases, ("500", "10000", "100000"), 7),
     "monitor": (monitor_cases, ("300",), 7),

@@ -243,7 +243,7 @@ class Workspace:
         def more() -> dict[str, Path]:
             return {path: self.root / path for system in self.systems() for path in system.folders()}
 
-        return Watcher(self.memory, callback, more=more)
+        return Watcher(self.memory, callback, more=more, within=self.root)
 
     # -- changing ---------------------------------------------------------------------------------------------
 

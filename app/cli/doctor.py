@@ -9,7 +9,7 @@ import click
 
 from memory.errors import UsageError
 
-from .environment import Finding, crontab, machine, of_workspace, scheduled
+from .environment import Finding, crontab, machine, of_keys, of_workspace, scheduled
 from .session import Session
 from .verbs import verb
 
@@ -41,6 +41,7 @@ def doctor(session: Session, schedule: bool) -> int:
 
 def _look(session: Session) -> Iterator[Finding]:
     yield from machine()
+    yield from of_keys()
     root = None
     try:
         workspace = session.workspace
@@ -49,7 +50,7 @@ def _look(session: Session) -> Iterator[Finding]:
     else:
         root = workspace.root
         yield from of_workspace(workspace, session.now)
-    yield scheduled(root, crontab)
+    yield scheduled(root, lambda: crontab(root))
 
 
 def _lines(session: Session, found: list[Finding]) -> Iterator[str]:

@@ -102,6 +102,23 @@ def _watcher() -> Finding:
     return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
 
 
+def of_keys() -> Iterator[Finding]:
+    """Look at the keys that the person chose, and at those that something around this terminal takes."""
+    from app.places import config_home
+    from app.tui.key_conflicts import all_problems, running
+    from app.tui.keymap import read_keymap
+
+    keymap = read_keymap(config_home(os.environ))
+    # Our own keys by themselves are tested; looking at them takes as long as all the rest.
+    looks = keymap.path or running(os.environ)
+    problems = all_problems(keymap, os.environ) if looks else ()
+    for problem in problems:
+        yield Finding("keys", "warning", str(problem), "docs/keys.md tells what can be written there")
+    if not problems:
+        changed = f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
+        yield Finding("keys", "ok", changed)
+
+
 def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
     yield Finding("workspace", "ok", str(workspace.root))
@@ -331,12 +348,20 @@ def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
     return Finding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
 
 
-def crontab() -> str:
-    """Return the user's crontab, empty where there is none or it cannot be listed."""
+def crontab(root: Path | None = None) -> str:
+    """Return the user's crontab, empty where there is none or it cannot be listed.
+
+    No program of the workspace at `root` is taken for `crontab`, whatever PATH says.
+    """
     import subprocess
 
+    from memory.programs import find_program
+
+    program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
+    if program is None:
+        return ""
     try:
-        done = subprocess.run(["crontab", "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
+        done = subprocess.run([program, "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -50,6 +50,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
+_RUN = "Running"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -146,6 +147,15 @@ ACTIONS: tuple[Action, ...] = (
         _LIST,
         needs="pane",
         shown=True,
+    ),
+    Action(
+        "app.search",
+        ("ctrl+f",),
+        "searching",
+        "open",
+        "search",
+        "Search everything: all files and the archive",
+        _LIST,
     ),
     Action(
         "upkeep.archive",
@@ -280,6 +290,39 @@ ACTIONS: tuple[Action, ...] = (
         _UPKEEP,
     ),
     Action(
+        "run.now",
+        ("R",),
+        "runner",
+        "run",
+        "run",
+        "Run the monitor now, or the task's action; asks for consent first",
+        _RUN,
+        needs="run",
+        shown=True,
+    ),
+    Action(
+        "run.mute",
+        ("m",),
+        "runner",
+        "mute",
+        "mute",
+        "Send no messages about the monitor for a while",
+        _RUN,
+        needs="monitor",
+        shown=True,
+    ),
+    Action(
+        "run.stop",
+        ("K",),
+        "jobs",
+        "stop",
+        "stop",
+        "Stop the checks and actions that run now",
+        _RUN,
+        needs="jobs",
+        shown=True,
+    ),
+    Action(
         "trust.review",
         ("T",),
         "consent",
@@ -357,6 +400,16 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
     Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
+    Action(
+        "view.jump",
+        ("semicolon",),
+        "overlays",
+        "jump",
+        "jump",
+        "Go to a row, pane or link by the letters beside it",
+        _PANE,
+        needs="pane",
+    ),
     Action(
         "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
     ),

@@ -76,6 +76,7 @@ class Looking(Part):
         self._resting: Timer | None = None
         self._collect_at = 0.0
         self._arrived = False
+        self.had_first_look = False
 
     @property
     def idle(self) -> bool:
@@ -112,6 +113,7 @@ class Looking(Part):
     def _after_first_frame(self) -> None:
         """Go on with what can wait."""
         collecting.begin()
+        self.had_first_look = True
         self.request()
 
     def show(self, pane: Pane) -> None:
@@ -196,7 +198,8 @@ class Looking(Part):
         from memory.files.status import brief
 
         found = brief(snapshot, now)
-        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
+        notice = self.app.watching.notice(snapshot, now)
+        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         if header.is_small(found):
             assert self.app.workspace is not None
             others = tuple(
@@ -206,9 +209,9 @@ class Looking(Part):
                 for problem in system.check()
             )
             upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, found.problems + others, upkeep))
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep))
         else:
-            self.app.post_message(Briefed(alerts))
+            self.app.post_message(Briefed(alerts, notice))
 
     # In the application's thread
 
@@ -255,7 +258,7 @@ class Looking(Part):
         self.app.desk.header.alerts = message.alerts
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            pane.say_more(message.problems, message.upkeep)  # type: ignore[attr-defined]
+            pane.say_more(message.problems, message.upkeep, message.notice)  # type: ignore[attr-defined]
 
     def failed(self, message: LookFailed) -> None:
         """Say why the files could not be read."""
@@ -274,6 +277,7 @@ class Looking(Part):
             self._rest_soon()
             if self._watcher is None:
                 self._watch()
+            self.app.watching.begin()
 
     def _rest_soon(self) -> None:
         """Look for garbage, such as what was read before, once nobody presses keys."""
@@ -315,6 +319,7 @@ class Looking(Part):
 
     def files_changed(self, names: frozenset[str]) -> None:  # noqa: ARG002
         """Files changed: look again; who it was is noted after the look."""
+        self.app.watching.look_soon()
         self.request()
 
     def stop(self) -> None:

@@ -28,7 +28,7 @@ class Remembering(Part):
         if self._values is None:
             self._values = {}
             workspace = self.app.workspace
-            if workspace is not None and workspace.state is not None:
+            if self.app.remembers and workspace is not None and workspace.state is not None:
                 with suppress(MemdeckError, OSError, ValueError):
                     data = workspace.state.folder.read(NAME)
                     if data is not None:
@@ -45,6 +45,12 @@ class Remembering(Part):
         pane = self._read().get("pane")
         return pane if isinstance(pane, str) else None
 
+    @property
+    def searches(self) -> list[str]:
+        """The queries of the search screen, the newest first."""
+        found = self._read().get("searches")
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Position, filter and sort of a pane."""
         panes = self._read().get("panes")
@@ -56,7 +62,7 @@ class Remembering(Part):
     def keep(self) -> None:
         """Write what is to be remembered; a folder that cannot be written to is no reason to complain."""
         workspace, pane = self.app.workspace, self.app.navigation.pane
-        if workspace is None or workspace.state is None or pane is None:
+        if not self.app.remembers or workspace is None or workspace.state is None or pane is None:
             return
         import json
 
@@ -67,7 +73,8 @@ class Remembering(Part):
         for name, mounted in self.app.navigation.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        text = json.dumps({"pane": pane.pane_id, "panes": panes}, ensure_ascii=True)
+        searches = [one[:LONGEST] for one in self.app.searching.history]
+        text = json.dumps({"pane": pane.pane_id, "panes": panes, "searches": searches}, ensure_ascii=True)
         with suppress(MemdeckError, OSError):
             folder = workspace.state.folder.open()
             try:

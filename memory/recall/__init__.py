@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from memory.registry import KINDS
 
+from .hits import Answer, Entry, Hit
+from .query import Query, read_day, read_query
 from .records import FILE_KINDS, Record, records
-from .scan import Hit, scan, words_of
+from .scan import scan
 
-__all__ = ["FILE_KINDS", "KINDS", "Hit", "Record", "records", "scan", "words_of"]
+__all__ = [
+    "FILE_KINDS",
+    "KINDS",
+    "Answer",
+    "Entry",
+    "Hit",
+    "Query",
+    "Record",
+    "read_day",
+    "read_query",
+    "records",
+    "scan",
+]

@@ -33,8 +33,8 @@ class Watcher:
     relative to `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as
     changed, and one that was written within the last tick of the file system's clock may be named twice.
     In further folders all files are watched; they are named by what stands before the folder in `more`.
-    memdeck's own changes are named as well. `interval` is in seconds. What the callback raises is kept in
-    `error` and ends nothing.
+    memdeck's own changes are named as well. A folder that leads out of `within` has no files. `interval` is in
+    seconds. What the callback raises is kept in `error` and ends nothing.
     """
 
     def __init__(
@@ -45,9 +45,14 @@ class Watcher:
         *,
         hints: bool = True,
         more: More | None = None,
+        within: Path | None = None,
     ) -> None:
-        """Keep what to watch; `hints` off leaves polling alone. `more` gives further folders, asked with every look."""
+        """Keep what to watch; `hints` off leaves polling alone, `within` is the workspace (None: anywhere).
+
+        `more` gives further folders, asked with every look.
+        """
         self.folder = folder
+        self.within = within
         self.interval = interval
         self.error: Exception | None = None
         self._callback = callback
@@ -64,7 +69,7 @@ class Watcher:
         """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
-        self._seen = _versions(self.folder, self._more())
+        self._seen = _versions(self.folder, self._more(), self.within)
         self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
         self._thread.start()
 
@@ -91,7 +96,7 @@ class Watcher:
 
     def _poll(self) -> None:
         """Compare with what was seen last and call back with the difference."""
-        now = _versions(self.folder, self._more())
+        now = _versions(self.folder, self._more(), self.within)
         names = self._seen.keys() | now.keys()
         changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
         # A version that is younger than a tick may stand for two contents: name the file once more next time,
@@ -111,6 +116,8 @@ class Watcher:
         own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
         for path in (*own, *map(os.fspath, self._more().values())):
             with suppress(OSError):
+                if not _is_within(path, self.within):
+                    continue
                 stat = os.stat(path)
                 found[path] = (stat.st_dev, stat.st_ino)
         if found == self._watched:
@@ -146,12 +153,19 @@ class Watcher:
                     observer.join()
 
 
-def _versions(folder: Path, more: Mapping[str, Path]) -> dict[str, Version]:
+def _is_within(path: str, within: Path | None) -> bool:
+    """Tell whether a folder lies in the workspace: a link of a clone must not have others' folders watched."""
+    return within is None or f"{os.path.realpath(path)}/".startswith(os.path.realpath(within).rstrip("/") + "/")
+
+
+def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, Version]:
     """Look at every watched file once."""
     found: dict[str, Version] = {}
     places = [(sub, Path(folder, sub), _SUFFIX) for sub in _SUBFOLDERS]
     for prefix, place, suffix in (*places, *((prefix, place, "") for prefix, place in more.items())):
         # A folder that is missing, or goes while it is being read, has no files.
+        if not _is_within(os.fspath(place), within):
+            continue
         with suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
                 if entry.name.endswith(suffix) and (suffix or entry.is_file(follow_symlinks=False)):

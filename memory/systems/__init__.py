@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.problems import Problem
     from memory.recall import Record
+    from memory.recall.searcher import Searcher
     from memory.workspace import Outcome, Workspace
 
 
@@ -102,6 +103,14 @@ def records_of_all(
     """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
         yield from system.records(kinds, refused)
+
+
+def searcher_of(workspace: Workspace) -> Searcher:
+    """Return what searches all systems of a workspace, with its index in the private state folder."""
+    from memory.recall.searcher import Searcher
+
+    folder = None if workspace.state is None else workspace.state.folder
+    return Searcher(folder, lambda: systems_of(workspace))
 
 
 def maintain_all(

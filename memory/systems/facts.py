@@ -106,7 +106,7 @@ class Facts:
             return
         for fact in facts:
             text = " ".join((fact.id, *fact.tags, fact.text))
-            yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10])
+            yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
 
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield nothing."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.problems import Problem
     from memory.recall import Record
+    from memory.recall.shelves import Shelf
     from memory.workspace import Workspace
 
 
@@ -85,6 +86,12 @@ class WorkspaceMemory:
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield nothing."""
         return ()
+
+    def shelves(self) -> Iterator[Shelf]:
+        """Yield what search indexes file by file; a system without this is asked for its records."""
+        from memory.recall.file_shelves import shelves_of_files
+
+        return shelves_of_files(self._workspace)
 
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""

@@ -22,6 +22,7 @@ from .when import moment_of, since, until
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief, NextRun
+    from memory.monitoring.pictures import Notice
     from memory.problems import Problem
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
@@ -50,8 +51,15 @@ class BriefRow:
         return f"{self.group}:{self.file}:{self.target}:{self.words}"
 
     @property
+    def monitor(self) -> Any:
+        """The monitor that the row is about."""
+        return self.thing.monitor if self.group == "waiting" else self.thing
+
+    @property
     def title(self) -> str:
         """What the row is about."""
+        if self.group in ("waiting", "muted"):
+            return str(self.monitor.name)
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
 
@@ -63,7 +71,7 @@ class BriefPane(Pane):
     title: ClassVar[str] = "Brief"
     empty: ClassVar[str] = (
         "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
-        "Press 2 and then a to add the first task, or ? to see every key."
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,6 +89,7 @@ class BriefPane(Pane):
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._upkeep: tuple[tuple[str, str], ...] = ()
+        self._notice: Notice | None = None
         self._known: tuple[Snapshot, datetime, Brief] | None = None
 
     # What is shown
@@ -107,11 +116,28 @@ class BriefPane(Pane):
 
         yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
+        notice = self._notice
+        if notice is not None:
+            yield (
+                "WAITS FOR APPROVAL",
+                [
+                    BriefRow("waiting", "monitors.md", one.monitor.ref, one, f"{one.role}: {one.why}")
+                    for one in notice.waiting
+                ],
+            )
         yield "OVERDUE", tasks("overdue", brief.overdue)
         yield "TODAY", tasks("today", brief.due_today)
         yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
         yield "IN PROGRESS", tasks("progress", brief.in_progress)
         yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
+        if notice is not None:
+            yield (
+                "MUTED",
+                [
+                    BriefRow("muted", "monitors.md", monitor.ref, monitor, f"until {until(end, self.now, self.zone)}")
+                    for monitor, end in notice.muted
+                ],
+            )
         yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
@@ -135,14 +161,17 @@ class BriefPane(Pane):
         """Nothing to count; the header says what needs a person."""
         return Badge()
 
-    def say_more(self, problems: Sequence[Problem], upkeep: Sequence[tuple[str, str]] = ()) -> None:
+    def say_more(
+        self, problems: Sequence[Problem], upkeep: Sequence[tuple[str, str]] = (), notice: Notice | None = None
+    ) -> None:
         """Show what took longer to find: what a check says, and what the next maintenance would move.
 
-        `upkeep` holds a file and a sentence each. Cursor and view stay.
+        `upkeep` holds a file and a sentence each, `notice` who waits for an approval and who is muted. Cursor and view
+        stay.
         """
-        more = (tuple(problems), tuple(upkeep))
-        if more != (self._problems, self._upkeep):
-            self._problems, self._upkeep = more
+        more = (tuple(problems), tuple(upkeep), notice)
+        if more != (self._problems, self._upkeep, self._notice):
+            self._problems, self._upkeep, self._notice = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
@@ -181,6 +210,10 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
+            case "waiting":
+                return Piece(f"{glyphs.half} {thing.role}", "warn")
+            case "muted":
+                return Piece(item.words, "muted")
             case "progress":
                 return () if thing.progress is None else progress_line(thing.progress, glyphs)
             case "overdue" | "today" | "week":
@@ -205,6 +238,8 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            case "waiting":
+                return (thing.why,)
             case "draft":
                 return ("never saved",)
             case "overdue" | "today" | "week" | "progress":

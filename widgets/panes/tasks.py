@@ -30,7 +30,7 @@ class TasksPane(Pane):
     number: ClassVar[str] = "2"
     title: ClassVar[str] = "Tasks"
     files: ClassVar[tuple[str, ...]] = ("tasks.md",)
-    empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress a to add the first task."
+    empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress {entry.add|a} to add the first task."
     sorts: ClassVar[tuple[str, ...]] = ("file order", "due", "priority", "title")
     filter_fields: ClassVar[tuple[str, ...]] = (
         "title",

@@ -14,8 +14,8 @@ from memory.changes import file_name, list_changes, row, views_of
 from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.transfer import export, read_rows
-from memory.recall import scan
-from memory.systems import Act, check_all, maintain_all, records_of_all, systems_of
+from memory.recall import read_query, scan
+from memory.systems import Act, check_all, maintain_all, records_of_all, searcher_of, systems_of
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import NOW, line
 
@@ -157,9 +157,25 @@ def test_search_over_everything_finds_facts(tmp_path: Path) -> None:
     """A fact is found by its words and by its tags, beside what the memory files hold."""
     place = both(tmp_path)
     for query in ("postgresql", "infra uses"):
-        (hit,) = scan(records_of_all(place), query)
-        assert (hit.record.kind, hit.record.ref, hit.record.line) == ("facts", "facts#m-1", 0)
-    assert scan(records_of_all(place, ("tasks",)), "postgresql") == []
+        (hit,) = scan(records_of_all(place), read_query(query, lambda _: None)).hits
+        assert (hit.entry.kind, hit.entry.ref, hit.entry.line) == ("facts", "facts#m-1", 0)
+    assert scan(records_of_all(place, ("tasks",)), read_query("postgresql", lambda _: None)).hits == ()
+
+
+def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
+    """A system without shelves is indexed by its records; `tag:` and `in:` narrow, and what is deleted goes."""
+    place = both(tmp_path)
+    searcher = searcher_of(place)
+    for query in ("postgresql", "postgresql tag:infra", "in:facts postgresql"):
+        assert searcher.update()
+        answer = searcher.ask(read_query(query, lambda _: None), 0)
+        assert answer is not None
+        assert [hit.entry.ref for hit in answer.hits] == ["facts#m-1"], query
+    place.system("facts").store.delete("m-1", actor="human", now=NOW)
+    assert searcher.update()
+    answer = searcher.ask(read_query("postgresql", lambda _: None), 0)
+    assert answer is not None and answer.hits == ()
+    searcher.close()
 
 
 def test_status_counts(tmp_path: Path) -> None:

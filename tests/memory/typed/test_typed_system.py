@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError, RefusedError
-from memory.recall import scan
+from memory.recall import read_query, scan
 from memory.registry import workspace_of
 from memory.storage import Store
 from memory.systems import check_all, maintain_all, records_of_all, systems_of
@@ -172,8 +172,8 @@ def test_search_finds_blocks_of_agents_files(shop: Path, workspace: Workspace) -
     put(ada, "memory/episodic/raw.bin", "redis\0")
     (ada / "memory/episodic/link.md").symlink_to(ada / "memory/persona.md")
     os.mkfifo(ada / "memory/episodic/pipe.md")
-    hits = scan(records_of_all(workspace, ("typed",)), "redis")
-    assert {(hit.record.file, hit.record.line, hit.record.title) for hit in hits} == {
+    hits = scan(records_of_all(workspace, ("typed",)), read_query("redis", lambda _: None)).hits
+    assert {(hit.entry.file, hit.entry.line, hit.entry.title) for hit in hits} == {
         ("agents/ada/memory/procedural/log.md", 4, "Two"),
         ("agents/ada/memory/episodic/old.md", 0, "Port"),
     }
