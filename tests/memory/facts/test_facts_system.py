@@ -174,7 +174,8 @@ def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
     place.system("facts").store.delete("m-1", actor="human", now=NOW)
     assert searcher.update()
     answer = searcher.ask(read_query("postgresql", lambda _: None), 0)
-    assert answer is not None and answer.hits == ()
+    assert answer is not None
+    assert answer.hits == ()
     searcher.close()
 
 
