@@ -384,7 +384,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "typed.prune",
-        ("X",),
+        ("C",),
         "typed",
         "prune",
         "prune agent",

@@ -119,13 +119,13 @@ async def test_promote_and_demote_change_the_aidefile(workspace: Workspace, ada:
 async def test_prune_shows_its_plan_and_is_undone(workspace: Workspace, ada: Path) -> None:
     """X lists what would go; Escape leaves all; Enter deletes; u brings it back."""
     async with running(_open(workspace)) as pilot:
-        await press(pilot, "X")
+        await press(pilot, "C")
         shown = screen_text(pilot.app)
         assert "1 file would go, 4 B" in shown
         assert "locked by an unknown program" in shown
         await press(pilot, "escape")
         assert (ada / "memory/episodic/old.md").exists()
-        await press(pilot, "X", "enter")
+        await press(pilot, "C", "enter")
         assert not (ada / "memory/episodic/old.md").exists()
         assert (ada / "memory/episodic/held.md").exists()
         assert _said(pilot) == "Pruned 1 file of ada"
