@@ -57,6 +57,8 @@ KEY_NAMES = {
     "right_square_bracket": "]",
     "comma": ",",
     "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
 }
 """How keys are written where their name in a binding is another."""
 
