@@ -312,7 +312,7 @@ class Machine(RuleBasedStateMachine):
         history = self.workspace.store.history
         assert history.warnings == ()
         for path in history.seen():
-            file = self.place.shop / ".aiter" / path
+            file = self.place.shop / path
             known = history._log.last_known(path)
             there = file.read_bytes() if file.exists() else None
             assert known == (True, there), (path, known, there, self._account())
