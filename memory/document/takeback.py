@@ -7,7 +7,8 @@ it stands by now; else the whole is refused, with the reason for each entry.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from memory.errors import ConflictError, UsageError
@@ -39,12 +40,16 @@ class _Place:
     below: tuple[str, ...]
 
 
-def take_back(document: Document, regions: Sequence[Region], file: str = "") -> Document:
+def take_back(
+    document: Document, regions: Sequence[Region], file: str = "", was: Callable[[], Document | None] | None = None
+) -> Document:
     """Return the document without what the regions changed; their own front matter `updated` stays as it is.
 
+    `was` returns the document from before the change, None where it is not known. It is asked only where an entry would
+    be put back beside its own like, to tell a twin that always stood there from an entry that came back another way.
     Raises ConflictError `document.conflict` whose details hold `file`, `reasons` (title: what happened), `entries`.
     """
-    work = _Work(document)
+    work = _Work(document, was)
     for region in regions:
         if region.kind == "top":
             work.top(region)
@@ -103,8 +108,9 @@ def _note_places(
 class _Work:
     """A document while changes are taken out of it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, was: Callable[[], Document | None] | None) -> None:
         self.document = document
+        self._was = was
         self.reasons: list[Reason] = []
 
     def top(self, region: Region) -> None:
@@ -182,9 +188,24 @@ class _Work:
         ]
         for section, indexes in lost.items():
             self.document = self.document.remove_entries(section, indexes)
+        self._refuse_doubles([unit.before for unit in back if unit.before is not None])
         for unit in back:
             assert unit.before is not None
             self._put_back(unit.before, places.get(id(unit.before), _Place(unit.section, (), ())))
+
+    def _refuse_doubles(self, back: Sequence[Entry]) -> None:
+        """Find a reason where an entry that would be put back stands there already, more often than before."""
+        if self._was is None:
+            return
+        wanted = Counter(bare(entry) for entry in back)
+        there = _count(self.document, wanted)
+        if not there:
+            return
+        was = self._was()
+        before = Counter[bytes]() if was is None else _count(was, wanted)
+        for entry in {bare(entry): entry for entry in back}.values():
+            if there[bare(entry)] and there[bare(entry)] + wanted[bare(entry)] > before[bare(entry)]:
+                self.reasons.append(Reason(entry.title, "was put back already"))
 
     def _left(self, unit: Unit, found: dict[int, tuple[int, int]], lost: dict[int, set[int]]) -> bool:
         section, index = found[id(unit)]
@@ -297,6 +318,11 @@ def merged_lines(base: bytes, ours: bytes, theirs: bytes, ignore: re.Pattern[byt
         merged += (*rows[at:start], *new)
         at = stop
     return b"".join((*merged, *rows[at:]))
+
+
+def _count(document: Document, wanted: Container[bytes]) -> Counter[bytes]:
+    found = (bare(entry) for _, part in document.all_sections() for entry in part.entries)
+    return Counter(source for source in found if source in wanted)
 
 
 def _without_bom(top: bytes) -> bytes:

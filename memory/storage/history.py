@@ -31,6 +31,8 @@ from .version import MISSING, Stored, Version
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.document.model import Document
+
     from .rehearsal import Turning
     from .store import Store
     from .together import Together
@@ -329,8 +331,7 @@ class History:
         record = self._revertible(change_id)
         store = self._store_of(record)
         rehearsal = Rehearsal(store)
-        for file in record.files:
-            self._turn_file(rehearsal, store, record, file, now, back=True)
+        self._turn_files(rehearsal, store, record, now, back=True)
         return tuple(replace(file, path=store.shown(file.path)) for file in rehearsal.files)
 
     def touched_by(self, file: FileChange) -> tuple[Region, ...]:
@@ -392,12 +393,18 @@ class History:
         undoes, redoes = (record.id, None) if back else (None, record.id)
         with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes) as transaction:
             try:
-                for file in record.files:
-                    self._turn_file(transaction, store, record, file, now, back=back)
+                self._turn_files(transaction, store, record, now, back=back)
             except ConflictError as error:
                 error.details.setdefault("id", record.id)
                 raise
             return transaction.commit(f"{name}: {record.summary or record.operation}")
+
+    def _turn_files(self, transaction: Turning, store: Store, record: Record, now: datetime, *, back: bool) -> None:
+        turned = [self._turn_file(transaction, store, record, file, now, back=back) for file in record.files]
+        if any(turned) and not all(turned):
+            # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
+            # entry in its place a second time.
+            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if not done])
 
     def _turn_file(
         self,
@@ -408,7 +415,8 @@ class History:
         now: datetime,
         *,
         back: bool,
-    ) -> None:
+    ) -> bool:
+        """Turn one file of a change; return False where it already is what it would become."""
         # The log lies where only its owner writes; still no file is written because a row names it.
         if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
@@ -428,20 +436,28 @@ class History:
                 transaction.write(path, data, base=base)
             elif base is not None:
                 transaction.remove(path, base=base)
-            return
+            return True
+        if found == there:
+            return False
         if base is None:
             raise conflict([file.path])
-        if found == there:
-            return
         if is_lines(file.path):
             self._turn_lines(transaction, record, file, path, base, regions, back=back)
-            return
+            return True
         document = self._together.document(file.path, base)
         if document is None:
             raise conflict([file.path])
-        taken = take_back(document, inverted(turned), file.path)
+        taken = take_back(document, inverted(turned), file.path, lambda: self._was(record, file, back=back))
         if taken is not document:
             transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
+        return True
+
+    def _was(self, record: Record, file: RecordedFile, *, back: bool) -> Document | None:
+        """Return the document that a change is to go back to, None where its bytes are no longer known."""
+        old = self.before(record.id, file.path)
+        if not back and (old is not None or file.before is None):
+            old = apply(self.regions(record, file), old or b"")
+        return None if old is None else self._together.document(file.path, old)
 
     def _turn_lines(
         self,

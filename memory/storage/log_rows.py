@@ -139,7 +139,8 @@ def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None
         db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
         if by is not None:
             # With it goes what had brought it back.
-            db.execute("UPDATE change SET undone_by = ? WHERE redoes = ? AND undone_by IS NULL", (by, change_id))
+            again = [(by, one) for one in _done_again(db, change_id)]
+            db.executemany("UPDATE change SET undone_by = ? WHERE id = ? AND undone_by IS NULL", again)
         row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
         if row is None:
             return
@@ -152,6 +153,19 @@ def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None
         if target is None:
             return
         change_id, by = target, (change_id if by is None else None)
+
+
+def _done_again(db: sqlite3.Connection, change_id: str) -> Sequence[str]:
+    """Return the changes that did what a change did once more: its redos, what took its undos back, theirs in turn."""
+    turns = db.execute(
+        "SELECT id, undoes, redoes FROM change WHERE undoes IS NOT NULL OR redoes IS NOT NULL"
+    ).fetchall()
+    found = [change_id]
+    for one in found:
+        undos = {turn for turn, undoes, _ in turns if undoes == one}
+        again = (turn for turn, undoes, redoes in turns if redoes == one or undoes in undos)
+        found += [turn for turn in again if turn not in found]
+    return found[1:]
 
 
 def drop(db: sqlite3.Connection, seq: int) -> None:

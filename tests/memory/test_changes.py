@@ -403,3 +403,90 @@ def test_a_removal_that_was_done_again_is_not_taken_back_twice(workspace: Worksp
         workspace.revert(again.id, actor="cli", now=NOW)
     assert caught.value.code == "change.undone"
     assert text(workspace).count("### [NORMAL] Only once\n") == 1
+
+
+def test_a_removal_that_was_brought_back_goes_with_the_removal(workspace: Workspace) -> None:
+    """What took back the taking back of a removal is the removal again; when that goes, neither is left to revert."""
+
+    def count() -> int:
+        return text(workspace).count("### [NORMAL] Only once\n")
+
+    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    removal = workspace.revert(add.id, actor="cli", now=NOW)
+    back = workspace.revert(removal.id, actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
+    again = workspace.revert(back.id, actor="cli", now=NOW)
+    assert count() == 0
+    workspace.revert(removal.id, actor="cli", now=NOW)
+    assert count() == 1
+    # Were the entry another one by now, its bytes would not tell that it stands there.
+    edit(workspace, "Only once", notes="other bytes")
+    with pytest.raises(ConflictError) as caught:
+        workspace.revert(again.id, actor="cli", now=NOW)
+    assert caught.value.code == "change.undone"
+    assert count() == 1
+
+
+def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace, reopened) -> None:
+    """Taking back the run that archived an entry, once it was restored, is refused as a whole: it would stand twice."""
+    archive = workspace.memory / "archive"
+    run = maintain(workspace, NOW + timedelta(days=60)).change
+    assert run is not None
+    # The archive is what it was before the run in one file, and moved on in the others.
+    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    workspace.restore("Set up", actor="cli", now=NOW)
+    before = {path: path.read_bytes() for path in (*workspace.memory.glob("*.md"), *archive.glob("*.md"))}
+    for one in (workspace, reopened()):
+        with pytest.raises(ConflictError) as caught:
+            one.revert(run, actor="cli", now=NOW)
+        assert caught.value.code == "document.conflict"
+        assert caught.value.details["id"] == run
+    assert {path: path.read_bytes() for path in before} == before
+    assert text(workspace).count("Set up") == 1
+
+
+def test_an_archive_that_is_as_before_the_run_does_not_hide_the_restore(workspace: Workspace) -> None:
+    """The same where `restore` gave the archive exactly the bytes that it had: the rest does not go back alone."""
+
+    def finish(title: str, at: datetime) -> None:
+        workspace.change("add", lambda s: task_edits.add_task(s, title, now=at), actor="cli", now=at)
+        workspace.change("done", lambda s: task_edits.done_task(s, title, now=at), actor="cli", now=at)
+
+    finish("Early one", NOW)
+    assert maintain(workspace, NOW + timedelta(days=20)).change
+    finish("Second one", NOW)
+    run = maintain(workspace, NOW + timedelta(days=21)).change
+    assert run is not None
+    workspace.restore("Second one", actor="cli", now=NOW + timedelta(days=21))
+    with pytest.raises(ConflictError):
+        workspace.revert(run, actor="cli", now=NOW + timedelta(days=21))
+    assert text(workspace).count("Second one") == 1
+
+
+def test_an_earlier_version_that_was_put_back_does_not_come_twice(workspace: Workspace) -> None:
+    """A removed task that was restored from its history stands once, whatever is reverted after that; twins go back."""
+    for _ in range(2):
+        workspace.change("add", lambda s: task_edits.add_task(s, "Twin", now=NOW), actor="cli", now=NOW)
+    twin = find_twin(workspace)
+    gone = workspace.change("remove", lambda s: task_edits.remove_task(s, twin, now=NOW), actor="cli", now=NOW).change
+    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    back = workspace.revert(gone.id, actor="cli", now=NOW)
+    assert text(workspace).count("Twin") == 2
+    workspace.change("remove", lambda s: task_edits.remove_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    workspace.revert(back.id, actor="cli", now=NOW)
+    assert text(workspace).count("Twin") == 1
+
+    ref = find_task(workspace.snapshot(), "Set up").ref
+    removal = workspace.change("remove", lambda s: task_edits.remove_task(s, ref, now=NOW), actor="cli", now=NOW).change
+    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
+    workspace.restore_version(removal.id, ref, actor="cli", now=NOW)
+    assert text(workspace).count("Set up") == 1
+    with pytest.raises(ConflictError) as caught:
+        workspace.revert(removal.id, actor="cli", now=NOW)
+    assert "was put back already" in caught.value.message
+    assert text(workspace).count("Set up") == 1
+
+
+def find_twin(workspace: Workspace) -> str:
+    """Return the ref of one of two tasks that are alike to the byte."""
+    return next(task.ref for task in workspace.snapshot().tasks if task.title == "Twin")
