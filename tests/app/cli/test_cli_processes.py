@@ -182,6 +182,8 @@ def test_control_c_is_quiet(shop: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever runs the tests in the background of a script has SIGINT ignored, and so would have the child.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # More than a pipe holds: it is read, so the run has begun, and it waits for the end.
     assert running.stdin is not None

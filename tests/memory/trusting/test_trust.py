@@ -282,7 +282,7 @@ def test_ids(place: Place) -> None:
 def test_an_id_that_fits_several_is_not_guessed(place: Place) -> None:
     """With enough asks two ids begin alike, and that is an error with its candidates."""
     ask = place.ask("Disk")
-    asks = [replace(ask, name=f"Disk {number}") for number in range(600)]
+    asks = [replace(ask, name=f"Disk {number}") for number in range(2000)]
     ids = sorted(place.trust.decide(one).id for one in asks)
     shared = next(first[:4] for first, second in itertools.pairwise(ids) if first[:4] == second[:4])
     with pytest.raises(AmbiguousError):
