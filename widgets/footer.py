@@ -51,6 +51,9 @@ KEY_NAMES = {
     "right_square_bracket": "]",
     "comma": ",",
     "full_stop": ".",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "at": "@",
 }
 """How keys are written where their name in a binding is another."""
 

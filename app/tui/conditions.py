@@ -67,6 +67,10 @@ def _leave(pane: Pane) -> bool:
     return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
 
 
+def _is_board(pane: Pane) -> bool:
+    return getattr(pane, "board", None) is not None and _item(pane)
+
+
 NEEDS: dict[str, Callable[[Pane], bool]] = {
     "pane": lambda pane: True,  # noqa: ARG005
     "item": _item,
@@ -77,6 +81,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": lambda pane: len(pane.sorts) > 1,
+    "arranges": lambda pane: len(pane.sorts) > 1,
+    "tasks": lambda pane: pane.pane_id == "tasks",
+    "board": _is_board,
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

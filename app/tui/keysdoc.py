@@ -54,6 +54,8 @@ def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
 
 def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     """The parts that have keys of their own."""
+    from widgets.board import Board
+    from widgets.choose import Choose
     from widgets.consent import ConsentScreen
     from widgets.detail import Detail
     from widgets.dialogs import Confirm, Preview, Prompt
@@ -62,6 +64,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     from widgets.inputs import Choice
     from widgets.line_list import LineList
     from widgets.line_view import LineView
+    from widgets.panes.task_calendar import Calendar
 
     from .help import Help
     from .palette import Palette
@@ -69,6 +72,8 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
 
     for name, owner in (
         ("In every list", LineList),
+        ("On the board", Board),
+        ("In the calendar", Calendar),
         ("In the detail", LineView),
         ("Links in the detail", Detail),
         ("In the filter", FilterBar),
@@ -76,6 +81,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a choice of a form", Choice),
         ("In a question", Confirm),
         ("In a question for a line", Prompt),
+        ("In a menu", Choose),
         ("In a plan before it is applied", Preview),
         ("In a question about running something", ConsentScreen),
         ("In the palette", Palette),

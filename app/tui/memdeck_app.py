@@ -38,10 +38,12 @@ from .remembering import Remembering
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
+from .views import Views
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.workspace import Workspace
+    from widgets.board import Board
     from widgets.panes import PaneName
 
 FIRST_PANE = "tasks"
@@ -112,6 +114,7 @@ class MemdeckApp(App[int]):
         self.entries = Entries(self)
         self.tasks = TaskVerbs(self)
         self.listing = Listing(self)
+        self.views = Views(self)
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
         self.overlays = Overlays(self)
@@ -302,6 +305,11 @@ class MemdeckApp(App[int]):
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
         """Other keys may mean something for another entry."""
         self.refresh_keys()
+
+    def on_board_dropped(self, message: Board.Dropped) -> None:
+        """A card was dragged to another column."""
+        message.stop()
+        self.tasks.drop(message.row.item, message.lane)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""

@@ -23,6 +23,10 @@ LOOKS = [
     Picture("palette", "tasks", USUAL, ("colon", "a", "r", "c")),
     Picture("filter", "tasks", USUAL, ("slash", "a", "p", "i")),
     Picture("changed", "tasks", WIDE, ("s", "0")),
+    *(Picture(f"board-{name}", "tasks", size, ("b",)) for name, size in SIZES.items()),
+    *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
+    Picture("why", "tasks", USUAL, ("w",)),
+    Picture("arrange", "tasks", WIDE, ("z",)),
     Picture("light", "tasks", WIDE, theme="memdeck-light"),
     Picture("high-contrast", "tasks", WIDE, theme="memdeck-high-contrast"),
 ]
