@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
-TASK_GROUPS = ("overdue", "today", "progress", "week")
+TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of the brief whose rows are tasks."""
 
 

@@ -199,10 +199,12 @@ class Looking(Part):
 
         found = brief(snapshot, now)
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
-        if header.is_small(found):
-            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now)))
+        small = header.is_small(found)
+        news, waiting = self.app.morning.news(now), self.app.morning.waiting(snapshot, small=small)
+        if small:
+            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now), news, waiting))
         else:
-            self.app.post_message(Briefed(alerts))
+            self.app.post_message(Briefed(alerts, news=news, waiting=waiting))
 
     # In the application's thread
 
@@ -250,7 +252,9 @@ class Looking(Part):
         self.app.desk.header.alerts = message.alerts
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            pane.say_more(message.problems, message.upkeep)  # type: ignore[attr-defined]
+            pane.say_more(  # type: ignore[attr-defined]
+                message.problems, message.upkeep, message.news, message.waiting
+            )
 
     def failed(self, message: LookFailed) -> None:
         """Say why the files could not be read."""

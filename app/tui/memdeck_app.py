@@ -31,6 +31,7 @@ from .desk import Desk
 from .entries import Entries
 from .listing import Listing
 from .looking import Looking
+from .morning import Morning
 from .navigation import NAMES, Navigation
 from .noticing import Noticing
 from .overlays import Overlays
@@ -115,6 +116,7 @@ class MemdeckApp(App[int]):
         self.tasks = TaskVerbs(self)
         self.listing = Listing(self)
         self.views = Views(self)
+        self.morning = Morning(self)
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
         self.overlays = Overlays(self)

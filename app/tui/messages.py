@@ -10,10 +10,12 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
+    from memory.news import News
     from memory.problems import Problem
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
+    from widgets.panes.brief import Waiting
     from widgets.pieces import Line
 
 
@@ -37,12 +39,15 @@ class Counted(Message):
 class Briefed(Message):
     """A worker worked out what needs attention; the parts of the header, the most important first.
 
-    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long.
+    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long;
+    `news` is what others changed since somebody looked last, `waiting` what asks for a decision.
     """
 
     alerts: tuple[Line, ...]
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, str], ...] = ()
+    news: tuple[News, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from memory.errors import MemdeckError
@@ -44,6 +45,16 @@ class Remembering(Part):
         """The pane that was open at the end."""
         pane = self._read().get("pane")
         return pane if isinstance(pane, str) else None
+
+    @property
+    def looked_last(self) -> datetime | None:
+        """When somebody left the application here; None: never."""
+        text = self._read().get("looked")
+        try:
+            found = datetime.fromisoformat(text) if isinstance(text, str) else None
+        except ValueError:
+            return None
+        return found if found is not None and found.tzinfo is not None else None
 
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Position, filter and sort of a pane."""
@@ -90,7 +101,7 @@ class Remembering(Part):
         for name, mounted in self.app.navigation.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        self._write({**self._read(), "pane": pane.pane_id, "panes": panes})
+        self._write({**self._read(), "pane": pane.pane_id, "panes": panes, "looked": self.app.clock().isoformat()})
 
     def _write(self, values: Mapping[str, Any]) -> None:
         """Put everything that is remembered into its file."""

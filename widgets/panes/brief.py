@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -21,6 +21,8 @@ from .when import moment_of, since, until
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief, NextRun
+    from memory.files.tasks import Task
+    from memory.news import News
     from memory.problems import Problem
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
@@ -29,8 +31,25 @@ ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Col
 WIDE_ENOUGH = 48
 """Cells from which tasks show their priority."""
 
-MOST = {"week": 4, "run": 4, "journal": 5, "progress": 5}
+STALE_DAYS = 7
+"""Days after which a task in progress counts as one that somebody should look at."""
+
+MOST_WEIGHED = 500
+"""So many tasks of a group are ordered by urgency."""
+
+MOST = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """Rows of one group, else 6; more are counted in a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something that memory files ask to run and nobody decided about: where it stands (line from 0) and what it is."""
+
+    name: str
+    role: str
+    state: str
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,8 @@ class BriefPane(Pane):
         super().__init__()
         self._problems: tuple[Problem, ...] = ()
         self._upkeep: tuple[tuple[str, str], ...] = ()
+        self._news: tuple[News, ...] = ()
+        self._waiting: tuple[Waiting, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
 
     # What is shown
@@ -86,27 +107,58 @@ class BriefPane(Pane):
                 continue
             if rows:
                 rows.append(Note(number=len(rows)))
-            rows.append(Heading(title, "" if group[0].group == "upkeep" else str(len(group))))
+            rows.append(Heading(title, self._heading_note(group)))
             most = MOST.get(group[0].group, 6)
             rows.extend(group[:most])
             if len(group) > most:
                 rows.append(Note(f"… and {len(group) - most} more", len(rows)))
         return rows
 
+    @staticmethod
+    def _heading_note(group: Sequence[BriefRow]) -> str:
+        """How many there are, and how they are ordered where that may be asked."""
+        first = group[0].group
+        if first == "upkeep":
+            return ""
+        if first in ("overdue", "today") and len(group) > 1:
+            return f"{len(group)}  the most urgent first, w says why"
+        return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
+
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
         def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
             return [BriefRow(group, task.file, task.ref, task) for task in found]
 
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
-        yield "OVERDUE", tasks("overdue", brief.overdue)
-        yield "TODAY", tasks("today", brief.due_today)
+        yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
+        yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
+        yield (
+            "WAITS FOR YOUR DECISION",
+            [BriefRow("waiting", one.file, f"line:{one.line}", one, one.name) for one in self._waiting],
+        )
         yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
-        yield "IN PROGRESS", tasks("progress", brief.in_progress)
+        yield (
+            "SINCE YOU LOOKED LAST",
+            [BriefRow("news", one.file, one.ref or "", one, one.title) for one in self._news],
+        )
+        now, zone = brief.now, brief.snapshot.zone
+        stale = [days_since(task.started, now, zone) >= STALE_DAYS for task in brief.in_progress]
+        yield "IN PROGRESS", tasks("progress", [t for t, old in zip(brief.in_progress, stale, strict=True) if not old])
+        title = f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE"
+        yield title, tasks("stale", [t for t, old in zip(brief.in_progress, stale, strict=True) if old])
         yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
         yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
         yield "NEXT MAINTENANCE", [BriefRow("upkeep", file, "", None, words) for file, words in self._upkeep]
+
+    @staticmethod
+    def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The most urgent first; of very many only those that are late the longest."""
+        from memory.files.urgency import urgency_of
+
+        zone = brief.snapshot.zone
+        head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone).points)
+        return [*head, *tasks[MOST_WEIGHED:]]
 
     def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:
         known = self._known
@@ -126,14 +178,21 @@ class BriefPane(Pane):
         """Nothing to count; the header says what needs a person."""
         return Badge()
 
-    def say_more(self, problems: Sequence[Problem], upkeep: Sequence[tuple[str, str]] = ()) -> None:
-        """Show what took longer to find: what a check says, and what the next maintenance would move.
+    def say_more(
+        self,
+        problems: Sequence[Problem],
+        upkeep: Sequence[tuple[str, str]] = (),
+        news: Sequence[News] = (),
+        waiting: Sequence[Waiting] = (),
+    ) -> None:
+        """Show what took longer to find: what a check says, what the next maintenance would move, what others changed
+        since somebody looked last, and what waits for a decision.
 
         `upkeep` holds a file and a sentence each. Cursor and view stay.
         """
-        more = (tuple(problems), tuple(upkeep))
-        if more != (self._problems, self._upkeep):
-            self._problems, self._upkeep = more
+        more = (tuple(problems), tuple(upkeep), tuple(news), tuple(waiting))
+        if more != (self._problems, self._upkeep, self._news, self._waiting):
+            self._problems, self._upkeep, self._news, self._waiting = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
@@ -151,7 +210,7 @@ class BriefPane(Pane):
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
         title: Piece | Line = Piece(item.title)
-        if item.group in ("overdue", "today", "progress", "week"):
+        if item.group in ("overdue", "today", "progress", "stale", "week"):
             priority = item.thing.priority
             if width >= WIDE_ENOUGH:
                 title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
@@ -167,6 +226,12 @@ class BriefPane(Pane):
                 return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
             case "progress":
                 return () if thing.progress is None else progress_line(thing.progress, glyphs)
+            case "stale":
+                return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
+            case "news":
+                return Piece(since(thing.time.isoformat(), now, zone), "muted")
+            case "waiting":
+                return Piece(f"{glyphs.circle} {thing.role}", "warn")
             case "overdue" | "today" | "week":
                 return due_words(thing, now, zone, glyphs)
             case "journal":
@@ -185,7 +250,12 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
-            case "overdue" | "today" | "week" | "progress":
+            case "news":
+                times = f", {thing.count} times" if thing.count > 1 else ""
+                return (f"{thing.actor} {thing.kind}{times}",)
+            case "waiting":
+                return (thing.state,)
+            case "overdue" | "today" | "week" | "progress" | "stale":
                 return tuple(part for part in (thing.assigned,) if part)
             case _:
                 return ()
@@ -226,6 +296,12 @@ _RUN_PLACES = {
     "task": ("tasks.md", ""),
 }
 """Where the runs of each kind are set: a file, and an entry where it is always the same."""
+
+
+def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
+    """How many days ago a value's moment was; 0 where it has none."""
+    moment = moment_of(text, zone)
+    return (now.astimezone(zone).date() - moment.date).days if moment else 0
 
 
 def _run_row(run: NextRun) -> BriefRow:

@@ -1,0 +1,70 @@
+"""Morning: what happened while nobody looked, and what waits for a decision; for the brief, found in a worker."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+
+from .changing import ACTOR
+from .part import Part
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.news import News
+    from widgets.panes.brief import Waiting
+
+    from .memdeck_app import MemdeckApp
+
+
+class Morning(Part):
+    """Reads the change log and the decisions; what cannot be read is left out, for the brief is no place to fail."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing was asked yet."""
+        super().__init__(app)
+        self._since: datetime | None = None
+        self._noticed = False
+
+    def news(self, now: datetime) -> tuple[News, ...]:
+        """What others changed since somebody left the application here, newest first; nothing at the first time."""
+        workspace = self.app.workspace
+        if workspace is None or workspace.state is None:
+            return ()
+        if not self._noticed:
+            # Read once: what is remembered changes when this session ends.
+            self._noticed = True
+            self._since = self.app.remembering.looked_last
+            if self._since is not None:
+                with suppress(MemdeckError, OSError):
+                    workspace.notice(now)
+        if self._since is None:
+            return ()
+        from memory.news import MOST, news_of
+
+        with suppress(MemdeckError, OSError):
+            return news_of(workspace.store.history.list(MOST, since=self._since), mine=ACTOR)
+        return ()
+
+    def waiting(self, snapshot: Snapshot, *, small: bool) -> tuple[Waiting, ...]:
+        """What memory files ask to run and nobody decided about; where there are very many tasks only monitors."""
+        from app.places import config_home
+        from memory.trust import asks_of, monitor_asks, trust_of
+        from widgets.panes.brief import Waiting
+
+        workspace = self.app.workspace
+        if workspace is None or workspace.state is None:
+            return ()
+        found = []
+        with suppress(MemdeckError, OSError):
+            trust = trust_of(workspace, config_home(self.app.environ))
+            if trust is None:
+                return ()
+            for ask in asks_of(snapshot) if small else monitor_asks(snapshot.monitors.monitors):
+                decision = trust.decide(ask)
+                if not decision.allowed and decision.state in ("pending", "withdrawn"):
+                    state = "changed since approved" if decision.state == "withdrawn" else "not decided"
+                    found.append(Waiting(ask.name, ask.role, state, ask.file, ask.line))
+        return tuple(found)

@@ -1,0 +1,74 @@
+"""The brief as a start page over a real workspace: what happened since somebody looked last, and what waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from memory.files.task_edits import add_task, edit_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running
+from tests.widgets.harness import screen_text
+from widgets.pane_rows import Row
+from widgets.rows import Heading
+
+
+async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> None:
+    """The first time there is no news; later each change of others is told with its writer, and Enter goes there."""
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        assert "SINCE YOU LOOKED LAST" not in screen_text(app)
+        await press(pilot, "q")
+    later = NOW + timedelta(hours=1)
+    workspace.change("add", lambda s: add_task(s, "Water plants", now=later), actor="gardener", now=later)
+    workspace.change(
+        "edit", lambda s: edit_task(s, "Water plants", set={"notes": "mine"}, now=later), actor="human", now=later
+    )
+    app = make_app(workspace, pane="brief", clock=lambda: NOW + timedelta(hours=2))
+    async with running(app, (120, 50)) as pilot:
+        shown = screen_text(app)
+        assert "SINCE YOU LOOKED LAST  1" in shown
+        assert "gardener added" in shown
+        pane = app.navigation.pane
+        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "news")
+        pane.line_list.cursor = row
+        await press(pilot, "enter")
+        assert app.navigation.pane.pane_id == "tasks"
+        assert app.navigation.pane.current().title == "Water plants"
+
+
+async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
+    """Commands that nobody approved are named, and lead to where they stand."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, (120, 50)) as pilot:
+        pane = app.navigation.pane
+        assert any(isinstance(key, Heading) and key.title == "WAITS FOR YOUR DECISION" for key in pane.line_list.rows)
+        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "waiting")
+        name = row.item.thing.name
+        pane.line_list.cursor = row
+        await press(pilot, "enter")
+        assert app.navigation.pane.current().title == name
+
+
+async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path) -> None:
+    """The most urgent comes first although another one is late for longer; w says why here as well."""
+    tasks = """## Pending
+### [LOW] Longest
+- due: 2024-01-01
+### [HIGH] Weightiest
+- due: 2024-01-10
+## In Progress
+### [LOW] Forgotten
+- started: 2024-01-02
+### [LOW] Fresh
+- started: 2024-01-14
+"""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": tasks}), pane="brief")
+    async with running(app, (120, 50)) as pilot:
+        items = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        assert [item.title for item in items if item.group == "overdue"] == ["Weightiest", "Longest"]
+        assert [item.title for item in items if item.group == "stale"] == ["Forgotten"]
+        assert [item.title for item in items if item.group == "progress"] == ["Fresh"]
+        assert "for 13 d" in screen_text(app)
+        await press(pilot, "w")
+        assert "Urgency" in screen_text(app)
