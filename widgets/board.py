@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,16 +12,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
+from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
 from .pane_rows import Row
 from .rows import Continuation
 
-if TYPE_CHECKING:
-    pass
-
 NARROWEST = 24
 """Cells that a column needs; with less, one column is shown at a time."""
+
+MANY = 2_000
+"""From so many cards on each takes one line: what stands below them would have to be counted with every key."""
 
 ROOMY = 18
 """Lines from which cards have a blank line between them."""
@@ -100,11 +101,17 @@ class Board(Horizontal):
         self._active = 0
         self._further: dict[Row, tuple[Continuation, ...]] = {}
         self._roomy = True
+        self._dense = False
         self._held: Row | None = None
 
     def compose(self) -> ComposeResult:
         """The columns."""
         yield from self._columns
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether cards take one line each."""
+        return self._dense
 
     @property
     def lists(self) -> Sequence[LineList]:
@@ -130,11 +137,15 @@ class Board(Horizontal):
         """Show these cards, by column."""
         if redraw:
             self._further.clear()
-        lines = 2 if self._roomy else 1
+        many = sum(map(len, cards.values())) > MANY if redraw else self._dense
+        self._dense = many
+        lines = 0 if many else 2 if self._roomy else 1
         for number, column in enumerate(self._columns):
             rows = cards.get(column.lane.id, [])
             keys: list[Hashable] = []
-            for row in rows:
+            if not lines:
+                keys.extend(rows)
+            for row in rows if lines else ():
                 more = self._further.get(row)
                 if more is None:
                     more = self._further[row] = tuple(Continuation(row, line + 1) for line in range(lines))
@@ -168,7 +179,8 @@ class Board(Horizontal):
     def _say(self) -> None:
         """What stands over the columns; alone, a column says where it stands between the others."""
         alone = self.has_class("-one")
-        before, after = self.app.glyphs.left, self.app.glyphs.right  # type: ignore[attr-defined]
+        glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
+        before, after = glyphs.left, glyphs.right
         for number, column in enumerate(self._columns):
             column.set_class(number == self._active, "-active")
             if not column.is_mounted:

@@ -35,8 +35,18 @@ class Views(Part):
     def toggle(self, name: str) -> None:
         """Show the tasks as a board or a calendar, or as a list again."""
         pane = self._tasks
-        pane.show_view("list" if pane.view_name == name else name)
-        self.app.refresh_keys()
+        wanted = "list" if pane.view_name == name else name
+
+        def show() -> None:
+            pane.show_view(wanted)
+            self.app.refresh_keys()
+
+        if wanted == "calendar" and pane.row_count > MANY:
+            # All dates have to be read first.
+            pane.wants_agenda = True
+            self.app.looking.request(show)
+        else:
+            show()
 
     def arrange(self) -> None:
         """A menu: what to group by, what to sort by."""

@@ -41,6 +41,7 @@ class Agenda:
         self.overdue: list[Occasion] = []
         self._days: dict[date, list[Occasion]] = {}
         self._recurring: list[tuple[str, Task]] = []
+        self._known: dict[str, tuple[date, time | None, bool] | None] = {}
         for task in tasks:
             raw = task.entry.raw
             if task.section == "completed":
@@ -57,18 +58,28 @@ class Agenda:
         self.overdue.sort(key=_order)
 
     def _add(self, task: Task, text: str | None, kind: Kind) -> None:
-        moment = moment_or_none(text, self.zone) if text else None
-        if moment is None:
+        if not text:
             return
+        if text not in self._known:
+            self._known[text] = self._read(text)
+        found = self._known[text]
+        if found is None:
+            return
+        day, at, over = found
+        occasion = Occasion(day, at, "overdue" if kind == "due" and over else kind, task)
+        self._days.setdefault(day, []).append(occasion)
+        if occasion.kind == "overdue":
+            self.overdue.append(occasion)
+
+    def _read(self, text: str) -> tuple[date, time | None, bool] | None:
+        """The day and the time of a date, and whether it is over."""
+        moment = moment_or_none(text, self.zone)
+        if moment is None:
+            return None
         at = None
         if moment.instant is not None:
             at = moment.instant.astimezone(self.zone).time().replace(second=0, microsecond=0)
-        if kind == "due" and moment.due_at(self.zone) <= self.now:
-            kind = "overdue"
-        occasion = Occasion(moment.date, at, kind, task)
-        self._days.setdefault(moment.date, []).append(occasion)
-        if kind == "overdue":
-            self.overdue.append(occasion)
+        return moment.date, at, moment.due_at(self.zone) <= self.now
 
     def between(self, first: date, last: date) -> list[Occasion]:
         """Return what stands on the days from `first` to `last`, in their order; recurrences only after now.

@@ -10,6 +10,8 @@ from .task_values import PRIORITIES, moment_or_none
 from .urgency import urgency_of
 
 if TYPE_CHECKING:
+    from memory.clock import Moment
+
     from .tasks import Task
 
 FILE_ORDER = "file order"
@@ -46,16 +48,17 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], Any]:
 
     Raises KeyError for another name.
     """
+    known: dict[str, Moment | None] = {}
     return {
         FILE_ORDER: lambda task: 0,  # noqa: ARG005
-        "urgency": lambda task: -urgency_of(task, now, zone).points,
-        "due": lambda task: _instant(task, zone),
+        "urgency": lambda task: -urgency_of(task, now, zone, known).points,
+        "due": lambda task: _date(task.due, zone, known),
         "priority": lambda task: _rank(task.priority),
         "title": lambda task: task.title.casefold(),
         "assigned": lambda task: (task.assigned or _LAST).casefold(),
         # The oldest first, as with due dates: what waits longest is what is looked for.
-        "created": lambda task: _date(task.created, zone),
-        "started": lambda task: _date(task.started, zone),
+        "created": lambda task: _date(task.created, zone, known),
+        "started": lambda task: _date(task.started, zone, known),
         "progress": lambda task: -1 if task.progress is None else -task.progress - 2,
         "tags": lambda task: ", ".join(task.tags).casefold() or _LAST,
     }[name]
@@ -65,13 +68,12 @@ def _rank(priority: str | None) -> int:
     return PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
 
 
-def _instant(task: Task, zone: tzinfo) -> tuple[bool, float]:
-    moment = task.due_moment(zone)
-    return moment is None, moment.due_at(zone).timestamp() if moment else 0.0
-
-
-def _date(text: str | None, zone: tzinfo) -> tuple[bool, float]:
-    moment = moment_or_none(text, zone) if text else None
+def _date(text: str | None, zone: tzinfo, known: dict[str, Moment | None]) -> tuple[bool, float]:
+    if not text:
+        return True, 0.0
+    if text not in known:
+        known[text] = moment_or_none(text, zone)
+    moment = known[text]
     return moment is None, moment.due_at(zone).timestamp() if moment else 0.0
 
 

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from memory.document.remarks import is_absent
+
 from .task_values import moment_or_none
 
 if TYPE_CHECKING:
+    from memory.clock import Moment
+
     from .tasks import Task
 
 PRIORITY_POINTS: dict[str | None, float] = {"HIGH": 6.0, "NORMAL": 3.0, None: 2.0, "LOW": 1.0}
@@ -68,12 +72,23 @@ NONE = Urgency(0.0, ())
 """What is completed or archived."""
 
 
-def urgency_of(task: Task, now: datetime, zone: tzinfo) -> Urgency:
-    """Return how urgent a task is at a moment, in points with one decimal."""
+Moments = dict[str, "Moment | None"]
+"""Texts of dates that were read already; thousands of tasks have the same few."""
+
+
+def urgency_of(task: Task, now: datetime, zone: tzinfo, known: Moments | None = None) -> Urgency:
+    """Return how urgent a task is at a moment, in points with one decimal; `known` is for who asks for many tasks."""
     if task.section not in ("pending", "in-progress"):
         return NONE
+    known = {} if known is None else known
     terms = [Term("priority", PRIORITY_POINTS[task.priority], task.priority or "none given")]
-    for term in (_due(task, now, zone), _started(task), _age(task, now, zone), *_tags(task), _blocked(task)):
+    for term in (
+        _due(task, now, zone, known),
+        _started(task),
+        _age(task, now, zone, known),
+        *_tags(task),
+        _blocked(task),
+    ):
         if term is not None and term.points:
             terms.append(term)
     # The weightiest first; what weighs the same stays in the order above.
@@ -81,11 +96,17 @@ def urgency_of(task: Task, now: datetime, zone: tzinfo) -> Urgency:
     return Urgency(round(sum(term.points for term in terms), 1), tuple(terms))
 
 
-def _due(task: Task, now: datetime, zone: tzinfo) -> Term | None:
+def _moment(text: str, zone: tzinfo, known: Moments) -> Moment | None:
+    if text not in known:
+        known[text] = moment_or_none(text, zone)
+    return known[text]
+
+
+def _due(task: Task, now: datetime, zone: tzinfo, known: Moments) -> Term | None:
     """The nearer a date is, and the longer it is over, the more; it stops growing a week after."""
     parts = task.due_parts
     if parts.date is not None:
-        moment = moment_or_none(parts.date, zone)
+        moment = _moment(parts.date, zone, known)
         if moment is None:
             return None
         instant = moment.due_at(zone)
@@ -119,8 +140,8 @@ def _started(task: Task) -> Term | None:
     return Term("started", STARTED_POINTS, "in progress" if task.progress is None else f"at {task.progress}%")
 
 
-def _age(task: Task, now: datetime, zone: tzinfo) -> Term | None:
-    moment = moment_or_none(task.created, zone) if task.created else None
+def _age(task: Task, now: datetime, zone: tzinfo, known: Moments) -> Term | None:
+    moment = _moment(task.created, zone, known) if task.created else None
     if moment is None:
         return None
     days = (now.astimezone(zone).date() - moment.date).days
@@ -131,7 +152,9 @@ def _age(task: Task, now: datetime, zone: tzinfo) -> Term | None:
 def _tags(task: Task) -> list[Term]:
     """Tags that everybody understands; each kind counts once."""
     tags = {tag.casefold(): tag for tag in task.tags}
-    found = []
+    found: list[Term] = []
+    if not tags:
+        return found
     for names, points in ((URGENT, URGENT_POINTS), (LATER, LATER_POINTS)):
         named = [tag for folded, tag in tags.items() if folded in names]
         if named:
@@ -141,10 +164,9 @@ def _tags(task: Task) -> list[Term]:
 
 def _blocked(task: Task) -> Term | None:
     """What waits for something else is less urgent than what can be done."""
-    from memory.document.remarks import is_absent
-
+    fields = task.fields
     for key in BLOCKING_FIELDS:
-        value = task.fields.get(key)
+        value = fields.get(key)
         if value and not is_absent(value) and value.strip().casefold() not in ("no", "false"):
             return Term("blocked", BLOCKED_POINTS, f"{key}: {value.strip()[:60]}")
     tag = next((tag for tag in task.tags if tag.casefold() in BLOCKED), None)

@@ -120,7 +120,8 @@ class Calendar(Horizontal):
         self.day: date | None = None
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, Row] = {}
-        self._shown: Collection[Row] = ()
+        self._shown: Collection[Row] | None = None
+        self._month: tuple[date, list[Occasion], list[Occasion]] | None = None
         self._known: dict[tuple[Row, date, str], DayRow] = {}
         self._left: Hashable | None = None
         self._loads: Mapping[date, Load] = {}
@@ -130,21 +131,24 @@ class Calendar(Horizontal):
         yield self.month
         yield self.list
 
-    def put(self, agenda: Agenda, rows: Mapping[int, Row], shown: Collection[Row], *, redraw: bool) -> None:
-        """Show an agenda: `rows` are those of tasks by the id of the task, `shown` those that fit a filter."""
+    def put(self, agenda: Agenda, rows: Mapping[int, Row], shown: Collection[Row] | None, *, redraw: bool) -> None:
+        """Show an agenda: `rows` are those of tasks by the id of the task, `shown` those that fit a filter, if any."""
         self._agenda, self._rows, self._shown = agenda, rows, shown
+        self._month = None
         if self.day is None:
             self.day = agenda.today
         self._arrange(redraw=redraw)
 
     def go_to(self, day: date) -> None:
         """Look at a day: the cursor goes to the first of what stands there."""
-        self.day = day
-        self._arrange(redraw=False)
+        before, self.day = self.day, day
+        if before is None or not (self._stands(before) and self._stands(day)):
+            self._arrange(redraw=False)
         first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
         if first is not None:
             self.list.cursor = first
         self._left = self.list.cursor
+        self._show_month()
         self.post_message(self.DayChanged())
 
     def begin(self, *, found: bool) -> None:
@@ -184,12 +188,25 @@ class Calendar(Horizontal):
                 self.day = key.occasion.day
                 self._show_month()
 
+    def _stands(self, day: date) -> bool:
+        """Whether a day of the month that is shown has rows, which then need not be made anew."""
+        shown = self._month is not None and self._month[0] == day.replace(day=1)
+        return shown and day in self._loads
+
+    def _fits(self, occasion: Occasion) -> bool:
+        row = self._row(occasion)
+        return row is not None and (self._shown is None or row in self._shown)
+
     def _arrange(self, *, redraw: bool) -> None:
         agenda = self._agenda
         if agenda is None or self.day is None:
             return
         first, last = month_bounds(self.day)
-        fitting = [one for one in agenda.between(first, last) if self._row(one) in self._shown]
+        if self._month is None or self._month[0] != first:
+            fitting = [one for one in agenda.between(first, last) if self._fits(one)]
+            late = [one for one in agenda.overdue if one.day < first and self._fits(one)]
+            self._month = (first, fitting, late)
+        _, fitting, late = self._month
         keys: list[Hashable] = []
         known: dict[tuple[Row, date, str], DayRow] = {}
 
@@ -210,10 +227,8 @@ class Calendar(Horizontal):
             if len(occasions) > LONGEST_DAY:
                 keys.append(Note(f"… and {len(occasions) - LONGEST_DAY} more", len(keys)))
 
-        if first <= agenda.today <= last:
-            late = [one for one in agenda.overdue if one.day < first and self._row(one) in self._shown]
-            if late:
-                add("OVERDUE SINCE BEFORE", late)
+        if late and first <= agenda.today <= last:
+            add("OVERDUE SINCE BEFORE", late)
         days: dict[date, list[Occasion]] = {self.day: []}
         for one in fitting:
             days.setdefault(one.day, []).append(one)

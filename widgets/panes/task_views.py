@@ -40,6 +40,9 @@ class CardList(PaneList):
         number = key.number if isinstance(key, Continuation) else 0
         owner = key.owner if isinstance(key, Continuation) else key
         assert isinstance(owner, Row)
+        board = self._views.board
+        if board is not None and board.is_dense:
+            return self._views.draw_row(owner.item, width)
         return self._views.draw_card(owner.item, number, width)
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
@@ -74,6 +77,9 @@ class TaskViews(Pane):
         self._board: Board | None = None
         self._calendar: Calendar | None = None
         self._agenda: tuple[Snapshot, Agenda] | None = None
+        self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
+        self.wants_agenda = False
+        """Whether the next look reads all dates: the calendar is about to be shown."""
 
     def draw_card(self, item: Task, number: int, width: int) -> Line:
         """A line of a card on the board, from 0."""
@@ -107,7 +113,7 @@ class TaskViews(Pane):
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
         contents = super().read(snapshot, now)
-        if self.view_name == "calendar":
+        if self.view_name == "calendar" or self.wants_agenda:
             self._agenda = (snapshot, self._make_agenda(snapshot, now))
         return contents
 
@@ -164,6 +170,7 @@ class TaskViews(Pane):
         for cards in self._lists:
             cards.select(())
         self.view_name = name
+        self.wants_agenda = False
         self.remove_class("-open")
         for view in VIEWS[1:]:
             self.set_class(view == name, f"-{view}")
@@ -227,10 +234,10 @@ class TaskViews(Pane):
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
-            shown: Collection[Row] = {key for key in keys if isinstance(key, Row)}
-            self.calendar.put(
-                self._agenda[1], {id(item): row for row, item, _ in self._rows.items}, shown, redraw=redraw
-            )
+            if self._by_task[0] is not self._rows:
+                self._by_task = (self._rows, {id(item): row for row, item, _ in self._rows.items})
+            shown: Collection[Row] | None = {key for key in keys if isinstance(key, Row)} if self.filter else None
+            self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
         else:
             super().put_keys(keys, redraw=redraw)
 

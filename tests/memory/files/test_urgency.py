@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
@@ -56,6 +56,7 @@ def test_terms(text: str, section: str, terms: dict[str, float]) -> None:
     assert all(term.words for term in found.terms)
 
 
+@settings(deadline=None)
 @given(st.integers(-400, 400), st.integers(1, 200))
 def test_a_nearer_date_is_never_less_urgent(days: int, more: int) -> None:
     """The points of a date grow with time and stay within their bounds."""
