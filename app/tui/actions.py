@@ -226,12 +226,14 @@ ACTIONS: tuple[Action, ...] = (
         "view.calendar",
         ("c",),
         "views",
-        "toggle",
         "calendar",
-        "Show the tasks as a calendar",
+        "calendar",
+        "Show the tasks as a calendar, the journal as a year",
         _LIST,
-        ("calendar",),
-        "tasks",
+        needs="calendar",
+    ),
+    Action(
+        "journal.capture", ("i",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
     Action("view.arrange", ("z",), "views", "arrange", "group and sort", "Group and sort", _LIST, needs="arranges"),
     Action(

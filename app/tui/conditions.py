@@ -83,6 +83,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "sorts": lambda pane: len(pane.sorts) > 1,
     "arranges": lambda pane: len(pane.sorts) > 1,
     "tasks": lambda pane: pane.pane_id == "tasks",
+    "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
     "board": _is_board,
     "task": _task(),
     "task.start": _task("pending"),

@@ -65,6 +65,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     from widgets.line_list import LineList
     from widgets.line_view import LineView
     from widgets.panes.task_calendar import Calendar
+    from widgets.year import YearScreen
 
     from .help import Help
     from .palette import Palette
@@ -81,6 +82,7 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a choice of a form", Choice),
         ("In a question", Confirm),
         ("In a question for a line", Prompt),
+        ("In the year of the journal", YearScreen),
         ("In a menu", Choose),
         ("In a plan before it is applied", Preview),
         ("In a question about running something", ConsentScreen),

@@ -28,6 +28,7 @@ from .changing import Changing
 from .conditions import allows
 from .consent import Consent
 from .desk import Desk
+from .diary import Diary
 from .entries import Entries
 from .listing import Listing
 from .looking import Looking
@@ -117,6 +118,7 @@ class MemdeckApp(App[int]):
         self.listing = Listing(self)
         self.views = Views(self)
         self.morning = Morning(self)
+        self.diary = Diary(self)
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
         self.overlays = Overlays(self)

@@ -48,6 +48,14 @@ class Views(Part):
         else:
             show()
 
+    def calendar(self) -> None:
+        """The tasks as a calendar, the journal as a year."""
+        pane = self.app.navigation.pane
+        if pane is not None and pane.pane_id == "journal":
+            self.app.diary.year()
+        else:
+            self.toggle("calendar")
+
     def arrange(self) -> None:
         """A menu: what to group by, what to sort by."""
         from widgets.choose import Choose, Option

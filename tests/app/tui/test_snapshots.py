@@ -25,6 +25,7 @@ LOOKS = [
     Picture("changed", "tasks", WIDE, ("s", "0")),
     *(Picture(f"board-{name}", "tasks", size, ("b",)) for name, size in SIZES.items()),
     *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
+    *(Picture(f"year-{name}", "journal", size, ("c",)) for name, size in SIZES.items()),
     Picture("why", "tasks", USUAL, ("w",)),
     Picture("arrange", "tasks", WIDE, ("z",)),
     Picture("light", "tasks", WIDE, theme="memdeck-light"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.files.task_edits import add_task, edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, type_text
 from tests.widgets.harness import screen_text
 from widgets.pane_rows import Row
 from widgets.rows import Heading
@@ -72,3 +72,45 @@ async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path)
         assert "for 13 d" in screen_text(app)
         await press(pilot, "w")
         assert "Urgency" in screen_text(app)
+
+
+async def test_the_year_of_the_journal(workspace: Workspace) -> None:
+    """c opens the map at the entry's day, keys choose days, Enter goes to the entries of one."""
+    app = make_app(workspace, pane="journal")
+    async with running(app) as pilot:
+        await press(pilot, "c")
+        count = sum(entry.date == "2024-01-15" for entry in workspace.snapshot().journal.entries())
+        assert f"Monday 15 January 2024: {count} entries" in screen_text(app)
+        await press(pilot, "h")
+        assert "Monday 8 January 2024: no entry" in screen_text(app)
+        await press(pilot, "full_stop", "N")
+        assert "14 January 2024" in screen_text(app)
+        await press(pilot, "enter")
+        assert app.navigation.pane.current().date == "2024-01-14"
+        await press(pilot, "c", "h", "enter")
+        assert app.navigation.pane.current().date == "2024-01-14"
+
+
+async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> None:
+    """i takes a title and what there is to say; the entry stands in the journal with the time."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "i")
+        await type_text(pilot, "Call with Alice: she agrees")
+        await press(pilot, "enter")
+        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        assert (entry.time, entry.title, entry.lines) == ("10:30", "Call with Alice", ("she agrees",))
+        assert app.navigation.pane.pane_id == "tasks"
+
+
+async def test_the_journal_is_filtered_by_who_wrote(workspace: Workspace) -> None:
+    """from:name leaves the entries that came from somebody."""
+    app = make_app(workspace, pane="journal")
+    async with running(app) as pilot:
+        await press(pilot, "f")
+        await type_text(pilot, "from:alice")
+        await press(pilot, "enter")
+        rows = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        assert rows
+        assert all(any("alice" in line.casefold() for line in entry.lines) for entry in rows)
+        assert len(rows) < workspace.snapshot().journal.count
