@@ -210,6 +210,9 @@ ACTIONS: tuple[Action, ...] = (
         shown=True,
     ),
     Action("task.copy", (), "tasks", "duplicate", "duplicate", "Make a copy of the task", _TASK, needs="task"),
+    Action("task.split", (), "tasks", "split", "split", "Make several tasks of one, a line each", _TASK, needs="task"),
+    Action("task.plan", (), "tasks", "plan", "plan", "Say which plan the task belongs to", _TASK, needs="task"),
+    Action("task.note", (), "tasks", "note", "note", "Write about the task into the journal", _TASK, needs="task"),
     Action("task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs="task"),
     Action(
         "list.fields",

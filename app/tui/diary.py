@@ -63,21 +63,23 @@ class Diary(Part):
             return
         self.app.say(f"No entry of {wanted} stands in the journal; what is older is in the archive (9).")
 
-    def capture(self) -> None:
-        """One line for the journal: a title, and after a colon what there is to say."""
+    def capture(self, about: str = "") -> None:
+        """One line for the journal: a title, and after a colon what there is to say; or a word about a task."""
         from widgets.dialogs import Prompt
 
         def hint(text: str) -> str:
+            if about:
+                return f"Task Note, about “{about[:60]}”"
             title, line = split_capture(text)
             return f"{title}, with the line: {line}" if line else "title: what there is to say"
 
         def answered(text: str | None) -> None:
             if text is not None and text.strip():
-                self._write(text)
+                self._write(*(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
 
         self.app.push_screen(
             Prompt(
-                "Journal, now",
+                "Journal, now" if not about else f"Journal, about {about[:200]}",
                 placeholder="what happened",
                 validate=lambda text: None if text.strip() else "write what happened, or leave with Esc",
                 hint=hint,
@@ -85,10 +87,9 @@ class Diary(Part):
             answered,
         )
 
-    def _write(self, text: str) -> None:
+    def _write(self, title: str, line: str) -> None:
         from memory.files.journal_edits import add_entry
 
-        title, line = split_capture(text)
         now = self.app.clock()
 
         def build(snapshot: Snapshot) -> Edit:

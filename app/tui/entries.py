@@ -48,6 +48,10 @@ class Entries(Part):
         else:
             self._fill_in(plan, item=item)
 
+    def fill_in(self, plan: FormPlan, item: Any) -> None:
+        """Show a form that another part made, about an entry."""
+        self._fill_in(plan, item=item)
+
     def _fill_in(self, plan: FormPlan, *, item: Any = None, draft: Mapping[str, str] | None = None) -> None:
         """Show the form; what was typed stays typed until it is written or thrown away on purpose."""
         from widgets.forms import Form

@@ -227,6 +227,53 @@ class TaskVerbs(Part):
             "copy", self._chosen()[:1], lambda snapshot, ref, now: duplicate_task(snapshot, ref, now=now), follow=True
         )
 
+    def split(self) -> None:
+        """Make several tasks of one, a line each."""
+        from widgets.fields import FieldSpec
+        from widgets.pane_plans import FormPlan, Values
+
+        task = self._chosen()[0]
+        ref = task.ref
+
+        def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+            from memory.files.task_bulk import split_task
+
+            return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
+
+        field = FieldSpec("parts", "one part a line", "multiline")
+        self.app.entries.fill_in(FormPlan(f"Split: {task.title[:200]}", (field,), build, "tasks.split"), item=task)
+
+    def plan(self) -> None:
+        """Say which plan the tasks belong to."""
+        from widgets.choose import Choose, Option
+
+        pane = self.app.navigation.pane
+        assert pane is not None
+        assert pane.snapshot is not None
+        tasks = self._chosen()
+        now = tasks[0].orchestration_id if len(tasks) == 1 else None
+        plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
+        if not plans:
+            self.app.say("There is no active plan that tasks could belong to.")
+            return
+        options = [
+            Option(f"plan:{plan.plan_id}", plan.title, plan.plan_id, marked=plan.plan_id == now) for plan in plans
+        ]
+        options.append(Option("none:", "no plan", marked=now is None and len(tasks) == 1))
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            if answer is None:
+                return
+            name = answer[1].partition(":")[2]
+            self._set("plan", tasks, {"orchestrationId": name} if name else {}, () if name else ("orchestrationId",))
+
+        self.app.push_screen(Choose(_about("Belongs to", tasks), options), answered)
+
+    def note(self) -> None:
+        """Write a line about the task into the journal; the entry is linked to it by its title."""
+        task = self._chosen()[0]
+        self.app.diary.capture(about=task.title)
+
     # The board
 
     def move(self, step: int) -> None:

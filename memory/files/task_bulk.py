@@ -12,7 +12,7 @@ from memory.errors import NotFoundError, UsageError
 from .edit import Edit
 from .snapshot import Snapshot
 from .task_edits import FILE, edit_task, shift_priority
-from .task_fields import with_heading, with_text, with_value, write_tags
+from .task_fields import heading, with_heading, with_text, with_value, write_tags
 from .task_sections import with_section
 from .tasks import PRIORITIES, Task, find_task, read_tasks
 
@@ -109,6 +109,46 @@ def duplicate_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
         place = (section, 0)
     document = document.insert_entry(*place, entry)
     return Edit({FILE: document}, f"copied {task.title[:60]!r}", read_tasks(FILE, document).ref_at(*place))
+
+
+def split_task(snapshot: Snapshot, ref: str, titles: Sequence[str], *, now: datetime) -> Edit:
+    """Make a task of each title, below the one they are parts of; they get its priority, date, tags and assignee.
+
+    The task itself stays and its notes name the parts; what recurs is not passed on. Raises UsageError `task.parts`
+    where there is no title, and as `add_task` for one that cannot be a heading.
+    """
+    task = find_task(snapshot, ref)
+    parts = [title.strip() for title in titles if title.strip()]
+    if not parts:
+        raise UsageError("task.parts", "there is nothing to split it into", "write one title a line")
+    zone, document = snapshot.zone, task.document
+    values = {
+        "due": task.due,
+        "assigned": task.assigned,
+        "created": format_local(now, zone),
+        "orchestrationId": task.orchestration_id,
+        "tags": write_tags(task.tags) or None,
+        "notes": f"Part of: {task.title}",
+    }
+    entries = []
+    for part in parts:
+        entry = Entry.compose(heading(task.priority, part), "", document.newline)
+        for key, value in values.items():
+            entry = with_text(entry, key, value)
+        entries.append(entry)
+    named = "Parts: " + "; ".join(parts)
+    notes = f"{task.notes}\n{named}" if task.notes else named
+    document = document.replace_entry(*task.at, with_text(task.entry, "notes", notes))
+    section, place = task.at
+    if task.section == "pending":
+        place += 1
+    else:
+        document, section = with_section(document, "pending")
+        place = 0
+    for number, entry in enumerate(entries):
+        document = document.insert_entry(section, place + number, entry)
+    first = read_tasks(FILE, document).ref_at(section, place)
+    return Edit({FILE: document}, f"split {task.title[:60]!r} into {len(parts)}", first)
 
 
 def tasks_named(snapshot: Snapshot, refs: Sequence[str]) -> list[Task]:

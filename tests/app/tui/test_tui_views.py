@@ -256,3 +256,26 @@ async def test_the_filter_narrows_every_view(workspace: Workspace) -> None:
         calendar = tasks_pane(app).calendar
         assert calendar is not None
         assert not [row for row in calendar.list.rows if isinstance(row, Row)]
+
+
+async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:
+    """Parts come from a form, a plan from a menu, a note goes to the journal and names the task."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        app.action_do("task.split")
+        await settle(pilot)
+        await type_text(pilot, "Ask Bob")
+        await press(pilot, "ctrl+s")
+        part = tasks_pane(app).current()
+        assert (part.title, part.notes) == ("Ask Bob", "Part of: Deploy v2.1 to staging")
+        app.action_do("task.plan")
+        await settle(pilot)
+        await press(pilot, "g", "g", "enter")
+        plan = workspace.snapshot().plans.in_section("active")[0]
+        assert tasks_pane(app).current().orchestration_id == plan.plan_id
+        app.action_do("task.note")
+        await settle(pilot)
+        await type_text(pilot, "he knows")
+        await press(pilot, "enter")
+        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        assert (entry.title, entry.lines) == ("Task Note", ('"Ask Bob": he knows',))
