@@ -10,7 +10,7 @@ from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
 from widgets.line_list import LineList
 from widgets.pane import Contents, Pane, PaneList
 from widgets.pane_rows import Row
-from widgets.pieces import Line
+from widgets.pieces import Line, clip_line
 from widgets.rows import Continuation, Heading, Note
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CardList(PaneList):
         board = self._views.board
         if board is not None and board.is_dense:
             return self._views.draw_row(owner.item, width)
-        return self._views.draw_card(owner.item, number, width)
+        return clip_line(self._views.draw_card(owner.item, number, width), width)
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
         """Only the column that keys mean shows its cursor."""
