@@ -156,7 +156,8 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
     YearScreen {{
         {DIALOG_CSS}
         & > .dialog {{ max-width: 64; }}
-        &.-low YearMap {{ height: 1fr; }}
+        & > .dialog > YearMap.dialog--body {{ height: {ROWS}; }}
+        &.-low > .dialog > YearMap.dialog--body {{ height: 1fr; }}
         &.-low KeyHints {{ display: none; }}
     }}
     """

@@ -80,7 +80,9 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
     async with running(app) as pilot:
         await press(pilot, "c")
         count = sum(entry.date == "2024-01-15" for entry in workspace.snapshot().journal.entries())
-        assert f"Monday 15 January 2024: {count} entries" in screen_text(app)
+        shown = screen_text(app)
+        assert f"Monday 15 January 2024: {count} entries" in shown
+        assert all(words in shown for words in ("Jan", " Mon ", " Sun ", "a day"))
         await press(pilot, "h")
         assert "Monday 8 January 2024: no entry" in screen_text(app)
         await press(pilot, "full_stop", "N")
