@@ -238,6 +238,16 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "journal.capture", ("i",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
+    Action(
+        "knowledge.move",
+        ("m",),
+        "diary",
+        "move_line",
+        "move",
+        "Move the line to another section or topic",
+        _ENTRY,
+        needs="fact",
+    ),
     Action("view.arrange", ("z",), "views", "arrange", "group and sort", "Group and sort", _LIST, needs="arranges"),
     Action(
         "view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="arranges"

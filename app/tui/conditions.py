@@ -84,6 +84,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "arranges": lambda pane: len(pane.sorts) > 1,
     "tasks": lambda pane: pane.pane_id == "tasks",
     "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
+    "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
     "board": _is_board,
     "task": _task(),
     "task.start": _task("pending"),

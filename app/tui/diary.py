@@ -1,4 +1,4 @@
-"""Diary: the year of the journal at a glance, and one line written down without leaving what is open."""
+"""Diary: the year of the journal at a glance, a line written down from anywhere, lines of knowledge moved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Diary(Part):
-    """What the journal offers beside its list."""
+    """What journal and knowledge offer beside their lists."""
 
     def year(self) -> None:
         """A heat map of the year; Enter goes to the entries of a day."""
@@ -86,6 +86,48 @@ class Diary(Part):
             ),
             answered,
         )
+
+    def move_line(self) -> None:
+        """Move the selected lines of knowledge to another section or topic."""
+        from widgets.choose import Choose, Option
+        from widgets.outline import Branch
+
+        pane = self.app.navigation.pane
+        assert pane is not None
+        assert pane.snapshot is not None
+        items = [item for item in pane.selected() if not isinstance(item, Branch)]
+        places: list[tuple[str, str | None]] = []
+        for section in pane.snapshot.knowledge.sections:
+            places.append((section.title, None))
+            places += [(section.title, topic.title) for topic in section.topics]
+        if not items or len(places) < 2:
+            self.app.say("There is no other section to move to.")
+            return
+        here = {(item.section, item.topic) for item in items}
+        options = [
+            Option(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
+            for number, (title, topic) in enumerate(places)
+        ]
+        what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            if answer is None:
+                return
+            from memory.files.knowledge_moves import move_knowledge
+
+            title, topic = places[int(answer[1])]
+            refs, now = [item.ref for item in items], self.app.clock()
+            pane.line_list.select(())
+
+            def then(outcome: Outcome) -> None:
+                if outcome.ref is not None:
+                    pane.go_to(outcome.ref)
+
+            self.app.changing.change(
+                "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), then=then
+            )
+
+        self.app.push_screen(Choose(f"Move to: {what}", options), answered)
 
     def _write(self, title: str, line: str) -> None:
         from memory.files.journal_edits import add_entry

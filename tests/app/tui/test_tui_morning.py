@@ -116,3 +116,19 @@ async def test_the_journal_is_filtered_by_who_wrote(workspace: Workspace) -> Non
         assert rows
         assert all(any("alice" in line.casefold() for line in entry.lines) for entry in rows)
         assert len(rows) < workspace.snapshot().journal.count
+
+
+async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None:
+    """m asks where to, the line goes there, and one undo brings it back."""
+    app = make_app(workspace, pane="knowledge")
+    async with running(app) as pilot:
+        before = workspace.snapshot().knowledge.items
+        item = next(one for one in before if one.kind != "decision")
+        assert app.navigation.pane.go_to(item.ref)
+        await press(pilot, "m", "G", "enter")
+        assert len(workspace.snapshot().knowledge.items) == len(before)
+        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
+        assert places[item.text] != (item.section, item.topic)
+        await press(pilot, "u")
+        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
+        assert places[item.text] == (item.section, item.topic)
