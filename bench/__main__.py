@@ -18,6 +18,7 @@ from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.places import ROOT, Places, temporary
 from bench.screen_part import screen_cases
+from bench.search_part import search_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
 PARTS: dict[str, Part] = {
@@ -25,6 +26,7 @@ PARTS: dict[str, Part] = {
     "change": (change_cases, ("M", "L"), 15),
     "command": (command_cases, ("S", "M", "L"), 9),
     "screen": (screen_cases, ("S", "M", "L"), 7),
+    "search": (search_cases, ("M", "L"), 5),
     "maintain": (maintain_cases, ("M",), 7),
     "monitor": (monitor_cases, ("300",), 7),
 }

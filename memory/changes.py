@@ -44,9 +44,11 @@ def list_changes(
     entry: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    before: int | None = None,
 ) -> tuple[Record, ...]:
-    """Return changes, newest first; the filters are those of `History.list`."""
-    return workspace.store.history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until)
+    """Return changes, newest first; the filters are those of `History.list`, `before` the `seq` a page goes on from."""
+    history = workspace.store.history
+    return history.list(limit, actor=actor, file=file, entry=entry, since=since, until=until, before=before)
 
 
 def views_of(workspace: Workspace, record: Record) -> tuple[ChangeView, ...]:

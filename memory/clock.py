@@ -193,6 +193,22 @@ def parse_when(text: str, now: datetime, zone: tzinfo) -> str:
     return found
 
 
+def time_bound(text: str, now: datetime, zone: tzinfo, *, end: bool) -> datetime:
+    """Return the aware time that a text means as the beginning, or the end, of a span; both count to the span.
+
+    A day alone begins, or ends; what is written to the minute, or second, means all of it. Takes what `parse_when`
+    takes; raises BadMoment for anything else.
+    """
+    moment = read_moment(parse_when(text, now, zone), zone)
+    if moment is None:
+        raise BadMoment(f"{text!r} is no time", "write it like 2024-01-15 14:00")
+    if moment.instant is not None:
+        return moment.instant + timedelta(seconds=59 if text.count(":") < 2 else 0, microseconds=999_999) * end
+    day = moment.date + timedelta(days=1) if end else moment.date
+    start = datetime(day.year, day.month, day.day, tzinfo=zone)
+    return start - timedelta(microseconds=1) if end else start
+
+
 def _read_when(words: str, local: datetime, now: datetime, zone: tzinfo) -> str | None:
     """Read a day with an optional time, a shift of hours, or a time alone; None if it is none of them."""
     shift = re.match(_SHIFT, words)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.problems import Problem
     from memory.recall import Record
+    from memory.recall.searcher import Searcher
+    from memory.recall.shelves import Shelf
     from memory.workspace import Workspace
 
 
@@ -92,6 +94,12 @@ class WorkspaceMemory:
         if refused is not None:
             refused.update(snapshot.refusals)
 
+    def shelves(self) -> Iterator[Shelf]:
+        """Yield what search indexes file by file; a system without this is asked for its records."""
+        from memory.recall.file_shelves import shelves_of_files
+
+        return shelves_of_files(self._workspace)
+
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
         from memory.files.status import brief
@@ -128,6 +136,14 @@ def records_of_all(
     """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
         yield from system.records(kinds, refused)
+
+
+def searcher_of(workspace: Workspace) -> Searcher:
+    """Return what searches all systems of a workspace, with its index in the private state folder."""
+    from memory.recall.searcher import Searcher
+
+    folder = None if workspace.state is None else workspace.state.folder
+    return Searcher(folder, lambda: systems_of(workspace))
 
 
 def maintain_all(

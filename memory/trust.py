@@ -161,10 +161,10 @@ class Trust:
             return False
 
     def list(self) -> tuple[Record, ...]:
-        """Return every decision, the oldest first; none where the record is damaged (see `problems`)."""
+        """Return every decision, the oldest first; none where the record does not count (see `problems`)."""
         try:
             return self._book().records
-        except Damaged:
+        except (Damaged, MemdeckError, OSError):
             return ()
 
     def workspace_approved(self) -> bool:

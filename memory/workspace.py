@@ -174,7 +174,7 @@ class Workspace:
         """Return a watcher, not yet started; its thread calls `callback` with the names that changed."""
         from memory.storage.watch import Watcher
 
-        return Watcher(self.memory, callback)
+        return Watcher(self.memory, callback, within=self.root)
 
     # -- changing ---------------------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ import asyncio
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from app.tui.memdeck_app import MemdeckApp
+    from memory.workspace import Workspace
 
 HERE = Path(__file__).parent
 NOW = datetime(2024, 1, 15, 10, 50, tzinfo=UTC)
@@ -28,14 +30,22 @@ WIDE, USUAL, SMALL = (120, 36), (80, 24), (40, 10)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture: the pane that is open, the size of the terminal, and the keys pressed before it is taken."""
+    """One picture: the pane that is open, the size of the terminal, and the keys pressed before it is taken.
+
+    A `story` is what an agent, other programs and a person did before; a key that begins with `@` is what somebody
+    else does in between (see `EVENTS`).
+    """
 
     name: str
     pane: str
     size: tuple[int, int] = WIDE
     keys: tuple[str, ...] = ()
     theme: str | None = None
+    story: bool = False
 
+
+CONFLICT = ("e", *("down",) * 4, "end", *"-team", *("down",) * 2, "end", "!", "@agent", "ctrl+s")
+"""A form is saved after an agent wrote to the same fields."""
 
 PICTURES = (
     Picture("brief", "brief"),
@@ -47,7 +57,10 @@ PICTURES = (
     Picture("monitors", "monitors"),
     Picture("config", "config"),
     Picture("archive", "archive"),
-    Picture("changes", "tasks", keys=("s", "0")),
+    Picture("changes", "tasks", keys=("0", "j"), story=True),
+    Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
+    Picture("history", "tasks", keys=("H",), story=True),
+    Picture("conflict", "tasks", keys=CONFLICT, story=True),
     Picture("maintain", "tasks", keys=("M",)),
     Picture("form", "tasks", keys=("e",)),
     Picture("help", "tasks", keys=("question_mark",)),
@@ -72,9 +85,13 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
     from memory.workspace import Workspace
 
     root = home / "src" / "shop"
+    # A story begins before it is told.
+    begun = NOW - timedelta(days=3 if picture.story else 0)
     workspace, _ = Workspace.init(
-        root, NOW, actor="cli", state_home=home / "state", machine_zone=UTC, files=demo_files(NOW, UTC)
+        root, begun, actor="cli", state_home=home / "state", machine_zone=UTC, files=demo_files(NOW, UTC)
     )
+    if picture.story:
+        tell(workspace)
     app = MemdeckApp(
         workspace,
         clock=lambda: NOW,
@@ -94,9 +111,58 @@ async def _draw(picture: Picture, home: Path) -> str:
     async with app.run_test(size=picture.size) as pilot:
         await settle(app, pilot)
         for key in picture.keys:
-            await pilot.press(key)
-            await settle(app, pilot)
+            await press(app, pilot, key)
         return app.export_screenshot(title="memdeck")
+
+
+def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None:
+    """Let somebody edit the first task some minutes ago."""
+    from memory.files.task_edits import edit_task
+
+    now = NOW - timedelta(minutes=minutes)
+    ref = workspace.snapshot().tasks.tasks[0].ref
+    workspace.change("tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=now), actor=actor, now=now)
+
+
+def tell(workspace: Workspace) -> None:
+    """What happened before: two edits of an agent, one of a person, one by another program."""
+    from memory.files.task_edits import start_task
+
+    _edit(workspace, "agent:builder", 60 * 27, assigned="deploy-bot")
+    _edit(workspace, "agent:builder", 60 * 5, due="2024-01-15 16:00", notes="Run tests first, then tell the team")
+    now = NOW - timedelta(minutes=95)
+    ref = next(task.ref for task in workspace.snapshot().tasks.tasks if task.title.startswith("Update README"))
+    workspace.change("tasks.start", lambda snapshot: start_task(snapshot, ref, now=now), actor="human", now=now)
+    path = workspace.memory / "tasks.md"
+    path.write_text(path.read_text("utf-8").replace("assigned: deploy-bot", "assigned: release-bot", 1), "utf-8")
+    workspace.notice(NOW - timedelta(minutes=12))
+
+
+def _agent(workspace: Workspace) -> None:
+    _edit(workspace, "agent:builder", 0, assigned="Carol, who is back", notes="Run tests first, then tell everybody")
+
+
+def _remove(workspace: Workspace) -> None:
+    from memory.files.task_edits import remove_task
+
+    ref = workspace.snapshot().tasks.tasks[0].ref
+    workspace.change(
+        "tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="agent:builder", now=NOW
+    )
+
+
+EVENTS: dict[str, Callable[[Workspace], None]] = {"@agent": _agent, "@remove": _remove}
+"""What somebody else does while a person is at work."""
+
+
+async def press(app: MemdeckApp, pilot: Pilot[Any], key: str) -> None:
+    """Press a key, or let something happen, and wait for all that comes of it."""
+    if key in EVENTS:
+        assert app.workspace is not None
+        EVENTS[key](app.workspace)
+    else:
+        await pilot.press(key)
+    await settle(app, pilot)
 
 
 async def settle(app: App[Any], pilot: Pilot[Any]) -> None:

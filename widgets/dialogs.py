@@ -35,7 +35,11 @@ DIALOG_CSS = """
     }
     &.-narrow > .dialog { width: 100%; padding: 0 1; }
     .dialog--body { height: auto; }
-    &.-low > .dialog { height: 100%; .dialog--title { margin-bottom: 0; } .dialog--body { height: 1fr; } }
+    &.-low > .dialog {
+        height: 100%;
+        .dialog--title { margin-bottom: 0; max-height: 1; }
+        .dialog--body { height: 1fr; }
+    }
     &.-flat > .dialog { border: none; .dialog--title { margin-bottom: 0; } }
 """
 """The frame that every dialog and form shares; stands inside the rule of the screen."""
@@ -142,7 +146,7 @@ class Preview(Dialog, ModalScreen[bool]):
         {DIALOG_CSS}
         & > .dialog {{ max-width: 100; }}
         .dialog--summary {{ margin-top: 1; color: $foreground-muted; }}
-        &.-low .dialog--summary {{ margin-top: 0; }}
+        &.-low .dialog--summary {{ margin-top: 0; max-height: 1; }}
         &.-flat .dialog--summary {{ display: none; }}
     }}
     """

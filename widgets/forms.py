@@ -22,6 +22,10 @@ Values = dict[str, str]
 """The values of a form by field name, as text."""
 
 
+class Fields(VerticalScroll, inherit_bindings=False):
+    """The fields of a form; its keys are the form's, it scrolls by following the focus."""
+
+
 class Form(Dialog, ModalScreen[Values | None]):
     """Edits the fields of one entry; gives all values when saved, None when left.
 
@@ -35,6 +39,8 @@ class Form(Dialog, ModalScreen[Values | None]):
         {DIALOG_CSS}
         .form--fields {{ scrollbar-size-vertical: 1; }}
         .form--caption {{ color: $foreground-muted; text-style: bold; margin-top: 1; }}
+        .form--note {{ color: $foreground-muted; margin-bottom: 1; }}
+        &.-low .form--note {{ margin-bottom: 0; max-height: 1; }}
         .form--error {{ color: $error; display: none; }}
         .form--error.-shown {{ display: block; }}
         KeyHints {{ margin-top: 1; }}
@@ -74,9 +80,13 @@ class Form(Dialog, ModalScreen[Values | None]):
         check: Callable[[Values], Mapping[str, str]] | None = None,
         draft: Mapping[str, str] | None = None,
         focus: str | None = None,
+        note: str = "",
     ) -> None:
-        """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in."""
+        """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in; `note`: words
+        below the title.
+        """
         super().__init__()
+        self._note = note
         self._title = title
         self._fields = tuple(fields)
         self._check = check
@@ -90,7 +100,9 @@ class Form(Dialog, ModalScreen[Values | None]):
         unknown = [row for row in self._rows if not row.spec.known]
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
-            with VerticalScroll(classes="form--fields dialog--body", can_focus=False):
+            if self._note:
+                yield SafeText(self._note, classes="form--note")
+            with Fields(classes="form--fields dialog--body", can_focus=False):
                 yield from known
                 if unknown:
                     yield SafeText("other fields", classes="form--caption")
@@ -106,7 +118,8 @@ class Form(Dialog, ModalScreen[Values | None]):
         if self._rows:
             names = [row.spec.name for row in self._rows]
             index = names.index(self._first) if self._first in names else 0
-            self._rows[index].edit()
+            # At once: focus that comes later would be taken back from where the next key has gone.
+            self.set_focus(self._rows[index].editor)
 
     def values(self) -> Values:
         """All values as they would be saved; untouched ones exactly as they were given."""

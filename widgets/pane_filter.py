@@ -65,6 +65,11 @@ class Needles:
             if word not in haystack:
                 return False
         for name, value in self.fields:
+            fits = pane.field_fits(row.item, name, value) if value else None
+            if fits is not None:
+                if not fits:
+                    return False
+                continue
             found = pane.field_text(row.item, name).casefold()
             if value not in found if value else not found:
                 return False

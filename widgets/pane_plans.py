@@ -27,7 +27,9 @@ class FormPlan:
     `build(changed, values, now)` gets the values that differ from what the form was given, all values, and the
     moment of saving; what it raises (BadMoment, BadCron, UsageError) is shown in the form, which stays open.
     `check` sees all values and gives an error sentence by field name ("" for the form's foot). `operation` is
-    the name in the change log (`tasks.add`), `focus` the field to begin in.
+    the name in the change log (`tasks.add`), `focus` the field to begin in. `current(snapshot)` gives the values
+    that the form would be given for other files (None: the entry is gone); only for edits that do not refuse by
+    themselves what somebody else changed meanwhile.
     """
 
     title: str
@@ -36,6 +38,7 @@ class FormPlan:
     operation: str
     focus: str | None = None
     check: Callable[[Values], Mapping[str, str]] | None = None
+    current: Callable[[Snapshot], Values | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ class PaneSays(Widget):
         value = getattr(item, name, None)
         return " ".join(value) if isinstance(value, tuple) else str(value or "")
 
+    def field_fits(self, item: Any, name: str, value: str) -> bool | None:  # noqa: ARG002
+        """Whether `name:value` fits, for fields that are compared otherwise than by their words; None: by words."""
+        return None
+
     def counts(self, item: Any) -> bool:  # noqa: ARG002
         """Whether an item is one of those that the filter's `12 of 318` counts."""
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,18 +66,9 @@ def list_changes(
 
 def _instant(session: Session, text: str, *, end: bool) -> datetime:
     """Return the aware time that a text means; a day alone begins, or ends."""
-    from memory.clock import BadMoment, parse_when, read_moment
+    from memory.clock import time_bound
 
-    zone = session.snapshot.zone
-    moment = read_moment(parse_when(text, session.now, zone), zone)
-    if moment is None:
-        raise BadMoment(f"{text!r} is no time", "write it like 2024-01-15 14:00")
-    if moment.instant is not None:
-        # What is written to the minute, or second, means all of it.
-        return moment.instant + (timedelta(seconds=59 if text.count(":") < 2 else 0, microseconds=999_999) * end)
-    day = moment.date + timedelta(days=1) if end else moment.date
-    start = datetime(day.year, day.month, day.day, tzinfo=zone)
-    return start - timedelta(microseconds=1) if end else start
+    return time_bound(text, session.now, session.snapshot.zone, end=end)
 
 
 def _table(session: Session, found: tuple[Record, ...]) -> Iterator[str]:

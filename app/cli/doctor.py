@@ -49,7 +49,7 @@ def _look(session: Session) -> Iterator[Finding]:
     else:
         root = workspace.root
         yield from of_workspace(workspace, session.now)
-    yield scheduled(root, crontab)
+    yield scheduled(root, lambda: crontab(root))
 
 
 def _lines(session: Session, found: list[Finding]) -> Iterator[str]:

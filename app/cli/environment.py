@@ -314,12 +314,20 @@ def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
     return Finding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
 
 
-def crontab() -> str:
-    """Return the user's crontab, empty where there is none or it cannot be listed."""
+def crontab(root: Path | None = None) -> str:
+    """Return the user's crontab, empty where there is none or it cannot be listed.
+
+    No program of the workspace at `root` is taken for `crontab`, whatever PATH says.
+    """
     import subprocess
 
+    from memory.programs import find_program
+
+    program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
+    if program is None:
+        return ""
     try:
-        done = subprocess.run(["crontab", "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
+        done = subprocess.run([program, "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -23,7 +23,9 @@ def _route(session: Session) -> Route:
     from app.places import config_home
     from memory.monitoring.channels import Addresses, read_route
 
-    return read_route(session.snapshot, Addresses(config_home(os.environ), os.environ))
+    return read_route(
+        session.snapshot, Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
+    )
 
 
 def _rows(route: Route) -> list[dict[str, Any]]:

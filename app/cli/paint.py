@@ -9,6 +9,7 @@ from operator import add
 from memory.safetext import cell_width, clip, visible
 
 _RED, _YELLOW, _OFF = "\x1b[31m", "\x1b[33m", "\x1b[0m"
+_MARK, _UNMARK = "\x1b[1;4m", "\x1b[22;24m"
 
 
 class Paint:
@@ -31,6 +32,23 @@ class Paint:
         """Return one line of text from a file, safe and not wider than the screen."""
         text = indent + visible(text)
         return text if self.width is None else clip(text, self.width)
+
+    def marked(self, text: str, marks: Sequence[tuple[int, int]], indent: str = "") -> str:
+        """Return one line as `line` does, with some places of the text bold and underlined where colour is wanted."""
+        if not self.color or not marks:
+            return self.line(text, indent)
+        shown, at, left = indent, 0, (self.width or 1 << 30) - len(indent)
+        for start, end in [*marks, (len(text), len(text))]:
+            for part, mark in ((text[at:start], False), (text[start:end], True)):
+                part = visible(part)
+                if cell_width(part) > left:
+                    part = clip(part, max(left, 0))
+                left -= cell_width(part)
+                shown += f"{_MARK}{part}{_UNMARK}" if mark and part else part
+            at = end
+            if left <= 0:
+                break
+        return shown
 
     def columns(
         self, rows: Iterable[Sequence[str]], *, indent: str = "  ", alerts: Mapping[int, int] | None = None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory.monitoring.ledger import Ledger
     from memory.monitoring.overview import Standing
     from memory.monitoring.watching import Watch
+    from memory.workspace import Workspace
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
@@ -36,13 +37,13 @@ def standings_of(session: Session) -> tuple[Standing, ...]:
     return standings(session.workspace, session.snapshot, session.now, trust)
 
 
-def ways() -> Ways:
-    """Return what a watch of this process reaches: its environment and the person's channels."""
+def ways(workspace: Workspace) -> Ways:
+    """Return what a watch over a workspace reaches: the environment and the person's channels."""
     from app.places import config_home
     from memory.monitoring.channels import Addresses
     from memory.monitoring.keep import Ways
 
-    return Ways(os.environ, Addresses(config_home(os.environ), os.environ))
+    return Ways(os.environ, Addresses(config_home(os.environ), os.environ, workspace=workspace.root))
 
 
 def watch(
@@ -58,7 +59,7 @@ def watch(
         session.workspace,
         trust_of(session.workspace, config_home(os.environ)),
         session.now,
-        ways(),
+        ways(session.workspace),
         names=names,
         everything=everything,
         heartbeat=heartbeat,

@@ -47,8 +47,8 @@ def _pane_actions() -> Iterator[Action]:
         )
 
 
-_ENTRY, _TASK, _LIST, _UPKEEP, _PANE, _APP = "Entries", "Tasks", "List", "Maintenance", "Panes", "Application"
-_CONSENT = "Consent"
+_ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
+_UPKEEP, _PANE, _APP = "Maintenance", "Panes", "Application"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -67,6 +67,39 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "entry.edit", ("e",), "entries", "edit", "edit", "Edit the entry in a form", _ENTRY, needs="editing", shown=True
+    ),
+    Action(
+        "change.revert",
+        ("X",),
+        "reverting",
+        "revert",
+        "take back",
+        "Take back the change under the cursor, whoever made it; shows first what that does",
+        _HISTORY,
+        needs="change",
+        shown=True,
+    ),
+    Action(
+        "entry.restore",
+        ("B",),
+        "reverting",
+        "restore",
+        "bring back",
+        "Bring the archived entry back to where it came from",
+        _HISTORY,
+        needs="archived",
+        shown=True,
+    ),
+    Action(
+        "draft.resume",
+        ("w",),
+        "drafting",
+        "resume",
+        "go on writing",
+        "Go on with a form that was never saved",
+        _ENTRY,
+        needs="draft",
+        shown=True,
     ),
     Action("task.start", ("s",), "tasks", "start", "start", "Start the task", _TASK, needs="task.start", shown=True),
     Action(
@@ -112,6 +145,15 @@ ACTIONS: tuple[Action, ...] = (
         _LIST,
         needs="pane",
         shown=True,
+    ),
+    Action(
+        "app.search",
+        ("ctrl+f",),
+        "searching",
+        "open",
+        "search",
+        "Search everything: all files and the archive",
+        _LIST,
     ),
     Action(
         "upkeep.archive",
@@ -181,11 +223,31 @@ ACTIONS: tuple[Action, ...] = (
         needs="item",
     ),
     Action("change.redo", ("U",), "changing", "redo", "redo", "Bring back what you undid last", _ENTRY),
+    Action(
+        "entry.history",
+        ("H",),
+        "versions",
+        "show",
+        "history",
+        "Show the versions of the entry, who made them, and bring one back",
+        _HISTORY,
+        needs="versions",
+    ),
+    Action(
+        "draft.discard",
+        (),
+        "drafting",
+        "discard",
+        "discard draft",
+        "Throw away a form that was never saved; asks first",
+        _ENTRY,
+        needs="draft",
+    ),
     Action("task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task"),
     Action("task.lower", ("minus",), "tasks", "shift", "lower", "Lower the task's priority", _TASK, (-1,), "task"),
     Action("task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs="task"),
     Action("task.assign", ("at",), "tasks", "assign", "assign", "Say who does the task", _TASK, needs="task"),
-    Action("task.why", ("w",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs="task"),
+    Action("task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs="task"),
     Action(
         "task.left",
         ("less_than_sign", "shift+left"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memory.errors import MemdeckError
 
-from .messages import Changed, ChangeFailed
+from .messages import Changed, ChangeFailed, Done
 from .part import Part
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
+T = TypeVar("T")
 ACTOR = "human"
 """In whose name the application changes files."""
 
@@ -28,7 +29,8 @@ class Changing(Part):
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is being written."""
         super().__init__(app)
-        self._one = threading.Lock()
+        self.one = threading.Lock()
+        """Held while something is written: one change at a time."""
         self._waiting = 0
 
     @property
@@ -51,7 +53,7 @@ class Changing(Part):
         def write() -> Outcome:
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
-        self._run(write, then, otherwise)
+        self.run(write, then, otherwise)
 
     def begin(self) -> None:
         """Something is about to be written; `Changed`, `ChangeFailed` or `Done` ends it."""
@@ -60,6 +62,23 @@ class Changing(Part):
     def end(self) -> None:
         """It is written, or not."""
         self._waiting -= 1
+
+    def ask(self, work: Callable[[], T], then: Callable[[T], None], otherwise: Callable[[MemdeckError], bool]) -> None:
+        """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error."""
+        app = self.app
+        self.begin()
+
+        def run() -> None:
+            try:
+                found = work()
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, otherwise))
+            except Exception as error:
+                app.post_message(ChangeFailed(MemdeckError("internal", f"{type(error).__name__}: {error}"), otherwise))
+            else:
+                app.post_message(Done(found, then))
+
+        app.run_worker(run, group="change", thread=True, exit_on_error=False)
 
     def undo(self) -> None:
         """Take back the last change."""
@@ -86,22 +105,22 @@ class Changing(Part):
                 return True
             return False
 
-        self._run(write, None, otherwise)
+        self.run(write, None, otherwise)
 
-    def _run(
+    def run(
         self,
         write: Callable[[], Outcome],
-        then: Callable[[Outcome], None] | None,
-        otherwise: Callable[[MemdeckError], bool] | None,
+        then: Callable[[Outcome], None] | None = None,
+        otherwise: Callable[[MemdeckError], bool] | None = None,
     ) -> None:
+        """Write in a worker; `then` and `otherwise` as in `change`."""
         app = self.app
         self.begin()
 
         def work() -> None:
             try:
-                with self._one, app.noticing.lock:
+                with self.one:
                     outcome = write()
-                    app.noticing.wrote(outcome.change)
             except MemdeckError as error:
                 app.post_message(ChangeFailed(error, otherwise))
             except Exception as error:

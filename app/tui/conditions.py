@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from widgets.pane import Pane
@@ -25,6 +26,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
+    if needs == "draft":
+        return bool(app.left_drafts)
     if pane is None or pane.contents is None:
         return False
     return NEEDS[needs](pane)
@@ -63,12 +66,56 @@ def tasks_of(pane: Pane) -> list[Task]:
     return []
 
 
+@dataclass(frozen=True, slots=True)
+class Versioned:
+    """An entry whose history can be shown: by its ref, or (no ref) by the words of its line in a file."""
+
+    title: str
+    ref: str | None
+    file: str = ""
+    words: str = ""
+
+
+def versioned(pane: Pane) -> Versioned | None:
+    """The entry under the cursor if it has a history; None: it has none.
+
+    A row of the brief stands for the entry that it leads to, a change for the first entry that it touched.
+    """
+    item = pane.current()
+    if item is None:
+        return None
+    if pane.pane_id == "changes":
+        return next((Versioned(one.title, one.ref) for one in item.entries if one.ref), None)
+    ref = pane.copied_ref(item)
+    kind, mark, _ = ref.partition("#")
+    plan = getattr(item, "plan", None)
+    whole = plan if plan is not None else item
+    title = str(getattr(whole, "title", "") or getattr(whole, "name", ""))
+    if mark and kind in VERSIONED:
+        return Versioned(title, ref)
+    found = [str(getattr(item, name, "") or "") for name in LINES.get(pane.pane_id, ())]
+    words = next((text for text in found if text), "")
+    return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(item, "line") else None
+
+
+VERSIONED = ("tasks", "journal", "plans", "monitors")
+"""The kinds of entries that keep a name of their own through the log."""
+
+LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}
+"""What the line of an item is known by in panes whose items are single lines."""
+
+
 def _leave(pane: Pane) -> bool:
     return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
 
 
 def _is_board(pane: Pane) -> bool:
     return getattr(pane, "board", None) is not None and _item(pane)
+
+
+def _restorable(pane: Pane) -> bool:
+    item = pane.current() if pane.pane_id == "archive" else None
+    return item is not None and hasattr(item, "at")
 
 
 NEEDS: dict[str, Callable[[Pane], bool]] = {
@@ -86,6 +133,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
     "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
     "board": _is_board,
+    "change": lambda pane: pane.pane_id == "changes" and _item(pane),
+    "archived": _restorable,
+    "versions": lambda pane: versioned(pane) is not None,
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

@@ -27,21 +27,26 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
 def edit_text(text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]]) -> str:
     """Let the person edit a text and return it; bytes that are not UTF-8 come back as they were.
 
-    `hand_over` gives the terminal away for as long as the editor runs. Raises MemdeckError `editor.failed`,
+    `hand_over` gives the terminal away for as long as the editor runs. It is looked for in the absolute folders of
+    PATH: the current one may be a workspace. Raises MemdeckError `editor.failed`,
     `editor.missing` where no editor ran, `editor.command`; then nothing was changed.
     """
     import subprocess
 
+    from memory.programs import find_program
     from memory.storage import fsio
 
     command = editor_command(environ)
+    program = find_program(command[0], environ.get("PATH") or os.defpath)
+    if program is None:
+        raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
     folder = fsio.temporary_folder("memdeck-edit-")
     try:
         path = os.path.join(folder, NAME)
         fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
         try:
             with hand_over():
-                done = subprocess.run([*command, path], check=False, env=dict(environ))
+                done = subprocess.run([program, *command[1:], path], check=False, env=dict(environ))
         except OSError as error:
             raise MemdeckError(
                 "editor.missing", f"{command[0]} cannot be started: {error.strerror}", "set $EDITOR to your editor"

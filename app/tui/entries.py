@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, MemdeckError
@@ -12,7 +11,6 @@ from .part import Part
 if TYPE_CHECKING:
     from memory.workspace import Outcome
     from widgets.pane import Pane
-    from widgets.pane_plans import FormPlan, Values
 
 
 LONGEST_VALUE = 200_000
@@ -32,9 +30,10 @@ class Entries(Part):
 
     def add(self) -> None:
         """A new entry."""
-        plan = self._pane.adding(self.app.clock())
+        pane = self._pane
+        plan = pane.adding(self.app.clock())
         if plan is not None:
-            self._fill_in(plan)
+            self.app.filling.begin(pane, plan)
 
     def edit(self) -> None:
         """The entry under the cursor."""
@@ -46,106 +45,10 @@ class Entries(Part):
         elif any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
             self.app.say("This entry is too long for a form; E opens it in $EDITOR.")
         else:
-            self._fill_in(plan, item=item)
+            self.app.filling.begin(pane, plan, item)
 
-    def fill_in(self, plan: FormPlan, item: Any) -> None:
-        """Show a form that another part made, about an entry."""
-        self._fill_in(plan, item=item)
-
-    def _fill_in(self, plan: FormPlan, *, item: Any = None, draft: Mapping[str, str] | None = None) -> None:
-        """Show the form; what was typed stays typed until it is written or thrown away on purpose."""
-        from widgets.forms import Form
-
-        pane = self._pane
-
-        def check(values: Values) -> Mapping[str, str]:
-            found = dict(plan.check(values)) if plan.check else {}
-            return found or self._try(plan, values, existing=item is not None)
-
-        def saved(values: Values | None) -> None:
-            if values is None:
-                return
-            changed = changes_of(plan, values)
-            if not changed:
-                self.app.say("Nothing was changed.")
-                return
-            build = plan.build(changed, values, self.app.clock())
-
-            def otherwise(error: MemdeckError) -> bool:
-                if isinstance(error, ConflictError):
-                    self._conflict(error, pane, plan, item, values)
-                else:
-                    self.app.say_error(error)
-                    self._fill_in(plan, item=item, draft=values)
-                return True
-
-            self.app.changing.change(plan.operation, build, then=self._go_to, otherwise=otherwise)
-
-        form = Form(plan.title, plan.fields, check=check, draft=draft, focus=plan.focus)
-        self.app.push_screen(form, saved)
-
-    def _try(self, plan: FormPlan, values: Values, *, existing: bool) -> Mapping[str, str]:
-        """Errors of the edit itself, tried on the files as they were last seen."""
-        snapshot = self._pane.snapshot
-        changed = changes_of(plan, values)
-        if snapshot is None or not changed:
-            return {}
-        try:
-            plan.build(changed, values, self.app.clock())(snapshot)
-        except ConflictError:
-            return {}  # Asked when it is written.
-        except MemdeckError as error:
-            if existing and error.code.endswith(".not_found"):
-                return {"": "somebody removed or renamed this entry meanwhile; copy what you need, Esc leaves"}
-            field = str(error.details.get("field", ""))
-            names = {spec.name for spec in plan.fields}
-            return {field if field in names else "": f"{error.message}; {error.hint}" if error.hint else error.message}
-        return {}
-
-    def _conflict(self, error: ConflictError, pane: Pane, plan: FormPlan, item: Any, values: Values) -> None:
-        """Somebody else changed the same fields: show theirs and mine, and go on from theirs with what was typed."""
-        from widgets.dialogs import Preview
-        from widgets.pieces import Line, Piece, line
-
-        fresh = None if item is None or pane.snapshot is None else self._fresh(pane, item)
-        again = None if fresh is None else pane.editing(fresh, self.app.clock())
-        theirs = {} if again is None else {spec.name: spec.value for spec in again.fields}
-        lines: list[Line] = [line(error.message), ()]
-        for spec in plan.fields:
-            mine = values[spec.name]
-            if mine == spec.value and theirs.get(spec.name, spec.value) == spec.value:
-                continue
-            lines.append(line(Piece(spec.label, "heading")))
-            for name, text in (("was", spec.value), ("theirs", theirs.get(spec.name, "")), ("mine", mine)):
-                lines.append(line(Piece(f"  {name:<7}", "muted"), text.replace("\n", " ⏎ ") or "-"))
-        if again is None:
-            lines += [(), line("The entry is gone; what you typed can be copied from here.")]
-
-        def answered(go_on: bool | None) -> None:
-            if go_on and again is not None:
-                names = {spec.name for spec in again.fields}
-                mine = {name: value for name, value in changes_of(plan, values).items() if name in names}
-                self._fill_in(again, item=fresh, draft=mine)
-
-        self.app.push_screen(
-            Preview(
-                "Somebody else changed this entry",
-                lines,
-                summary="Enter: go on with their version and what you typed. Esc: leave theirs.",
-                applicable=again is not None,
-            ),
-            answered,
-        )
-
-    def _fresh(self, pane: Pane, item: Any) -> Any | None:
-        """The entry as it is in the files now."""
-        workspace = self.app.workspace
-        assert workspace is not None
-        pane.show(workspace.snapshot(), self.app.clock())
-        ref = pane.ref(item)
-        return pane.find(ref)
-
-    def _go_to(self, outcome: Outcome) -> None:
+    def go_to(self, outcome: Outcome) -> None:
+        """Put the cursor on the entry that a change was about."""
         pane = self._pane
         if outcome.ref is not None:
             pane.go_to(outcome.ref)
@@ -205,20 +108,34 @@ class Entries(Part):
             return
 
         def otherwise(error: MemdeckError) -> bool:
-            self._ask_again(error, pane, item, original, text)
+            if isinstance(error, ConflictError):
+                self.app.looking.request(lambda: self.app.conflicts.source(pane, item, text))
+            elif error.code.endswith(".not_found"):
+                self.app.looking.request(lambda: self._source_gone(pane, item, original, text))
+            else:
+                self._ask_again(error, pane, item, original, text)
             return True
 
-        self.app.changing.change(f"{pane.pane_id}.source", build, then=self._go_to, otherwise=otherwise)
+        self.app.changing.change(f"{pane.pane_id}.source", build, then=self.go_to, otherwise=otherwise)
+
+    def _source_gone(self, pane: Pane, item: Any, original: str, text: str) -> None:
+        """The entry that was in the editor is not there any more."""
+
+        def renamed(fresh: Any) -> None:
+            if pane.source_text(fresh) == original:
+                self._write_source(pane, fresh, original, text)
+            else:
+                self.app.conflicts.source(pane, item, text, fresh)
+
+        self.app.conflicts.gone(pane, item, text, title=str(getattr(item, "title", "")), renamed=renamed, source=text)
 
     def _ask_again(self, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:
         """The text cannot be written as it is: edit it again, or throw it away on purpose."""
         from widgets.dialogs import Confirm
 
-        fresh = self._fresh(pane, item) if isinstance(error, ConflictError) else item
-
         def answered(again: bool | None) -> None:
             if again:
-                self._in_editor(pane, fresh if fresh is not None else item, original, text)
+                self._in_editor(pane, item, original, text)
             else:
                 self.app.copy_to_clipboard(text)
                 self.app.say("The text is in the clipboard.")
@@ -249,8 +166,3 @@ class Entries(Part):
         else:
             self.app.copy_to_clipboard("".join(texts))
             self.app.say("Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")
-
-
-def changes_of(plan: FormPlan, values: Mapping[str, str]) -> Values:
-    """The values that differ from what the form was given."""
-    return {spec.name: values[spec.name] for spec in plan.fields if values.get(spec.name, spec.value) != spec.value}

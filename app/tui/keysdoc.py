@@ -55,20 +55,24 @@ def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
 def _widgets() -> Iterator[tuple[str, list[Binding]]]:
     """The parts that have keys of their own."""
     from widgets.board import Board
+    from widgets.choices import Choices
     from widgets.choose import Choose
     from widgets.consent import ConsentScreen
     from widgets.detail import Detail
     from widgets.dialogs import Confirm, Preview, Prompt
+    from widgets.entry_history import EntryHistory
     from widgets.filter_bar import FilterBar
     from widgets.forms import Form
     from widgets.inputs import Choice
     from widgets.line_list import LineList
     from widgets.line_view import LineView
     from widgets.panes.task_calendar import Calendar
+    from widgets.three_way import ThreeWay, ThreeWayView
     from widgets.year import YearScreen
 
     from .help import Help
     from .palette import Palette
+    from .search import SearchScreen
     from .start import StartScreen
 
     for name, owner in (
@@ -86,7 +90,12 @@ def _widgets() -> Iterator[tuple[str, list[Binding]]]:
         ("In a menu", Choose),
         ("In a plan before it is applied", Preview),
         ("In a question about running something", ConsentScreen),
+        ("Where both changed the same", ThreeWay),
+        ("Between the fields of that", ThreeWayView),
+        ("Where an entry is gone", Choices),
+        ("In the history of an entry", EntryHistory),
         ("In the palette", Palette),
+        ("In the search", SearchScreen),
         ("In the help", Help),
         ("On the start screen", StartScreen),
     ):

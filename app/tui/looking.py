@@ -21,7 +21,6 @@ from .messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFai
 from .part import Part
 
 if TYPE_CHECKING:
-    from memory.document import Document
     from memory.files.snapshot import Snapshot
     from memory.storage.watch import Watcher
     from widgets.pane_plans import Badge
@@ -46,11 +45,6 @@ REST_SECONDS = 2.0
 
 COLLECT_SECONDS = 300.0
 """How often it is looked for where no entry changed."""
-
-
-def documents_of(snapshot: Snapshot, pane: Pane) -> dict[str, Document]:
-    """The documents that a pane shows, by file."""
-    return {name: snapshot.document(name) for name in pane.files if not name.endswith("/")}
 
 
 def _size(folder: Path, names: Iterable[str]) -> int:
@@ -108,7 +102,7 @@ class Looking(Part):
             except (MemdeckError, OSError) as error:
                 self.failed(LookFailed(error))
             else:
-                self.looked(Looked(pane, contents, documents_of(snapshot, pane)))
+                self.looked(Looked(pane, contents))
                 pane.focus_list()
                 # What is counted for the sidebar and the header waits until the titles stand on the screen.
                 pane.call_after_refresh(self._after_first_frame)
@@ -151,9 +145,10 @@ class Looking(Part):
             assert app.workspace is not None
             snapshot = app.workspace.snapshot()
             now = app.clock()
-            app.noticing.compare(snapshot, app.workspace.store.history, now)
+            if pane.pane_id == "changes":
+                app.noticing.look(now)
             contents = pane.read(snapshot, now)
-            app.post_message(Looked(pane, contents, documents_of(snapshot, pane)))
+            app.post_message(Looked(pane, contents))
             if "tasks.md" in pane.files:
                 # The detail asks for a ref with each key; here they are all worked out before many keys came.
                 snapshot.tasks.name_all()
@@ -162,9 +157,13 @@ class Looking(Part):
             def go_on() -> bool:
                 return self._go_on(worker, large)
 
+            if pane.pane_id != "changes" and go_on():
+                app.noticing.look(now)
             for step in (self._count, self._brief):
                 if go_on():
                     step(snapshot, now)
+            if go_on():
+                app.drafting.look()
             if pane.pane_id not in self._warmed and go_on():
                 self._warmed.add(pane.pane_id)
                 pane.warm(go_on)
@@ -219,7 +218,6 @@ class Looking(Part):
             self._collect_at = 0.0
         self._arrived = self._arrived or first
         self._fresh.add(pane.pane_id)
-        self.app.noticing.remember(message.documents)
         self.show_badges()
         if pane is self.app.navigation.pane:
             if first:
@@ -312,9 +310,8 @@ class Looking(Part):
 
         app.run_worker(start, group="watch", thread=True, exit_on_error=False)
 
-    def files_changed(self, names: frozenset[str]) -> None:
-        """Files changed: look again, and find out later who it was."""
-        self.app.noticing.files_changed(names)
+    def files_changed(self, names: frozenset[str]) -> None:  # noqa: ARG002
+        """Files changed: look again; who it was is noted after the look."""
         self.request()
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
@@ -34,9 +35,10 @@ from .listing import Listing
 from .looking import Looking
 from .morning import Morning
 from .navigation import NAMES, Navigation
-from .noticing import Noticing
+from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .searching import Searching
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -44,9 +46,18 @@ from .views import Views
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
+    from memory.storage.drafts import Draft
     from memory.workspace import Workspace
     from widgets.board import Board
+    from widgets.forms import Form
     from widgets.panes import PaneName
+    from widgets.panes.brief import BriefPane
+
+    from .conflicts import Conflicts
+    from .drafting import Drafting
+    from .filling import Filling
+    from .reverting import Reverting
+    from .versions import Versions
 
 FIRST_PANE = "tasks"
 """What opens in a workspace that was never open before."""
@@ -122,6 +133,9 @@ class MemdeckApp(App[int]):
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
         self.overlays = Overlays(self)
+        self.left_drafts: tuple[Draft, ...] = ()
+        """Forms that were never saved, newest first."""
+        self.searching = Searching(self)
         self.remembering = Remembering(self)
         self.typing_ahead = TypeAhead(self)
         first = None
@@ -133,6 +147,43 @@ class MemdeckApp(App[int]):
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = THEMES[0].name
+
+    # Parts that nobody needs before the first frame; each is imported with its first use.
+
+    @cached_property
+    def reverting(self) -> Reverting:
+        """Takes changes back."""
+        from .reverting import Reverting
+
+        return Reverting(self)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Shows the history of an entry."""
+        from .versions import Versions
+
+        return Versions(self)
+
+    @cached_property
+    def drafting(self) -> Drafting:
+        """Keeps what is typed."""
+        from .drafting import Drafting
+
+        return Drafting(self)
+
+    @cached_property
+    def filling(self) -> Filling:
+        """Opens and writes forms."""
+        from .filling import Filling
+
+        return Filling(self)
+
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """Asks where two changed the same."""
+        from .conflicts import Conflicts
+
+        return Conflicts(self)
 
     @property
     def zone(self) -> tzinfo:
@@ -182,9 +233,16 @@ class MemdeckApp(App[int]):
             self.navigation.open_pane(FIRST_PANE, remember=False)
 
     def _leave(self) -> None:
-        """Keep what is remembered, stop watching."""
+        """Keep what is typed and what is remembered, stop watching."""
+        self._keep_typed()
         self.remembering.keep()
         self.looking.stop()
+        self.searching.stop()
+
+    def _keep_typed(self) -> None:
+        """Write what stands in a form; where no form was opened there is nothing to write."""
+        if "drafting" in self.__dict__:
+            self.drafting.save_now()
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
@@ -196,12 +254,20 @@ class MemdeckApp(App[int]):
             self._leave()
         super().exit(*args, **kwargs)  # type: ignore[arg-type]
 
+    def _handle_exception(self, error: Exception) -> None:
+        """An error that nobody expected ends the application; what is typed is kept."""
+        self._keep_typed()
+        super()._handle_exception(error)
+
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
         pane_type = name.load()
         if name.id == "changes":
-            return pane_type(self.noticing.newest_first)  # type: ignore[call-arg]
-        return pane_type()
+            return pane_type(LogSource(self))  # type: ignore[call-arg]
+        pane = pane_type()
+        if name.id == "brief" and self.left_drafts:
+            pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
+        return pane
 
     def _tick(self) -> None:
         """Time went by: what is due or overdue may look different."""
@@ -275,6 +341,14 @@ class MemdeckApp(App[int]):
         self.looking.failed(message)
         self.desk.header.alerts = (line(Piece(f"not read: {visible(str(message.error))[:60]}", "alert")),)
 
+    def on_noticed(self, message: messages.Noticed) -> None:
+        """The change log is up to date."""
+        self.noticing.noticed(message)
+
+    def on_drafted(self, message: messages.Drafted) -> None:
+        """Drafts were found that nobody saved."""
+        self.drafting.found(message.drafts)
+
     def on_look_ended(self, message: messages.LookEnded) -> None:  # noqa: ARG002
         """The reading worker is free."""
         self.looking.ended()
@@ -282,6 +356,7 @@ class MemdeckApp(App[int]):
     def on_files_changed(self, message: messages.FilesChanged) -> None:
         """The watcher saw something."""
         self.looking.files_changed(message.names)
+        self.searching.files_changed()
 
     def on_changed(self, message: messages.Changed) -> None:
         """A change was written."""
@@ -291,12 +366,28 @@ class MemdeckApp(App[int]):
         """A change was not written."""
         self.changing.failed(message)
 
+    def on_found(self, message: messages.Found) -> None:
+        """A search has an answer."""
+        self.searching.found(message)
+
+    def on_indexed(self, message: messages.Indexed) -> None:
+        """The index of search is up to date."""
+        self.searching.indexed(message)
+
     def on_done(self, message: messages.Done) -> None:
         """A worker has a result."""
         self.changing.end()
         message.then(message.result)
 
     # Messages of widgets
+
+    def on_form_edited(self, message: Form.Edited) -> None:
+        """Something was typed into a form."""
+        self.drafting.edited(message.form, message.values)
+
+    def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
+        """A draft of the brief was chosen."""
+        self.drafting.resume(message.draft)
 
     def on_pane_jump(self, message: Pane.Jump) -> None:
         """A link was followed."""

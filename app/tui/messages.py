@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.news import News
     from memory.problems import Problem
+    from memory.recall import Answer
+    from memory.storage.drafts import Draft
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
@@ -21,11 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Looked(Message):
-    """A worker read the files for a pane; `outside` names entries that somebody else changed, by file."""
+    """A worker read the files for a pane."""
 
     pane: Pane
     contents: Contents
-    documents: Mapping[str, Any]
 
 
 @dataclass
@@ -51,10 +52,40 @@ class Briefed(Message):
 
 
 @dataclass
+class Noticed(Message):
+    """The change log is up to date; how many changes there were since the start, and what is wrong with the log."""
+
+    count: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Drafted(Message):
+    """Forms that were never saved, newest first."""
+
+    drafts: tuple[Draft, ...]
+
+
+@dataclass
 class LookFailed(Message):
     """The files could not be read."""
 
     error: Exception
+
+
+@dataclass
+class Found(Message):
+    """A worker has the answer to a question of the search screen."""
+
+    answer: Answer
+    number: int
+
+
+@dataclass
+class Indexed(Message):
+    """The index of search is up to date; `done` False: there is none."""
+
+    done: bool
 
 
 @dataclass

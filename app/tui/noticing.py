@@ -1,184 +1,100 @@
-"""Noticing: what changed since the start and who did it, told apart by the bytes that we wrote ourselves."""
+"""Noticing: keeps the change log whole. What other programs did is noted after each look, in the thread that reads."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.errors import MemdeckError
+
+from .messages import Noticed
 from .part import Part
 
 if TYPE_CHECKING:
-    from memory.document import Document
-    from memory.files.snapshot import Snapshot
-    from memory.storage import Change, History
-    from widgets.panes.changes import SeenChange
+    from memory.storage.records import Record
+    from widgets.panes.changes import LoggedChange
 
     from .memdeck_app import MemdeckApp
 
-INSIDE = "memory/"
-"""What paths of the store begin with where files of the memory folder have their plain names."""
-
-RECENT = 200
-"""How many of the newest changes are looked through for our own."""
-LONGEST_MATCH = 3000
-"""The most lines that are compared with each other; more are shown as one block."""
-LONGEST_DIFF = 400
-"""Lines of one change that are kept to be looked at."""
-
 
 class Noticing(Part):
-    """Keeps the list of changes of this session; `lock` is held while we write, so that we know our own."""
+    """Counts what changed since memdeck was opened, and says once what is wrong with the log."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing changed yet."""
         super().__init__(app)
-        self.lock = threading.Lock()
-        self._changes: list[SeenChange] = []
-        self._known: dict[str, Document] = {}
-        self._suspects: set[str] = set()
-        self._number = 0
+        self.count = 0
+        self._first: int | None = None
+        self._said: set[str] = set()
 
-    @property
-    def count(self) -> int:
-        """How many changes there were."""
-        return len(self._changes)
+    def look(self, now: datetime) -> bool:
+        """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
+        workspace = self.app.workspace
+        assert workspace is not None
+        history = workspace.store.history
+        found = 0
+        with suppress(MemdeckError):
+            if self._first is None:
+                self._first = history.state()[0]
+            found = workspace.notice(now)
+        newest = history.state()[0]
+        warnings = tuple(warning for warning in history.warnings if warning not in self._said)
+        self._said.update(warnings)
+        self.app.post_message(Noticed(max(0, newest - (self._first or 0)), warnings))
+        return found > 0
 
-    def newest_first(self) -> tuple[SeenChange, ...]:
-        """Return all changes; safe in any thread."""
-        return tuple(reversed(self._changes))
-
-    def files_changed(self, names: Iterable[str]) -> None:
-        """Files to compare with the next look."""
-        self._suspects.update(names)
-
-    def wrote(self, change: Change) -> None:
-        """Note a change of our own; in the thread that wrote it, under the lock."""
-        from widgets.panes.changes import FileLines, SeenChange
-
-        if not change.files:
-            return
-        files = tuple(
-            FileLines(file.path.removeprefix(INSIDE), line_difference(file.before or b"", file.after or b""))
-            for file in change.files
-        )
-        self._mark(change.undoes, True)
-        self._mark(change.redoes, False)
-        self._changes.append(
-            SeenChange(change.id, change.time, change.actor, change.summary, change.operation, files=lambda: files)
-        )
-
-    def maintained(self, change_id: str, time: datetime, summary: str, titles: Sequence[str]) -> None:
-        """Note what maintenance moved; its files are too long to keep their lines."""
-        from widgets.panes.changes import SeenChange
-
-        self._changes.append(SeenChange(change_id, time, "human", summary, "maintain", titles=tuple(titles)))
-
-    def compare(self, snapshot: Snapshot, history: History, now: datetime) -> bool:
-        """Find out which of the files that changed were written by others; in the thread that reads.
-
-        True when something new stands in the list.
-        """
-        from memory.storage.log import digest
-
-        names, self._suspects = self._suspects, set()
-        if not names:
-            return False
-        found = False
-        with self.lock:
-            ours = _identities(history)
-        for name in sorted(names):
-            old = self._known.get(name)
-            new = snapshot.document(name)
-            self._known[name] = new
-            data = new.dump()
-            if old is new or (INSIDE + name, digest(data)) in ours:
-                continue
-            if old is not None and old.dump() == data:
-                continue
-            self._number += 1
-            self._changes.append(_foreign(f"outside-{self._number}", name, old, new, now))
-            found = True
-        return found
-
-    def remember(self, documents: Mapping[str, Document]) -> None:
-        """Keep what files look like, to tell later what is different."""
-        for name, document in documents.items():
-            self._known[name] = document
-
-    def _mark(self, change_id: str | None, undone: bool) -> None:
-        for index, change in enumerate(self._changes):
-            if change.ref == change_id:
-                self._changes[index] = replace(change, undone=undone)
+    def noticed(self, message: Noticed) -> None:
+        """Show how much is new; in the application's thread."""
+        if message.count != self.count:
+            self.count = message.count
+            self.app.looking.show_badges()
+        for warning in message.warnings:
+            self.app.say(warning, title="History", severity="warning")
 
 
-def _identities(history: History) -> set[tuple[str, tuple[int, bytes] | None]]:
-    """All states of files that this process wrote or started from."""
-    return {
-        (file.path, state)
-        for record in history.list(RECENT)
-        for file in record.files
-        for state in (file.before, file.after)
-    }
+class LogSource:
+    """The change log as the changes pane asks for it; called in threads."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is read yet."""
+        self._app = app
+
+    def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
+        """The newest changes before a place, newest first."""
+        from memory.changes import list_changes
+
+        workspace = self._app.workspace
+        return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
+
+    def stamp(self) -> object:
+        """The newest change, and how many are undone."""
+        workspace = self._app.workspace
+        return None if workspace is None else workspace.store.history.state()
+
+    def told(self, ref: str) -> Sequence[object]:
+        """What a change did, entry by entry."""
+        from memory.changes import views_of
+
+        workspace = self._app.workspace
+        return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
 
 
-def _foreign(ref: str, name: str, old: Document | None, new: Document, now: datetime) -> SeenChange:
-    """What somebody else did to a file: the entries that are different, and their lines."""
-    from widgets.panes.changes import FileLines, SeenChange
+def logged(record: Record) -> LoggedChange:
+    """A change of the log as the pane lists it."""
+    from memory.changes import file_name
+    from widgets.panes.changes import ChangedEntry, LoggedChange
 
-    if old is None:
-        return SeenChange(ref, now, "outside", f"changed {name}")
-    before, after = _entries(old), _entries(new)
-    added = [title for text, title in after.items() if text not in before]
-    gone = [title for text, title in before.items() if text not in after]
-    titles = tuple(dict.fromkeys((*added, *(title for title in gone if title not in added))))
-    lines = line_difference(old.dump(), new.dump())
-    what = titles[0] if len(titles) == 1 else f"{len(titles)} entries" if titles else name
-    summary = f"{name}: {what}" if titles else f"changed {name}"
-    return SeenChange(ref, now, "outside", summary, titles=titles, files=lambda: (FileLines(name, lines),))
-
-
-def _entries(document: Document) -> dict[bytes, str]:
-    return {entry.raw.rstrip(): entry.title for _, section in document.all_sections() for entry in section.entries}
-
-
-def line_difference(before: bytes, after: bytes) -> tuple[str, ...]:
-    """The lines that differ, removed ones with `-`, added ones with `+` in front, the headings around them with a
-    space; at most `LONGEST_DIFF`.
-    """
-    from difflib import SequenceMatcher
-
-    old, new = _split(before), _split(after)
-    head = next((index for index, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), None)
-    if head is None:
-        head = min(len(old), len(new))
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(middle_old), len(middle_new)) > LONGEST_MATCH:
-        changes = [("replace", 0, len(middle_old), 0, len(middle_new))]
-    else:
-        changes = list(SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes())
-    lines: list[str] = []
-    shown = -1  # the last heading that was shown, so that each comes once
-    for kind, start, end, start_new, end_new in changes:
-        if kind == "equal":
-            continue
-        heading = next((at for at in range(head + start_new - 1, -1, -1) if new[at].startswith("### ")), -1)
-        opens = [*middle_old[start : start + 1], *middle_new[start_new : start_new + 1]]
-        if heading > shown and not any(text.startswith("#") for text in opens):
-            shown = heading
-            lines.append(" " + new[heading])
-        lines += ["-" + text for text in middle_old[start:end]]
-        lines += ["+" + text for text in middle_new[start_new:end_new]]
-        if len(lines) > LONGEST_DIFF:
-            break
-    return tuple(lines[:LONGEST_DIFF])
-
-
-def _split(data: bytes) -> list[str]:
-    text = data.decode("utf-8", "surrogateescape")
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+    return LoggedChange(
+        record.id,
+        record.seq,
+        record.time,
+        record.actor,
+        record.summary or record.operation,
+        record.operation,
+        record.undone_by,
+        record.kept,
+        tuple(file_name(path) for path in record.paths),
+        tuple(ChangedEntry(file_name(one.file), one.ref, one.title, one.kind) for one in record.touched),
+    )

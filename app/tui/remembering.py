@@ -56,6 +56,12 @@ class Remembering(Part):
             return None
         return found if found is not None and found.tzinfo is not None else None
 
+    @property
+    def searches(self) -> list[str]:
+        """The queries of the search screen, the newest first."""
+        found = self._read().get("searches")
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Position, filter and sort of a pane."""
         panes = self._read().get("panes")
@@ -101,7 +107,9 @@ class Remembering(Part):
         for name, mounted in self.app.navigation.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        self._write({**self._read(), "pane": pane.pane_id, "panes": panes, "looked": self.app.clock().isoformat()})
+        searches = [one[:LONGEST] for one in self.app.searching.history]
+        looked = self.app.clock().isoformat()
+        self._write({**self._read(), "pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked})
 
     def _write(self, values: Mapping[str, Any]) -> None:
         """Put everything that is remembered into its file."""

@@ -6,17 +6,22 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.errors import ConflictError
 from widgets.panes.chain import chain
 
 from .conditions import tasks_of
 from .part import Part
 
 if TYPE_CHECKING:
+    from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
     from memory.workspace import Outcome
     from widgets.pane_plans import Build
+
+Otherwise = Callable[["MemdeckError"], bool]
+"""What deals with an error; False: somebody else has to."""
 
 One = Callable[["Snapshot", str, datetime], "Edit"]
 """An edit of one task, given its ref and the time."""
@@ -30,7 +35,16 @@ class TaskVerbs(Part):
         assert pane is not None
         return [task for task in tasks_of(pane) if not sections or task.section in sections]
 
-    def _apply(self, verb: str, tasks: list[Task], one: One, *, stay: bool = False, follow: bool = False) -> None:
+    def _apply(
+        self,
+        verb: str,
+        tasks: list[Task],
+        one: One,
+        *,
+        stay: bool = False,
+        follow: bool = False,
+        otherwise: Otherwise | None = None,
+    ) -> None:
         """One edit per task, all in one change. `stay` leaves the tasks, `follow` goes with the last one."""
         pane = self.app.navigation.pane
         if pane is None or not tasks:
@@ -41,9 +55,17 @@ class TaskVerbs(Part):
             return lambda snapshot: one(snapshot, ref, now)
 
         build = chain([bound(task.ref) for task in tasks], f"{verb} {len(tasks)} tasks")
-        self._write(verb, build, stay=stay, follow=follow)
+        self._write(verb, build, stay=stay, follow=follow, otherwise=otherwise)
 
-    def _write(self, verb: str, build: Build, *, stay: bool = False, follow: bool = False) -> None:
+    def _write(
+        self,
+        verb: str,
+        build: Build,
+        *,
+        stay: bool = False,
+        follow: bool = False,
+        otherwise: Otherwise | None = None,
+    ) -> None:
         pane = self.app.navigation.pane
         assert pane is not None
         if stay:
@@ -54,7 +76,8 @@ class TaskVerbs(Part):
             if outcome.ref is not None:
                 pane.go_to(outcome.ref)
 
-        self.app.changing.change(f"tasks.{verb}", build, then=gone_with if follow else None)
+        then = gone_with if follow else None
+        self.app.changing.change(f"tasks.{verb}", build, then=then, otherwise=otherwise)
 
     def start(self) -> None:
         """Pending tasks are begun."""
@@ -113,10 +136,14 @@ class TaskVerbs(Part):
             from memory.files.task_edits import progress_task
 
             percent, note = found
+            bases = {task.ref: task.entry for task in tasks}
             self._apply(
                 "progress",
                 tasks,
-                lambda snapshot, ref, now: progress_task(snapshot, ref, percent, note=note or None, now=now),
+                lambda snapshot, ref, now: progress_task(
+                    snapshot, ref, percent, note=note or None, base=bases.get(ref), now=now
+                ),
+                otherwise=self._asking("progress", tasks),
             )
 
         question = _about("How far", tasks)
@@ -212,8 +239,41 @@ class TaskVerbs(Part):
     def _set(self, verb: str, tasks: list[Task], values: Mapping[str, str], unset: tuple[str, ...]) -> None:
         from memory.files.task_bulk import edit_tasks
 
-        refs, now = self._refs(tasks), self.app.clock()
+        now = self.app.clock()
+        if len(tasks) == 1:
+            from memory.files.task_edits import edit_task
+
+            # Compared with what was seen: where somebody else set the same field meanwhile, a person is asked.
+            ref, base = tasks[0].ref, tasks[0].entry
+            self._write(
+                verb,
+                lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, base=base, now=now),
+                otherwise=self._asking(verb, tasks),
+            )
+            return
+        refs = self._refs(tasks)
         self._write(verb, lambda snapshot: edit_tasks(snapshot, refs, set=values, unset=unset, now=now))
+
+    def _asking(self, verb: str, tasks: list[Task]) -> Otherwise:
+        """Ask where somebody else set the same field of the one task meanwhile."""
+
+        def write(chosen: Mapping[str, str]) -> None:
+            from memory.files.task_edits import edit_task
+
+            values = {name: text for name, text in chosen.items() if text.strip()}
+            unset = tuple(name for name in chosen if name not in values)
+            self._apply(
+                verb,
+                tasks,
+                lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, now=now),
+            )
+
+        def otherwise(error: MemdeckError) -> bool:
+            if not isinstance(error, ConflictError) or len(tasks) != 1:
+                return False
+            return self.app.conflicts.verb(error, tasks[0].title, write, {})
+
+        return otherwise
 
     @staticmethod
     def _refs(tasks: list[Task]) -> list[str]:
@@ -241,7 +301,10 @@ class TaskVerbs(Part):
             return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
         field = FieldSpec("parts", "one part a line", "multiline")
-        self.app.entries.fill_in(FormPlan(f"Split: {task.title[:200]}", (field,), build, "tasks.split"), item=task)
+        pane = self.app.navigation.pane
+        assert pane is not None
+        plan = FormPlan(f"Split: {task.title[:200]}", (field,), build, "tasks.split")
+        self.app.filling.begin(pane, plan, task)
 
     def plan(self) -> None:
         """Say which plan the tasks belong to."""

@@ -6,6 +6,7 @@ letters typed right behind `/` or `a` would be commands of the list.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,14 @@ from widgets.typed import behind
 from .actions import ACTIONS
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from .memdeck_app import MemdeckApp
 
 _KEYS = frozenset(key for action in ACTIONS for key in action.keys)
+_MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
+"""Keys that may give the focus to another field of a form; what is typed behind them belongs there."""
+
 _LEAVING = frozenset({"enter", "escape", "down"})
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
 """Seconds between two looks, and after which keys go their way whatever is there."""
@@ -49,8 +55,8 @@ class TypeAhead:
 
     def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
-        answers = self._may_answer(key)
-        if self._editor is not None or answers or (key.key in _KEYS and self._means_action(key)):
+        around = self._moves_focus(key)
+        if self._editor is not None or around is not None or (key.key in _KEYS and self._means_action(key)):
             self._waits = True
             self._looks = 0
             self._turn += 1
@@ -58,19 +64,22 @@ class TypeAhead:
             self._app.set_timer(_LONGEST, partial(self._give_up, turn))
             if self._editor is not None:
                 self.acted()
-            elif answers:
-                # Only once this key is on its way itself.
-                self._app.call_later(self._answered)
+            elif around is not None:
+                # Only once this key is on its way itself: behind it on its whole way up to where its binding is.
+                self._app.call_later(behind, around, self.acted)
 
-    def _may_answer(self, key: Key) -> bool:
-        """Whether a key may close the dialog that is open: then the next one is not the dialog's any more."""
+    def _moves_focus(self, key: Key) -> list[DOMNode] | None:
+        """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
         screen = self._app.screen
-        return screen is not self._app.desk and not (key.is_printable and is_typing(screen.focused))
-
-    def _answered(self) -> None:
-        """Look for what is there once the key was offered to everything between the focus and the application."""
-        screen = self._app.screen
-        behind([*(screen.focused or screen).ancestors_with_self], self.acted)
+        focused, fields = screen.focused, sys.modules.get("widgets.fields")
+        if screen is self._app.desk or focused is None:
+            return None
+        around: list[DOMNode] = [focused, *focused.ancestors]
+        in_a_field = fields is not None and any(isinstance(node, fields.FieldRow) for node in around)
+        if in_a_field and key.key in _MOVING:
+            return around
+        found = None if key.is_printable and is_typing(focused) else screen.active_bindings.get(key.key)
+        return around if found is not None and found.enabled and found.node is screen else None
 
     def acted(self) -> None:
         """The action was done: look whether what it opened is there as soon as the screen is up to date."""

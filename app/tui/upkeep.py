@@ -81,18 +81,14 @@ class Upkeep(Part):
         assert workspace is not None
 
         def work() -> None:
-            from memory.maintenance.report import summary
             from memory.maintenance.run import maintain
 
             try:
                 if dry_run:
                     report = maintain(workspace, now, actor=ACTOR, dry_run=True, rules=rules)
                 else:
-                    with app.noticing.lock:
+                    with app.changing.one:
                         report = maintain(workspace, now, actor=ACTOR, rules=rules)
-                        if report.change is not None:
-                            titles = [move.title for rule in report.rules for move in rule.moves[:SHOWN]]
-                            app.noticing.maintained(report.change, now, summary(report.rules), titles)
             except MemdeckError as error:
                 app.post_message(ChangeFailed(error, None))
             else:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memory.errors import ConflictError, UsageError
 
-from .fields import read_fields
-from .merge_conflicts import Conflict
+from .fields import read_fields, set_field
+from .merge_bodies import Clash
+from .merge_conflicts import Conflict, Spot
 from .merge_pieces import split_body
 from .merge_spots import entries_of, section_of
 from .model import Document, parse
@@ -31,6 +34,27 @@ def apply_mine(document: Document, conflict: Conflict) -> Document:
                 return _part(document, conflict)
     except UsageError as error:
         raise _moved_on(conflict) from error
+
+
+def apply_to_entry(entry: Entry, clash: Clash, text: str | None) -> Entry:
+    """Return a merged entry with `text` where it has theirs of a clash; None takes theirs away.
+
+    `text` is what a person reads: a field's value, a title, whole lines, a table row. Raises UsageError
+    `document.structure` for a text that would not stay one entry, and ConflictError as `apply_mine`.
+    """
+    if clash.what == "title":
+        return entry.with_title(text or "")
+    if clash.what == "entry":
+        return Entry.from_text(text or "")
+    if clash.what == "field" and text is not None and clash.theirs is not None:
+        return entry.set_field(clash.name, text)
+    raw = text
+    if text is not None and clash.what == "field":
+        raw = set_field("", clash.name, text, entry.newline)
+    elif text is not None and not ends_line(encode(text)):
+        raw = text + entry.newline
+    conflict = Conflict(Spot("", entry=entry.title), replace(clash, ours=raw), "")
+    return Entry.from_text(entry.with_body(_body(entry, conflict)).text)
 
 
 def _front(document: Document, conflict: Conflict) -> Document:

@@ -82,7 +82,7 @@ class Conflict:
     def json(self) -> dict[str, Any]:
         """Return the conflict for programs: section, entry, what, field, why, and the readings of the three sides."""
         sides: tuple[str | None, ...] = self.places or (self.base, self.ours, self.theirs)
-        base, ours, theirs = [_reading(self.what, self.clash.name, text) for text in sides]
+        base, ours, theirs = [reading(self.what, self.clash.name, text) for text in sides]
         return {
             "section": self.section,
             "entry": self.entry,
@@ -108,7 +108,7 @@ class Merged:
     kept: tuple[Conflict, ...] = ()
 
 
-def _reading(what: What, name: str, text: str | None) -> str | None:
+def reading(what: What, name: str, text: str | None) -> str | None:
     """Return the text of one side as a person reads it: a field's value, a title, else the source."""
     if text is None:
         return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from memory.document import Document, Entry
 from memory.document.merge import Conflict, Merged, kind_of, merge
+from memory.document.merge_apply import apply_to_entry
 from memory.document.merge_bodies import Clash
-from memory.document.merge_conflicts import Spot
+from memory.document.merge_conflicts import Spot, reading
 from memory.document.merge_entries import merge_entry
 from memory.errors import ConflictError
 
@@ -70,6 +72,47 @@ def merge_changed_entry(base: Entry, ours: Entry, theirs: Entry, title: str) -> 
     if merged.clashes:
         raise edit_conflict(title, merged.clashes)
     return merged.entry
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that two versions of an entry say differently, as a person reads it; None: nothing is there."""
+
+    clash: Clash
+    base: str | None
+    ours: str | None
+    theirs: str | None
+
+    @property
+    def name(self) -> str:
+        """The field's key, the row's key cell, else `title`, `text`, `entry`."""
+        return self.clash.name or self.clash.what
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEntry:
+    """A merge of one entry that waits for a person: `settled` takes one answer for each of the `differences`."""
+
+    entry: Entry
+    differences: tuple[Difference, ...]
+
+    def settled(self, answers: Sequence[str | None]) -> Entry:
+        """Return the entry with the answers in their places; UsageError where one would not stay in its entry."""
+        entry = self.entry
+        for difference, answer in zip(self.differences, answers, strict=True):
+            if answer != difference.theirs:
+                entry = apply_to_entry(entry, difference.clash, answer)
+        return entry
+
+
+def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
+    """Merge two versions of an entry as far as they go together; what both changed becomes a difference."""
+    merged = merge_entry(base, ours, theirs, theirs.newline)
+    found = []
+    for clash in merged.clashes:
+        sides = [reading(clash.what, clash.name, text) for text in (clash.base, clash.ours, clash.theirs)]
+        found.append(Difference(clash, *sides))
+    return OpenEntry(merged.entry, tuple(found))
 
 
 def edit_conflict(title: str, clashes: Iterable[Clash], ref: str | None = None) -> ConflictError:

@@ -132,13 +132,24 @@ def start_task(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     return _started(snapshot, task, task.entry, now)
 
 
-def progress_task(snapshot: Snapshot, ref: str, percent: int | str, *, note: str | None = None, now: datetime) -> Edit:
+def progress_task(
+    snapshot: Snapshot,
+    ref: str,
+    percent: int | str,
+    *,
+    note: str | None = None,
+    base: Entry | None = None,
+    now: datetime,
+) -> Edit:
     """Set the progress (0 to 100) and, with a note, `lastUpdate`; a pending task is started by it.
 
-    Raises UsageError `task.progress` for another number, `task.completed` for a completed task.
+    Raises UsageError `task.progress` for another number, `task.completed` for a completed task, and with `base` (the
+    entry that the person saw) ConflictError `document.conflict` where somebody else set another progress since.
     """
     task = find_task(snapshot, ref)
     number = read_percent(percent)
+    if base is not None and base.raw != task.entry.raw:
+        _refuse_conflict(task, base, {"progress": f"{number}%"}, snapshot.zone)
     entry = task.entry
     if task.section == "pending":
         entry = with_text(entry, "started", format_local(now, snapshot.zone))

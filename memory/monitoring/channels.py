@@ -68,22 +68,24 @@ class Route:
 class Addresses:
     """The addresses of the person's channels; read when the first is asked for."""
 
-    def __init__(self, config_home: Path | None, environ: Mapping[str, str]) -> None:
-        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only."""
+    def __init__(self, config_home: Path | None, environ: Mapping[str, str], *, workspace: Path | None = None) -> None:
+        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only. A file within `workspace` does not count."""
         self._file = None if config_home is None else config_home / "memdeck" / FILE
         self._environ = environ
+        self._workspace = workspace
         self._known: dict[str, tuple[str, ...]] | None = None
 
     def of(self, channel: str) -> tuple[str, ...]:
         """Return the addresses of a channel, by its id; the environment counts before the file.
 
-        ConfigError `channels.private` where others can read the file, `channels.invalid` where it is none.
+        ConfigError `channels.private` where others can read the file, `channels.inside` where it lies in the
+        workspace, `channels.invalid` where it is none.
         """
         set_ = self._environ.get(variable_of(channel))
         if set_:
             return tuple(set_.split())
         if self._known is None:
-            self._known = {} if self._file is None else _read(self._file)
+            self._known = {} if self._file is None else _read(self._file, self._workspace)
         return self._known.get(channel, ())
 
 
@@ -92,7 +94,7 @@ def variable_of(channel: str) -> str:
     return _PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper()
 
 
-def _read(file: Path) -> dict[str, tuple[str, ...]]:
+def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
     import tomllib
 
     try:
@@ -105,6 +107,10 @@ def _read(file: Path) -> dict[str, tuple[str, ...]]:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise _invalid(file, "it is no file")
+        if workspace is not None and _lies_in(opened.fileno(), file, workspace):
+            raise ConfigError(
+                "channels.inside", f"{file} lies in the workspace, so it does not count", "see docs/alerts.md"
+            )
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise ConfigError(
                 "channels.private", f"others can read {file}, which holds secrets", f"chmod 600 {file}", file=str(file)
@@ -125,6 +131,16 @@ def _read(file: Path) -> dict[str, tuple[str, ...]]:
         if len(known[name]) < max(1, len(urls)):
             raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
     return known
+
+
+def _lies_in(fd: int, file: Path, workspace: Path) -> bool:
+    """Tell whether an opened file is one of the workspace's, whichever way it was reached."""
+    root = os.path.realpath(workspace).rstrip("/") + "/"
+    try:
+        real = os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        real = os.path.realpath(file)
+    return real.startswith(root)
 
 
 def _invalid(file: Path, why: str) -> ConfigError:

@@ -161,4 +161,6 @@ def prometheus(found: Iterable[Standing]) -> str:
 
 
 def _label(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    from memory.safetext import visible
+
+    return visible(text, newlines=True).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memory.programs import absolute_folders
+
 from .cancel import Cancel
 
 if TYPE_CHECKING:
@@ -57,10 +59,13 @@ class Finished:
 
 
 def clean_environment(environ: Mapping[str, str], approved: Iterable[str] = ()) -> dict[str, str]:
-    """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names."""
+    """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names.
+
+    Of PATH it sees the absolute folders: with others an approved `df` would be whatever the workspace calls so.
+    """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
-    found.setdefault("PATH", _PATH)
+    found["PATH"] = absolute_folders(found.get("PATH", "")) or _PATH
     return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from .hits import Answer, Entry, Hit
+from .query import Query, read_day, read_query
 from .records import KINDS, Record, records
-from .scan import Hit, scan, words_of
+from .scan import scan
 
-__all__ = ["KINDS", "Hit", "Record", "records", "scan", "words_of"]
+__all__ = ["KINDS", "Answer", "Entry", "Hit", "Query", "Record", "read_day", "read_query", "records", "scan"]

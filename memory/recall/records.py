@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from memory.files.journal import JournalEntry
     from memory.files.snapshot import Snapshot
+    from memory.files.tasks import Task
 
 KINDS = ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config")
 """The kinds of records, in the order in which equally good finds are listed."""
 
 
+_DAY = re.compile(r"^- (?:created|started|completed|lastUpdate): (\d{4}-\d\d-\d\d)", re.MULTILINE)
+
+
 class Record(NamedTuple):
     """One thing that can be found; `text` is its whole source, `item` its typed view.
 
-    `date` is an ISO date or empty; of equally good finds the later one comes first.
+    `date` is an ISO date or empty; of equally good finds the later one comes first. `tags` as they are written.
     """
 
     kind: str
@@ -24,6 +30,7 @@ class Record(NamedTuple):
     text: str
     item: Any
     date: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def ref(self) -> str | None:
@@ -47,21 +54,33 @@ def records(snapshot: Snapshot, kinds: Collection[str] = KINDS) -> Iterator[Reco
 
 def _tasks(snapshot: Snapshot) -> Iterator[Record]:
     for tasks in (snapshot.tasks, *snapshot.archived_tasks()):
-        for task in tasks.tasks:
-            yield Record("tasks", task.file, task.title, task.entry.text, task)
+        yield from map(task_record, tasks.tasks)
+
+
+def task_record(task: Task) -> Record:
+    """Return the record of a task; its date is the latest day that its times name."""
+    text = task.entry.text
+    days = _DAY.findall(text)
+    tags = tuple(task.tags) if "tags" in text else ()
+    return Record("tasks", task.file, task.title, text, task, max(days, default=""), tags)
 
 
 def _journal(snapshot: Snapshot) -> Iterator[Record]:
     for journal in (snapshot.journal, *snapshot.archived_journals()):
-        for entry in journal.entries():
-            date = entry.date or ""
-            yield Record("journal", entry.file, entry.title, f"{date} {entry.entry.text}", entry, date)
+        yield from map(journal_record, journal.entries())
+
+
+def journal_record(entry: JournalEntry) -> Record:
+    """Return the record of a journal entry; its date is a part of what can be found."""
+    date = entry.date or ""
+    return Record("journal", entry.file, entry.title, f"{date} {entry.entry.text}", entry, date)
 
 
 def _knowledge(snapshot: Snapshot) -> Iterator[Record]:
     for item in snapshot.knowledge.items:
         parts = (item.section, item.topic, item.date, item.text, item.reason)
-        yield Record("knowledge", item.file, item.text, "\n".join(part for part in parts if part), item)
+        text = "\n".join(part for part in parts if part)
+        yield Record("knowledge", item.file, item.text, text, item, (item.date or "")[:10])
 
 
 def _contacts(snapshot: Snapshot) -> Iterator[Record]:
@@ -73,7 +92,8 @@ def _contacts(snapshot: Snapshot) -> Iterator[Record]:
 def _plans(snapshot: Snapshot) -> Iterator[Record]:
     for plans in (snapshot.plans, *snapshot.archived_plans()):
         for plan in plans.plans:
-            yield Record("plans", plan.file, plan.title, plan.entry.text, plan)
+            text = plan.entry.text
+            yield Record("plans", plan.file, plan.title, text, plan, max(_DAY.findall(text), default=""))
 
 
 def _monitors(snapshot: Snapshot) -> Iterator[Record]:

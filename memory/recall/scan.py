@@ -1,79 +1,96 @@
-"""Search without an index: one pass over all records, every word has to be somewhere in one."""
+"""Search without an index: one pass over all entries. It is asked where there is no index, or not all of one yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from heapq import nsmallest
 
+from .hits import Answer, Entry, hit_of
+from .match import Matcher, day_number, spelled
+from .query import Query, Term
 from .records import KINDS, Record
+from .typos import is_guessable, meant
 
-_BEFORE, _LENGTH = 30, 160
-# What a word is worth where it is found, best first; a find that has the words as they were typed gains the last.
-_WHOLE_WORD, _IN_TITLE, _IN_TEXT, _PHRASE = 6, 4, 1, 3
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A record that holds all the words; `score` is over 0 and at most 1, `snippet` one line around the first find."""
-
-    record: Record
-    score: float
-    snippet: str
+# What a term is worth where it is found, best first; all terms as they were typed in the title add the last.
+_WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
 
 
-def words_of(query: str) -> tuple[str, ...]:
-    """Return the words of a query in the case in which they are compared, each once."""
-    return tuple(dict.fromkeys(query.casefold().split()))
+def entry_of(record: Record) -> Entry:
+    """Return what search knows of a record, its ref and line worked out."""
+    return Entry(record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags)
 
 
-def scan(records: Iterable[Record], query: str, limit: int = 0) -> list[Hit]:
-    """Return the records that hold every word of the query anywhere and in any case, the best first.
+def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
+    """Return the records that fit the query, the best first; `limit` 0 is all, an empty query finds nothing.
 
-    A word counts most as a whole word of the title, less inside the title, least in the text; the query as it was
-    typed adds to it. Equal finds: the order of `KINDS`, then the later date, then the order of the records. `limit` 0
-    is all. A query without words finds nothing.
+    A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
+    date, then the order of `KINDS`, then the order of the records. Where a word stands nowhere, words that were
+    probably meant are taken instead.
     """
-    words = words_of(query)
-    if not words:
-        return []
-    phrase = " ".join(query.casefold().split())
-    best = (_WHOLE_WORD * len(words) + _PHRASE) or 1
-    found: list[tuple[int, int, tuple[int, ...], int, Record]] = []
+    if query.empty:
+        return Answer(query, source="scan")
+    everything = records if isinstance(records, list) else list(records)
+    answer = _scan(everything, query, limit)
+    if answer.count or not query.terms:
+        return answer
+    other, also = _forgiven(everything, query)
+    return replace(_scan(everything, other, limit), query=query, also=also) if also else answer
+
+
+def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
+    matcher = Matcher(query)
+    best = _WHOLE_TITLE * len(query.terms) + _PHRASE
+    found: list[tuple[int, int, int, int, Record]] = []
     for number, record in enumerate(records):
-        text = record.text.casefold()
-        missing = [word for word in words if word not in text]
-        # The text of a record holds its title nearly always.
-        if missing and not all(word in record.title.casefold() for word in missing):
-            continue
-        title = record.title.casefold()
-        points = sum(_worth(word, title) for word in words) + (_PHRASE if phrase in title else 0)
-        found.append((-points, KINDS.index(record.kind), _newest(record.date), number, record))
+        # The ref and the line cost more than the look, and are needed for few.
+        words = matcher.words(Entry(*record[:4], record.date, None, 0, record.tags))
+        if words is not None:
+            title = words[: words.index("\n")]
+            points = sum(_worth(term, title, words) for term in query.terms)
+            if len(query.terms) > 1 and " ".join(word for term in query.terms for word in term.words) in title:
+                points += _PHRASE
+            found.append((-points, -day_number(record.date), kind_order(record.kind), number, record))
     chosen = nsmallest(limit, found) if limit else sorted(found)
-    return [Hit(record, round(-points / best, 3), snippet(record, words)) for points, _, _, _, record in chosen]
+    hits = tuple(
+        hit_of(entry_of(record), query, round(min(1.0, max(-points, 1) / best), 3)) for points, *_, record in chosen
+    )
+    return Answer(query, hits, len(found), source="scan")
 
 
-def _worth(word: str, title: str) -> int:
-    at = title.find(word)
-    if at < 0:
-        return _IN_TEXT
-    end = at + len(word)
-    whole = not (at and title[at - 1].isalnum()) and not (end < len(title) and title[end].isalnum())
-    return _WHOLE_WORD if whole else _IN_TITLE
+def kind_order(kind: str) -> int:
+    """Return the place of a kind among all; one that is not known comes last."""
+    return KINDS.index(kind) if kind in KINDS else len(KINDS)
 
 
-def _newest(date: str) -> tuple[int, ...]:
-    """Return what sorts later dates first and no date last."""
-    return tuple(-ord(char) for char in date) or (0,)
+def _worth(term: Term, title: str, words: str) -> int:
+    start = f" {' '.join(term.words)}"
+    if f"{start} " in title:
+        return _WHOLE_TITLE
+    if term.open and start in title:
+        return _IN_TITLE
+    return _WHOLE_TEXT if f"{start} " in words else _IN_TEXT
 
 
-def snippet(record: Record, words: Sequence[str]) -> str:
-    """Return the part of a line around the first word that is found in the text, without line ends."""
-    for line in record.text.splitlines():
-        folded = line.casefold()
-        at = min((place for word in words if (place := folded.find(word)) >= 0), default=-1)
-        if at >= 0:
-            start = max(0, at - _BEFORE)
-            part = line[start : start + _LENGTH].strip()
-            return ("…" if start else "") + part + ("…" if start + _LENGTH < len(line) else "")
-    return record.title[:_LENGTH]
+def guessable(term: Term) -> bool:
+    """Tell whether other words may be taken for a term: it is one word, and may go on."""
+    return len(term.words) == 1 and term.open and is_guessable(term.words[0])
+
+
+def _forgiven(records: list[Record], query: Query) -> tuple[Query, tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Return the query with words that were probably meant, and which were taken for which."""
+    doubtful = [term for term in query.terms if guessable(term)]
+    if not doubtful:
+        return query, ()
+    vocabulary: set[str] = set()
+    for record in records:
+        vocabulary.update(spelled(record.title, record.text).split())
+    also: dict[str, tuple[str, ...]] = {}
+    for term in doubtful:
+        word = term.words[0]
+        if not any(known.startswith(word) for known in vocabulary):
+            words = meant(word, filter(is_guessable, vocabulary), lambda _: True)
+            if words:
+                also[term.text] = words
+    terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)
+    return replace(query, terms=terms), tuple(also.items())

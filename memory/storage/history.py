@@ -19,7 +19,7 @@ from memory.errors import AmbiguousError, BusyError, ConflictError, MemdeckError
 
 from . import log_rows as rows
 from .beneath import version_of
-from .changes import Change, new_id
+from .changes import Change, FileChange, new_id
 from .log import ChangeLog, Found
 from .records import Reading, Record, RecordedFile
 from .steps import conflict
@@ -28,8 +28,8 @@ from .version import Stored, Version
 if TYPE_CHECKING:
     import sqlite3
 
+    from .rehearsal import Turning
     from .store import Store
-    from .transaction import Transaction
 
 REVERT = "revert"
 PEOPLE = frozenset({"human", "cli"})
@@ -164,21 +164,39 @@ class History:
         entry: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        before: int | None = None,
     ) -> tuple[Record, ...]:
-        """Return the newest `limit` changes, newest first; 0 for all.
+        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
 
         `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
         hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
         and inclusive.
         """
+        from .log_filters import listed
+
         nothing: Sequence[Record] = ()
         with self._mutex:
             if entry is not None:
                 self._log.file.run(self._log.name_all, None, make=False)
             found = self._log.file.run(
-                lambda db: _listed(db, limit, actor, file, entry, since, until), nothing, make=False
+                lambda db: listed(db, limit, actor, file, entry, since, until, before), nothing, make=False
             )
         return tuple(found)
+
+    def state(self) -> tuple[int, int]:
+        """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
+        nothing = (0, 0)
+        with self._mutex:
+            return self._log.file.run(rows.state, nothing, make=False)
+
+    def newer_name(self, ref: str) -> str | None:
+        """Return the ref that an entry was renamed to, None where no change gave it another one."""
+        from .log_filters import newer_name
+
+        nothing: str | None = None
+        with self._mutex:
+            self._log.file.run(self._log.name_all, None, make=False)
+            return self._log.file.run(lambda db: newer_name(db, ref), nothing, make=False)
 
     def get(self, change_id: str) -> Record:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
@@ -274,12 +292,31 @@ class History:
     def revert(self, store: Store, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
         self._settle(now)
+        return self._turn(store, self._revertible(change_id), actor, now, REVERT)
+
+    def _revertible(self, change_id: str) -> Record:
         record = self.get(change_id)
         if record.undone_by is not None:
             raise ConflictError(
                 "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
             )
-        return self._turn(store, record, actor, now, REVERT)
+        _refuse_thinned(record)
+        return record
+
+    def rehearse_revert(self, store: Store, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
+        """Return what `revert` would do to the files, and write nothing; errors as `revert`."""
+        from .rehearsal import Rehearsal
+
+        record = self._revertible(change_id)
+        rehearsal = Rehearsal(store)
+        for file in record.files:
+            self._turn_file(rehearsal, record, file, now, back=True)
+        return tuple(rehearsal.files)
+
+    def touched_by(self, file: FileChange) -> tuple[Region, ...]:
+        """Return what is different in a file that a change would write."""
+        with self._mutex:
+            return self._log.regions(file)
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
         """Return the newest changes of an actor that fit a condition."""
@@ -309,13 +346,7 @@ class History:
                 "`memdeck trust revoke` takes an approval back",
                 id=record.id,
             )
-        if not record.kept:
-            raise ConflictError(
-                "change.thinned",
-                f"the bytes of change {record.id} are no longer kept",
-                "undo it by hand",
-                id=record.id,
-            )
+        _refuse_thinned(record)
         back = name != "redo"
         which = {"undoes": record.id} if back else {"redoes": record.id}
         with store.transaction(name, actor=actor, now=now, **which) as transaction:
@@ -328,7 +359,7 @@ class History:
             return transaction.commit(f"{name}: {record.summary or record.operation}")
 
     def _turn_file(
-        self, transaction: Transaction, record: Record, file: RecordedFile, now: datetime, *, back: bool
+        self, transaction: Turning, record: Record, file: RecordedFile, now: datetime, *, back: bool
     ) -> None:
         # The log lies where only its owner writes; still no file is written because a row names it.
         if not self.reading.knows(file.path):
@@ -370,6 +401,13 @@ The files of a new workspace do not go by an undo that meant something else; `re
 """
 
 
+def _refuse_thinned(record: Record) -> None:
+    if not record.kept:
+        raise ConflictError(
+            "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
+        )
+
+
 def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
     """Return what the last undo took back, and whether older changes than these could not say otherwise."""
     by_id = {record.id: record for record in own}
@@ -387,66 +425,3 @@ def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
         if by_id[record.undoes].undone_by == record.id:
             return by_id[record.undoes], True
     return None, False
-
-
-def _listed(
-    db: sqlite3.Connection,
-    limit: int,
-    actor: str | None,
-    file: str | None,
-    entry: str | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> Sequence[Record]:
-    """Return the changes that fit all conditions."""
-    conditions: list[str] = []
-    values: list[object] = []
-    if actor is not None:
-        conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
-        values.append(actor)
-    if file is not None:
-        pattern = file if "*" in file else _escaped(file)
-        conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")
-        values += [pattern, f"*/{pattern}"]
-    if since is not None:
-        conditions.append("time >= ?")
-        values.append(rows.time_text(since))
-    if until is not None:
-        conditions.append("time <= ?")
-        values.append(rows.time_text(until))
-    if entry is not None:
-        condition, more = _touching(db, entry)
-        conditions.append(condition)
-        values += more
-    return rows.records(db, " AND ".join(conditions) or "1", values, limit)
-
-
-def _touching(db: sqlite3.Connection, entry: str) -> tuple[str, list[object]]:
-    """Return the condition of changes that touch an entry, under its older names too."""
-    kind, mark, digits = entry.strip().rpartition("#")
-    digits = digits[:10].lower()
-    if not (mark or (len(digits) >= 7 and all(one in "0123456789abcdef" for one in digits))):
-        return "seq IN (SELECT seq FROM touched WHERE instr(lower(title), ?) > 0)", [entry.strip().lower()]
-    pattern = f"{_escaped(kind)}#{_escaped(digits)}*" if kind else f"*#{_escaped(digits)}*"
-    names = {ref for (ref,) in db.execute("SELECT DISTINCT ref FROM touched WHERE ref GLOB ?", (pattern,))}
-    names |= {ref for (ref,) in db.execute("SELECT DISTINCT old_ref FROM touched WHERE old_ref GLOB ?", (pattern,))}
-    new = set(names)
-    while new:
-        older: set[str] = set()
-        for ref in new:
-            older |= {
-                name
-                for (name,) in db.execute(
-                    "SELECT DISTINCT old_ref FROM touched WHERE ref = ? AND old_ref IS NOT NULL", (ref,)
-                )
-            }
-        new = older - names
-        names |= new
-    marks = ", ".join("?" * len(names))
-    ordered = sorted(names)
-    return f"seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) OR old_ref IN ({marks}))", [*ordered, *ordered]
-
-
-def _escaped(text: str) -> str:
-    """Return text that GLOB takes literally."""
-    return "".join(f"[{one}]" if one in "*?[" else one for one in text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +20,14 @@ class Unlisted:
 def names_in(folder: Path, root: Path) -> tuple[str, ...] | Unlisted:
     """Return what lies in a folder, sorted, or why that is not told; nothing where the folder is missing.
 
-    A link that leads out of the workspace is not followed: a clone must not show what lies elsewhere.
+    A link that leads out of the workspace is not followed, nor is what it leads to opened: a clone must not show what
+    lies elsewhere.
     """
     try:
-        names = tuple(sorted(os.listdir(folder)))
+        if not stat.S_ISDIR(os.stat(folder).st_mode):
+            return Unlisted("file.not_folder", "not a folder")
         if os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/"):
-            return names
+            return tuple(sorted(os.listdir(folder)))
         return Unlisted("file.link_outside", "a link that leads out of the workspace")
     except FileNotFoundError:
         return Unlisted("file.link_dangling", "a link to nothing") if os.path.islink(folder) else ()

@@ -285,6 +285,12 @@ def newest(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
 
 
+def state(db: sqlite3.Connection) -> tuple[int, int]:
+    """Return the place of the newest change and how many changes are undone."""
+    newest_place, undone = db.execute("SELECT COALESCE(MAX(seq), 0), COUNT(undone_by) FROM change").fetchone()
+    return newest_place, undone
+
+
 # -- thinning ---------------------------------------------------------------------------------------------------
 
 

@@ -84,7 +84,8 @@ def probe(store: Store) -> Protection:
 
 def _try(root: os.PathLike[str]) -> dict[str, bool]:
     name = f".memdeck-{os.getpid()}"
-    top = fsio.open_folder([], root)
+    # The last part of it is the workspace's own, and may be a link to anywhere.
+    top = fsio.open_folder([os.path.basename(root)], os.path.dirname(root))
     try:
         folder = fsio.private_folder(name, top, name)
         try:

@@ -167,8 +167,9 @@ class Store:
         if self.state is None:
             return
         try:
-            # Only a hint: whoever holds the lock writes its name there, and takes it away at the end.
-            holder = beneath.read("lock", self.folder).data
+            # Only a hint: whoever holds the lock writes its name there, and takes it away at the end. A folder that
+            # leads out of the workspace is not entered.
+            holder = beneath.read(f"{self._private}/lock", self.workspace).data
         except MemdeckError:
             return
         if not holder.startswith(b"pid=") or self.journal is None:

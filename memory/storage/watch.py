@@ -28,8 +28,8 @@ class Watcher:
     Watched are the files of `folder` and of its `archive`, whether these exist yet or not. Names are
     relative to `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as
     changed, and one that was written within the last tick of the file system's clock may be named twice.
-    memdeck's own changes are named as well. `interval` is in seconds. What the callback raises is kept in
-    `error` and ends nothing.
+    memdeck's own changes are named as well. A folder that leads out of `within` has no files. `interval` is in
+    seconds. What the callback raises is kept in `error` and ends nothing.
     """
 
     def __init__(
@@ -39,9 +39,11 @@ class Watcher:
         interval: float = 1.0,
         *,
         hints: bool = True,
+        within: Path | None = None,
     ) -> None:
-        """Keep what to watch; `hints` off leaves polling alone."""
+        """Keep what to watch; `hints` off leaves polling alone, `within` is the workspace (None: anywhere)."""
         self.folder = folder
+        self.within = within
         self.interval = interval
         self.error: Exception | None = None
         self._callback = callback
@@ -57,7 +59,7 @@ class Watcher:
         """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
-        self._seen = _versions(self.folder)
+        self._seen = _versions(self.folder, self.within)
         self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
         self._thread.start()
 
@@ -84,7 +86,7 @@ class Watcher:
 
     def _poll(self) -> None:
         """Compare with what was seen last and call back with the difference."""
-        now = _versions(self.folder)
+        now = _versions(self.folder, self.within)
         names = self._seen.keys() | now.keys()
         changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
         # A version that is younger than a tick may stand for two contents: name the file once more next time,
@@ -104,6 +106,8 @@ class Watcher:
         for name in _SUBFOLDERS:
             path = os.path.join(self.folder, name) if name else os.fspath(self.folder)
             with suppress(OSError):
+                if not _is_within(path, self.within):
+                    continue
                 stat = os.stat(path)
                 found[path] = (stat.st_dev, stat.st_ino)
         if found == self._watched:
@@ -139,12 +143,20 @@ class Watcher:
                     observer.join()
 
 
-def _versions(folder: Path) -> dict[str, Version]:
+def _is_within(path: str, within: Path | None) -> bool:
+    """Tell whether a folder lies in the workspace: a link of a clone must not have others' folders watched."""
+    return within is None or os.path.realpath(path).startswith(os.path.realpath(within).rstrip("/") + "/")
+
+
+def _versions(folder: Path, within: Path | None) -> dict[str, Version]:
     """Look at every watched file once."""
     found: dict[str, Version] = {}
     for sub in _SUBFOLDERS:
         # A folder that is missing, or goes while it is being read, has no files.
-        with suppress(OSError), os.scandir(os.path.join(folder, sub) if sub else folder) as entries:
+        path = os.path.join(folder, sub) if sub else os.fspath(folder)
+        if not _is_within(path, within):
+            continue
+        with suppress(OSError), os.scandir(path) as entries:
             for entry in entries:
                 if entry.name.endswith(_SUFFIX):
                     name = f"{sub}/{entry.name}" if sub else entry.name

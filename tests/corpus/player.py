@@ -62,7 +62,7 @@ def words_of(case: Case) -> dict[str, list[str]]:
         "other": [other, "list"],
         "add": ["tasks", "add", TITLE],
         "note": ["journal", "add", TITLE],
-        "maintain": ["--maintain", "--now", LATER],
+        "maintain": ["--maintain", "--no-exec", "--now", LATER],
     }
 
 

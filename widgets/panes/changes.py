@@ -1,147 +1,383 @@
-"""The changes pane: who changed what since memdeck was opened, newest first, with the lines that differ."""
+"""The changes pane: the log of every writer, newest first, entry by entry; older pages are read when needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from textual.message import Message
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState
 
 from widgets.columns import Column, Columns
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Spacer, Title
-from widgets.pane import Badge, Pane
-from widgets.pieces import Line, Piece, Tone, line
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.frame import Frame
+from widgets.pane import Badge, Contents, Pane
+from widgets.pane_filter import Needles
+from widgets.pane_rows import Row
+from widgets.pieces import Line, Piece, line
+from widgets.rows import Heading, Note
+
+from .change_detail import view_lines
+from .journal import day_title
 
 if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
     from memory.files.snapshot import Snapshot
+    from widgets.line_list import LineList
 
 ROW = Columns(
     Column("time", 5, importance=3),
-    Column("actor", 8, importance=1),
+    Column("actor", 9, importance=1),
     Column("summary"),
-    Column("state", 6, importance=2),
 )
-"""When, who, what, and whether it was undone."""
+"""When, who, what."""
 
-SHOWN_LINES = 200
-"""The most lines of one file that the detail shows."""
+PAGE = 200
+"""How many changes are read at a time."""
+
+NEAR = 40
+"""How many rows before the last one the next page is asked for."""
+
+KEPT = 64
+"""Changes whose entries are remembered once they were looked at."""
+
+SETTLE_SECONDS = 0.2
+"""How long nothing is typed into the filter before older pages are looked through."""
+
+OWN = ("human", "cli")
+"""Who a person is."""
 
 
 @dataclass(frozen=True, slots=True)
-class FileLines:
-    """How one file differs: removed lines begin with `-`, added ones with `+`, others with a space."""
+class ChangedEntry:
+    """One entry of a change; `ref` None: it has none."""
 
     file: str
-    lines: tuple[str, ...]
+    ref: str | None
+    title: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class SeenChange:
-    """One change as this pane lists it; `files` is asked only for the one that is looked at.
+class LoggedChange:
+    """One change as this pane lists it; `place` is its number in the order of all changes.
 
-    `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone` says that it was taken back.
+    `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` the change that took it back;
+    `kept` says that its bytes are there, so that it can be taken back.
     """
 
     ref: str
+    place: int
     time: datetime
     actor: str
     summary: str
     operation: str = ""
-    undone: bool = False
-    titles: tuple[str, ...] = ()
-    files: Callable[[], Sequence[FileLines]] = tuple
+    undone_by: str | None = None
+    kept: bool = True
+    files: tuple[str, ...] = ()
+    entries: tuple[ChangedEntry, ...] = ()
 
     @property
     def title(self) -> str:
         """What happened."""
         return self.summary
 
-    def json(self) -> dict[str, Any]:
-        """What a filter looks at."""
-        return {"actor": self.actor, "summary": self.summary, "operation": self.operation, "titles": self.titles}
+
+class Source(Protocol):
+    """Where changes come from; called in threads."""
+
+    def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
+        """The newest changes before a place, newest first."""
+
+    def stamp(self) -> Hashable:
+        """What is another value once a listing would be another one."""
+
+    def told(self, ref: str) -> Sequence[ChangeView]:
+        """What a change did, entry by entry."""
 
 
 class ChangesPane(Pane):
-    """Changes of this session, our own and those from outside."""
+    """Every change of every writer, our own and those from outside."""
 
     pane_id: ClassVar[str] = "changes"
     number: ClassVar[str] = "0"
     title: ClassVar[str] = "Changes"
     empty: ClassVar[str] = (
-        "What changed since memdeck was opened: by you, and from outside.\n\n"
-        "Nothing changed yet. u takes your last change back, U brings it again."
+        "Who changed what and when: you, agents, maintenance and other programs.\n\n"
+        "Nothing changed yet. u takes your last change back, U brings it again, X takes back any change in this list."
     )
-    filter_fields: ClassVar[tuple[str, ...]] = ("actor", "operation")
+    filter_fields: ClassVar[tuple[str, ...]] = (
+        "actor",
+        "file",
+        "entry",
+        "date",
+        "since",
+        "until",
+        "operation",
+        "state",
+    )
     item_name: ClassVar[str] = "change"
 
-    def __init__(self, source: Callable[[], Sequence[SeenChange]] = tuple) -> None:
-        """`source` gives the changes, newest first; the application owns them."""
+    @dataclass
+    class Told(Message):
+        """What a change did is known."""
+
+        pane: ChangesPane
+        ref: str
+        views: Sequence[ChangeView]
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source` gives the changes; without one there are none."""
         super().__init__()
         self.source = source
+        self._lock = threading.Lock()
+        self._wanted = PAGE
+        self._listed = _Listed("", None)
+        self._told: dict[str, Sequence[ChangeView]] = {}
+        self._typing: Timer | None = None
 
-    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """All changes, newest first."""
-        return tuple(self.source())
+    # What is shown
 
-    def mark(self, item: SeenChange) -> Any:
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per day, then its changes; a note while there are older ones."""
+        found = self._read(self._filter)
+        today = now.astimezone(snapshot.zone).date()
+        rows: list[Any] = []
+        day = ""
+        for change in found.changes:
+            local = change.time.astimezone(snapshot.zone).date().isoformat()
+            if local != day:
+                if rows:
+                    rows.append(Note(number=len(rows)))
+                day = local
+                rows.append(Heading(day_title(day, today)))
+            rows.append(change)
+        if rows and not found.complete:
+            rows.append(Note("… older changes follow", len(rows)))
+        return rows
+
+    def _read(self, text: str) -> _Listed:
+        """Go on with the list until it is long enough; what is listed already is not read again."""
+        if self.source is None:
+            return _Listed(text, None, complete=True)
+        with self._lock:
+            stamp = self.source.stamp()
+            listed = self._listed
+            if (listed.text, listed.stamp) != (text, stamp):
+                listed = _Listed(text, stamp)
+            needles = Needles.read(text, self.filter_fields) if text else None
+            while len(listed.changes) < self._wanted and not listed.complete and text == self._filter:
+                page = self.source.page(PAGE, listed.last)
+                kept = page if needles is None else [one for one in page if needles.fit(Row(one, None), self)]
+                listed = _Listed(
+                    text,
+                    stamp,
+                    (*listed.changes, *kept),
+                    page[-1].place if page else listed.last,
+                    complete=len(page) < PAGE,
+                )
+            self._listed = listed
+            return listed
+
+    def mark(self, item: LoggedChange) -> Hashable:
         """A change looks different once it is undone."""
-        return (item.ref, item.undone)
+        return (item.ref, item.undone_by, item.kept)
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Since when."""
-        return "this session"
+    def place(self, item: LoggedChange) -> str:
+        """Who it was."""
+        return item.actor
+
+    def copied_ref(self, item: LoggedChange) -> str:
+        """Its id, as `memdeck changes` takes it."""
+        return item.ref[:16]
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """The application counts them, for it owns them."""
+        """The application counts them, for it knows since when."""
         return Badge()
 
-    def draw_row(self, item: SeenChange, width: int) -> Line:
+    def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""
-        tone: Tone = "muted" if item.undone else "plain"
+        words = line(Piece(item.summary))
+        if item.undone_by:
+            words = line(Piece("undone", "accent"), Piece(f"  {item.summary}", "muted"))
         return ROW.line(
             width,
             {
                 "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
-                "actor": Piece(item.actor, "accent" if item.actor == "outside" else "muted"),
-                "summary": Piece(item.summary, tone),
-                "state": Piece("undone" if item.undone else "", "muted"),
+                "actor": Piece(item.actor.removeprefix("agent:"), "muted" if item.actor in OWN else "accent"),
+                "summary": words,
             },
         )
 
-    def detail_title(self, item: SeenChange) -> str:
+    def text(self, item: LoggedChange) -> str:
+        """A change is found by who, what, the files and the entries."""
+        entries = " ".join(f"{one.title} {one.ref or ''}" for one in item.entries)
+        return " ".join((item.actor, item.operation, item.summary, *item.files, entries, item.ref))
+
+    def field_text(self, item: LoggedChange, name: str) -> str:
+        """The values that `name:value` looks at; `date` is the day in the workspace's zone."""
+        match name:
+            case "file":
+                return " ".join(item.files)
+            case "entry":
+                return " ".join(f"{one.ref or ''} {one.title}" for one in item.entries)
+            case "date":
+                return f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M %A}"
+            case "state":
+                return "undone" if item.undone_by else "" if item.kept else "thinned"
+            case _:
+                return super().field_text(item, name)
+
+    def field_fits(self, item: LoggedChange, name: str, value: str) -> bool | None:
+        """`since` and `until` compare times: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
+        if name not in ("since", "until"):
+            return None
+        bound = self._bound(value, end=name == "until")
+        if bound is None:
+            return True  # Half a date narrows nothing yet.
+        return item.time >= bound if name == "since" else item.time <= bound
+
+    def _bound(self, value: str, *, end: bool) -> datetime | None:
+        from memory.clock import BadMoment, time_bound
+
+        text = value.replace("_", " ")
+        try:
+            return time_bound(text.upper() if text[:1].isdigit() else text, self.now, self.zone, end=end)
+        except BadMoment:
+            return None
+
+    # The detail
+
+    def detail_title(self, item: LoggedChange) -> str:
         """What was done."""
         return item.operation or item.actor
 
-    def detail(self, item: SeenChange) -> Sequence[DetailLine]:
-        """Who and when, then the lines that differ."""
+    def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
+        """Who and when, then what became of each entry."""
+        row = self.line_list.cursor
+        if isinstance(row, Row) and row.item is item:
+            # They stand in the change itself; nobody has to wait for them.
+            self._linked, self._stale_links = (row, self.links(item)), False
         parts: list[DetailLine] = [
             Title(item.summary),
             Spacer(),
             Labelled("by", item.actor),
             Labelled("at", f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
         ]
-        if item.undone:
-            parts.append(Labelled("state", "undone"))
-        parts += [Labelled("entry" if number == 0 else "", title) for number, title in enumerate(item.titles[:20])]
-        for file in item.files():
-            parts += [Spacer(), Caption(file.file), Lines(tuple(_lines(file.lines)))]
-        return parts
+        if item.undone_by:
+            parts.append(Labelled("state", "taken back"))
+        elif not item.kept:
+            parts.append(Labelled("state", "its text is no longer kept, so it cannot be taken back"))
+        views = self._told.get(item.ref)
+        if views is None:
+            self._tell(item)
+            for one in item.entries[:20]:
+                parts += [Spacer(), Caption(f"{one.kind.upper()}  {one.title}"), Prose(one.file, tone="muted")]
+            return parts
+        return [*parts, *view_lines(views, self.glyphs)]
 
-    def links(self, item: SeenChange) -> Sequence[Link]:  # noqa: ARG002
-        """None; the entry may be gone."""
-        return ()
+    def _tell(self, item: LoggedChange) -> None:
+        """Find out in a worker what a change did."""
+        source, ref = self.source, item.ref
+        if source is not None and item.kept:
+            self.run_worker(
+                lambda: self.post_message(self.Told(self, ref, tuple(source.told(ref)))),
+                group="told",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
 
-    def source_text(self, item: SeenChange) -> str | None:  # noqa: ARG002
+    def on_changes_pane_told(self, message: Told) -> None:
+        """Show it, if the cursor is still there."""
+        message.stop()
+        while len(self._told) >= KEPT:
+            del self._told[next(iter(self._told))]
+        self._told[message.ref] = message.views
+        item = self.current()
+        if self.is_attached and item is not None and item.ref == message.ref:
+            self._show_detail()
+
+    def links(self, item: LoggedChange) -> Sequence[Link]:
+        """The entries that it left behind."""
+        found = [one for one in item.entries if one.ref is not None and one.kind != "removed"][:5]
+        return [Link(one.file.removesuffix(".md"), one.title, (one.file, one.ref)) for one in found]
+
+    def source_text(self, item: LoggedChange) -> str | None:  # noqa: ARG002
         """A change has no source."""
         return None
 
+    # Pages
 
-def _lines(lines: Sequence[str]) -> list[Line]:
-    shown = []
-    for text in lines[:SHOWN_LINES]:
-        tone: Tone = "good" if text.startswith("+") else "warn" if text.startswith("-") else "muted"
-        shown.append(line(Piece(text.rstrip("\r\n"), tone)))
-    if len(lines) > SHOWN_LINES:
-        shown.append(line(Piece(f"{len(lines) - SHOWN_LINES} more lines", "muted")))
-    return shown
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read; what is new in a log is on top, so nothing flashes because a page came below."""
+        super().put(contents, flash=flash and self._wanted == PAGE and not self._filter)
+
+    def set_filter(self, text: str) -> None:
+        """A filter looks through the older changes as well, page by page, once the keys rest."""
+        changed = text != self._filter
+        super().set_filter(text)
+        if changed:
+            self._wanted = PAGE
+            if self._typing is not None:
+                self._typing.stop()
+            self._typing = self.set_timer(SETTLE_SECONDS, self._read_on)
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Read on where the cursor comes near the end."""
+        super().on_line_list_highlighted(event)
+        near = self.line_list.position + NEAR >= len(self.line_list.rows)
+        if near and self.contents is not None and not self._listed.complete and self._typing is None:
+            self._wanted = len(self._listed.changes) + PAGE
+            self._read_on()
+
+    def _read_on(self) -> None:
+        self._typing = None
+        snapshot, now, text = self.snapshot, self.now, self._filter
+        if snapshot is not None and self.is_attached:
+            self.run_worker(
+                lambda: (text, self.read(snapshot, now)),
+                group="pages",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show the page that was read, if the filter is still the same."""
+        if event.worker.group != "pages":
+            return
+        event.stop()
+        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
+            text, contents = event.worker.result
+            if text == self._filter and contents.snapshot is self.snapshot:
+                self.put(contents, flash=False)
+            elif text == self._filter:
+                self._read_on()
+
+    def _say_title(self) -> None:
+        """How many are listed; a `+` says that there are more."""
+        shown = sum(isinstance(row, Row) for row in self.line_list.rows)
+        count = f"{shown:,}{'' if self._listed.complete else '+'}"
+        if self._filter:
+            self.filter_bar.say(count)
+        words = "" if not shown and not self._filter else f"{count} found" if self._filter else count
+        if self.line_list.selected:
+            words = f"{len(self.line_list.selected)} selected"
+        self.query_one(".pane--list-frame", Frame).say(self.title, words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What was read so far for one filter: the changes that fit, and up to which place the log was looked at."""
+
+    text: str
+    stamp: Hashable
+    changes: tuple[LoggedChange, ...] = ()
+    last: int | None = None
+    complete: bool = False

@@ -192,7 +192,11 @@ class ConfigPane(Pane):
 
             return lambda snapshot: set_setting(snapshot, key, values["value"].strip(), now=now)
 
-        return FormPlan(key, (field,), build, "config.set")
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            setting = snapshot.config.setting(key)
+            return None if setting is None else {"value": setting.value or ""}
+
+        return FormPlan(key, (field,), build, "config.set", current=current)
 
     def removing(self, items: Sequence[Setting]) -> Removal | None:
         """Remove keys, all in one change."""

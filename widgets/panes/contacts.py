@@ -231,7 +231,14 @@ class ContactsPane(OutlinePane):
             given = {key: value.strip() for key, value in changed.items()}
             return lambda snapshot: edit_contact(snapshot, ref, given, now=now)
 
-        return FormPlan(f"Edit {kind}", fields, build, "contacts.edit")
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            found = next((one for one in _items(snapshot.contacts, kind) if one.ref == ref), None)
+            if found is None:
+                return None
+            values = {name: str(getattr(found, name) or "") for name in COLUMNS[kind]}
+            return values | {key: str(value or "") for key, value in extra_of(found).items()}
+
+        return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
 
     def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
         assert self.snapshot is not None

@@ -183,7 +183,14 @@ class KnowledgePane(OutlinePane):
             return lambda snapshot: edit_knowledge(snapshot, ref, text, date=date, reason=reason, now=now)
 
         title = "Edit decision" if item.kind == "decision" else "Edit fact"
-        return FormPlan(title, fields, build, "knowledge.edit", focus="text")
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            found = next((one for one in snapshot.knowledge.items if one.ref == ref), None)
+            return (
+                None if found is None else {"text": found.text, "date": found.date or "", "reason": found.reason or ""}
+            )
+
+        return FormPlan(title, fields, build, "knowledge.edit", focus="text", current=current)
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove facts, all in one change; branches cannot be removed."""

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
-from screenshots.make import SMALL, USUAL, WIDE, Picture, application, settle
+from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, settle
 from widgets.panes import PANES
 
 SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
@@ -21,13 +21,28 @@ LOOKS = [
     Picture("maintain", "tasks", WIDE, ("M",)),
     Picture("help", "tasks", WIDE, ("question_mark",)),
     Picture("palette", "tasks", USUAL, ("colon", "a", "r", "c")),
+    *(Picture(f"search-{name}", "tasks", size, ("ctrl+f", *"redis")) for name, size in SIZES.items()),
+    Picture("search-typo", "tasks", USUAL, ("ctrl+f", *"deplyo")),
+    Picture("search-start", "tasks", USUAL, ("ctrl+f",)),
+    Picture("search-light", "tasks", WIDE, ("ctrl+f", *"deploy"), theme="memdeck-light"),
     Picture("filter", "tasks", USUAL, ("slash", "a", "p", "i")),
     Picture("changed", "tasks", WIDE, ("s", "0")),
     *(Picture(f"board-{name}", "tasks", size, ("b",)) for name, size in SIZES.items()),
     *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
     *(Picture(f"year-{name}", "journal", size, ("c",)) for name, size in SIZES.items()),
-    Picture("why", "tasks", USUAL, ("w",)),
+    Picture("why", "tasks", USUAL, ("W",)),
     Picture("arrange", "tasks", WIDE, ("z",)),
+    *(Picture(f"conflict-{name}", "tasks", size, CONFLICT, story=True) for name, size in SIZES.items()),
+    Picture("conflict-chosen", "tasks", WIDE, (*CONFLICT, "m", "t"), story=True),
+    Picture("history-wide", "tasks", WIDE, ("H",), story=True),
+    Picture("history-small", "tasks", SMALL, ("H",), story=True),
+    Picture("log", "tasks", WIDE, ("0", "j"), story=True),
+    Picture("take-back-wide", "tasks", WIDE, ("0", "j", "X"), story=True),
+    Picture("take-back-small", "tasks", SMALL, ("0", "j", "X"), story=True),
+    Picture("refused", "tasks", USUAL, ("0", "j", "j", "j", "X"), story=True),
+    Picture("gone-usual", "tasks", USUAL, ("e", "end", "!", "@remove", "ctrl+s")),
+    Picture("gone-small", "tasks", SMALL, ("e", "end", "!", "@remove", "ctrl+s")),
+    Picture("kept", "tasks", WIDE, ("e", "end", "!", "@remove", "ctrl+s", "k", "1")),
     Picture("light", "tasks", WIDE, theme="memdeck-light"),
     Picture("high-contrast", "tasks", WIDE, theme="memdeck-high-contrast"),
 ]
@@ -37,10 +52,9 @@ LOOKS = [
 def test_look(look: Picture, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
     """The picture is the one that was looked at and found good."""
 
-    async def press(pilot: Pilot[MemdeckApp]) -> None:
+    async def do(pilot: Pilot[MemdeckApp]) -> None:
         await settle(pilot.app, pilot)
         for key in look.keys:
-            await pilot.press(key)
-            await settle(pilot.app, pilot)
+            await press(pilot.app, pilot, key)
 
-    assert snap_compare(application(look, tmp_path), terminal_size=look.size, run_before=press)
+    assert snap_compare(application(look, tmp_path), terminal_size=look.size, run_before=do)

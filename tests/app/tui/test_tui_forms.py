@@ -11,8 +11,9 @@ from memory.files.task_edits import edit_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.dialogs import Confirm, Preview
+from widgets.dialogs import Confirm
 from widgets.forms import Form
+from widgets.three_way import ThreeWay
 
 FIRST = "Deploy v2.1 to staging"
 
@@ -75,8 +76,8 @@ async def test_a_journal_entry_is_written_and_edited(workspace: Workspace) -> No
         assert "Looked around!" in titles
 
 
-async def test_a_conflict_keeps_what_was_typed(workspace: Workspace) -> None:
-    """Somebody else changed the title meanwhile: both are shown, and saving again writes mine over theirs."""
+async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspace) -> None:
+    """Somebody else changed the title meanwhile: that is said, what was typed is shown and can go into that entry."""
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "e")
@@ -90,11 +91,17 @@ async def test_a_conflict_keeps_what_was_typed(workspace: Workspace) -> None:
         assert app.screen is not app.desk
         assert task_of(workspace, "Theirs")
         text = screen_text(app)
+        assert "This entry was renamed meanwhile" in text
         assert f"{FIRST} mine" in text
+        await press(pilot, "s")
+        assert isinstance(app.screen, ThreeWay)
+        await press(pilot, "m", "enter")
+        assert app.screen is app.desk
+        assert task_of(workspace, f"{FIRST} mine")
 
 
-async def test_a_conflict_in_one_field_goes_on_from_theirs(workspace: Workspace) -> None:
-    """The same field was changed on both sides: the preview shows both, Enter reopens the form with mine in it."""
+async def test_a_conflict_in_one_field_asks_for_it(workspace: Workspace) -> None:
+    """The same field was changed on both sides: three columns, m takes mine, Enter writes; other fields go together."""
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "e", "down", "down", "down", "down")
@@ -104,14 +111,14 @@ async def test_a_conflict_in_one_field_goes_on_from_theirs(workspace: Workspace)
             "test", lambda snapshot: edit_task(snapshot, ref, set={"assigned": "Bob"}, now=NOW), actor="cli", now=NOW
         )
         await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ThreeWay)
         text = screen_text(app)
         assert "Bob" in text
         assert "heartbeatMine" in text
         await press(pilot, "enter")
-        assert isinstance(app.screen, Form)
-        assert app.screen.values()["assigned"] == "heartbeatMine"
-        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, ThreeWay)
+        await press(pilot, "m", "enter")
+        assert app.screen is app.desk
         assert task_of(workspace, FIRST).assigned == "heartbeatMine"
 
 

@@ -8,6 +8,7 @@ from threading import Event
 
 import pytest
 
+from memory.changes import list_changes
 from memory.files.snapshot import Snapshot
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
@@ -33,8 +34,8 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         assert [item.title for item in pane.selected()] == selected
         assert [row.item.title for row in pane.line_list.flashing] == ["From outside"]
         assert "From outside" in screen_text(app)
-        (change,) = app.noticing.newest_first()
-        assert (change.actor, change.titles) == ("outside", ("[HIGH] From outside",))
+        (change,) = list_changes(workspace, actor="outside")
+        assert [one.title for one in change.touched if one.ref] == ["[HIGH] From outside"]
         await press(pilot, "0")
         assert "From outside" in screen_text(app)
 
@@ -46,11 +47,11 @@ async def test_own_changes_are_not_taken_for_foreign_ones(workspace: Workspace) 
         await press(pilot, "s")
         app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
         await settle(pilot)
-        assert [change.actor for change in app.noticing.newest_first()] == ["human"]
+        assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human"]
         await press(pilot, "u")
         app.looking.files_changed(frozenset({"tasks.md", "journal.md"}))
         await settle(pilot)
-        assert [change.actor for change in app.noticing.newest_first()] == ["human", "human"]
+        assert [change.actor for change in list_changes(workspace) if change.operation != "init"] == ["human", "human"]
 
 
 async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:
@@ -106,7 +107,7 @@ async def test_maintenance_shows_its_plan_first(workspace: Workspace, key: str, 
         await press(pilot, key, "enter")
         assert (workspace.memory / archive).exists()
         assert (workspace.memory / file).read_bytes() != before
-        assert app.noticing.newest_first()[0].operation == "maintain"
+        assert list_changes(workspace)[0].operation == "maintain"
         await press(pilot, "u")
         assert (workspace.memory / file).read_bytes() == before
         assert not (workspace.memory / archive).exists()

@@ -51,7 +51,7 @@ async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
 
 
 async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path) -> None:
-    """The most urgent comes first although another one is late for longer; w says why here as well."""
+    """The most urgent comes first although another one is late for longer; W says why here as well."""
     tasks = """## Pending
 ### [LOW] Longest
 - due: 2024-01-01
@@ -70,7 +70,7 @@ async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path)
         assert [item.title for item in items if item.group == "stale"] == ["Forgotten"]
         assert [item.title for item in items if item.group == "progress"] == ["Fresh"]
         assert "for 13 d" in screen_text(app)
-        await press(pilot, "w")
+        await press(pilot, "W")
         assert "Urgency" in screen_text(app)
 
 

@@ -220,10 +220,10 @@ def _body(data: bytes) -> bytes:
 
 
 async def test_why_says_the_terms(workspace: Workspace) -> None:
-    """w shows the number and what it is made of."""
+    """W shows the number and what it is made of."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
-        await press(pilot, "w")
+        await press(pilot, "W")
         shown = screen_text(app)
         assert "Urgency 14." in shown
         assert "+6.0" in shown

@@ -12,6 +12,7 @@ from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
+from widgets.choices import Choices
 from widgets.forms import Form
 from widgets.glyphs import ASCII, UNICODE, glyphs_for
 
@@ -125,7 +126,7 @@ async def test_help_begins_with_what_can_be_done(workspace: Workspace) -> None:
 
 
 async def test_an_entry_that_goes_while_its_form_is_open(workspace: Workspace) -> None:
-    """Saving says in the form that it is gone; what was typed stays there."""
+    """Saving says that another program renamed it, and what was typed; going back to work keeps that as a draft."""
     app = make_app(workspace)
     path = workspace.memory / "tasks.md"
     async with running(app) as pilot:
@@ -135,9 +136,15 @@ async def test_an_entry_that_goes_while_its_form_is_open(workspace: Workspace) -
         app.looking.request()
         await settle(pilot)
         await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Choices)
+        text = screen_text(app)
+        for words in ("renamed meanwhile", "Roll out v2.1 to staging", "Deploy v2.1 to staging now"):
+            assert words in text
+        await press(pilot, "escape", "w")
+        assert isinstance(app.screen, Choices)
+        await press(pilot, "s")
         assert isinstance(app.screen, Form)
-        assert "somebody removed or renamed this entry" in screen_text(app)
-        assert "Deploy v2.1 to staging now" in screen_text(app)
+        assert app.screen.values()["title"] == "Deploy v2.1 to staging now"
 
 
 async def test_an_enormous_value_is_shown_in_part(workspace: Workspace) -> None:

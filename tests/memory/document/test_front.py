@@ -175,9 +175,9 @@ BOMB = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} {{<<: *a{n - 1}, k: *a{n - 1}}}
 )
 def test_hostile_front_matter_costs_little(inner: str) -> None:
     """Deep, unfolding, long and broken front matter is over in moments and never crashes."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     FrontMatter.read(_wrap(inner))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_equal_keys() -> None:

@@ -94,6 +94,20 @@ def test_addresses_in_a_workspace_do_not_count(tmp_path: Path) -> None:
     assert route.usable == ()
 
 
+def test_a_configuration_folder_in_the_workspace_does_not_count(tmp_path: Path) -> None:
+    """Where XDG_CONFIG_HOME lies in the workspace, or leads there by a link, channels.toml is refused."""
+    place = Place(tmp_path, "")
+    inside = place.root / "conf"
+    secrets(inside, '[channels]\nchannel-abc123 = "json://hush"\n')
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "memdeck").symlink_to(inside / "memdeck")
+    for folder in (inside, tmp_path / "config"):
+        route = read_route(place.workspace.snapshot(), Addresses(folder, {}, workspace=place.root))
+        assert route.usable == ()
+        assert "lies in the workspace" in route.channels[0].why
+        assert "hush" not in repr(route) + "".join(route.problems)
+
+
 def test_a_disconnected_channel(tmp_path: Path) -> None:
     """What contacts.md calls disconnected is passed over for the secondary channel, which the journal says."""
     place = Place(tmp_path, command("One", "false"))

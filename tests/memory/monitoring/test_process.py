@@ -139,6 +139,9 @@ def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pyte
     environment = clean_environment(os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}, ["PGHOST", "NONE"])
     done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
     assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {"HOME", "LANG", "PATH", "PGHOST", "TZ"}
+    around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"})
+    assert around["PATH"] == os.environ["PATH"]
+    assert os.path.isabs(clean_environment({"PATH": "."})["PATH"].split(":")[0])
     assert marked.run("pwd").output == f"{marked.folder}\n"
     assert marked.run("ls /proc/self/fd | tr '\\n' ' '").output == "0 1 2 3 "  # 3 is the folder that ls lists
     assert marked.run("readlink /proc/self/fd/0; ps -o tty= -p $$").output.split() == ["/dev/null", "?"]

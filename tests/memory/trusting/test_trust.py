@@ -442,6 +442,7 @@ def test_planted_records_do_not_count(place: Place, tmp_path: Path) -> None:
         plant()
         assert set(place.states()) == {"refused"}, plant.__name__
         assert place.trust.problems()
+        assert place.trust.list() == ()
     path.rmdir()
     path.parent.rename(tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "approvals.json").write_bytes(data)

@@ -143,7 +143,7 @@ async def test_a_long_group_is_cut_with_a_count() -> None:
     tasks = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
     pane = BriefPane()
     async with showing(pane, {"tasks.md": tasks}) as (_, app):
-        assert headings(pane) == [("OVERDUE", "9  the most urgent first, w says why")]
+        assert headings(pane) == [("OVERDUE", "9  the most urgent first, W says why")]
         assert "… and 3 more" in shown(app)
 
 

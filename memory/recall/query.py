@@ -1,0 +1,212 @@
+"""The language of search: any text is a query, and what is odd about it is said in `notes`.
+
+deploy staging        both words, in any order; longer words may go on (`deployment`)
+"deploy to staging"   these words in this order, none longer
+deploy*               begins with it; also for words of one or two letters
+-draft  -"old plan"   not with it
+in:tasks,archive      only these kinds or files; `file:` is the same
+tag:infra             with the tag
+before:2024-02-01     earlier than that day
+after:7d              on that day or later; seven days ago
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from .words import pattern, tokens, wanted
+
+LONGEST = 2000
+"""Characters of a query that are read."""
+MOST_TERMS = 40
+SHORT = 2
+"""Letters up to which a word is taken whole."""
+
+_PART = re.compile(
+    r"(?P<minus>-)?(?:(?P<key>[A-Za-z]+):)?(?:\"(?P<phrase>[^\"]*)(?P<end>\"?)(?P<phrase_star>\*?)|(?P<word>[^\s\"]+))"
+)
+_PLACES, _TAG, _BEFORE, _AFTER = frozenset({"in", "file"}), "tag", "before", "after"
+_KEYS = _PLACES | {_TAG, _BEFORE, _AFTER}
+_AGO = re.compile(r"-?(\d{1,4})(d|w|m|y)")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+ReadDate = Callable[[str], "date | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words to be found one after the other: `text` as it was typed, `words` as they are compared.
+
+    With `open` the last word may go on. `instead` are words any of which counts as well (see `typos`).
+    """
+
+    text: str
+    words: tuple[str, ...]
+    open: bool
+    instead: tuple[str, ...] = ()
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that finds it in folded text."""
+        return "|".join(
+            [pattern(self.text, whole=not self.open), *(pattern(word, whole=True) for word in self.instead)]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is looked for: all of `terms` and none of `without`, in entries that pass every filter.
+
+    `places` and `tags` are groups, of each of which one has to fit; `before` is exclusive, `after` inclusive (ISO
+    dates). `notes` are sentences for the person who typed it.
+    """
+
+    text: str = ""
+    terms: tuple[Term, ...] = ()
+    without: tuple[Term, ...] = ()
+    places: tuple[tuple[str, ...], ...] = ()
+    not_places: tuple[str, ...] = ()
+    tags: tuple[tuple[str, ...], ...] = ()
+    not_tags: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether it asks for nothing at all."""
+        return self == Query(self.text, notes=self.notes)
+
+    @property
+    def dated(self) -> bool:
+        """Whether only entries with a date can fit."""
+        return bool(self.before or self.after)
+
+    def within(self, kinds: tuple[str, ...]) -> Query:
+        """Return the query for some kinds only."""
+        return replace(self, places=(*self.places, kinds)) if kinds else self
+
+
+class _Reading:
+    """What is collected while a query is read."""
+
+    def __init__(self, read_date: ReadDate) -> None:
+        self.read_date = read_date
+        self.terms: list[Term] = []
+        self.without: list[Term] = []
+        self.places: list[tuple[str, ...]] = []
+        self.not_places: list[str] = []
+        self.tags: list[tuple[str, ...]] = []
+        self.not_tags: list[str] = []
+        self.before: list[str] = []
+        self.after: list[str] = []
+        self.notes: list[str] = []
+
+    def part(self, found: re.Match[str]) -> None:
+        minus, key = bool(found["minus"]), (found["key"] or "").casefold()
+        quoted = found["phrase"] is not None
+        value = found["phrase"] if quoted else found["word"]
+        if not key and not quoted and value.endswith(":") and value[:-1].casefold() in _KEYS:
+            key, value = value[:-1].casefold(), ""
+        if key in _KEYS:
+            self.filter(key, value.strip(), minus)
+            return
+        text = f"{found['key']}:{value}" if key else value
+        if quoted and not found["end"]:
+            self.notes.append(f"the quote before {value[:40]!r} has no end; it goes on to the end of the query")
+        star = bool(found["phrase_star"]) if quoted else text.endswith("*")
+        self.word(text, quoted, star, minus)
+
+    def word(self, text: str, quoted: bool, star: bool, minus: bool) -> None:
+        words = tokens(text)
+        if not words:
+            if text.strip():
+                self.notes.append(f"{text[:40]!r} holds no letter and no digit; it was left out")
+            return
+        short = len(words[-1]) <= SHORT and words[-1].isascii()
+        followed, goes_on = wanted(text, whole=not star and (quoted or short))
+        term = Term(text if quoted else text.rstrip("*"), followed, goes_on)
+        target = self.without if minus else self.terms
+        if term not in target:
+            target.append(term)
+
+    def filter(self, key: str, value: str, minus: bool) -> None:
+        if not value:
+            self.notes.append(f"nothing stands behind {key}:; it was left out")
+        elif key in (_BEFORE, _AFTER):
+            day = self.read_date(value)
+            if day is None:
+                self.notes.append(
+                    f"{key}: does not understand {value[:40]!r}; write 2024-01-31, 2024-01, yesterday or 7d"
+                )
+                return
+            # Not before a day is on it or after it.
+            (self.before if (key == _BEFORE) != minus else self.after).append(day.isoformat())
+        else:
+            values = tuple(one for one in (part.strip().casefold() for part in value.split(",")) if one)
+            if key == _TAG:
+                values = tuple(tag for tag in map(tag_word, values) if tag)
+            if not values:
+                self.notes.append(f"{key}: holds nothing to look for; it was left out")
+            elif minus:
+                (self.not_tags if key == _TAG else self.not_places).extend(values)
+            else:
+                (self.tags if key == _TAG else self.places).append(values)
+
+
+def read_query(text: str, read_date: ReadDate) -> Query:
+    """Return what a text asks for; never fails. `read_date` gives the day that a text means, None for none."""
+    reading = _Reading(read_date)
+    if len(text) > LONGEST:
+        reading.notes.append(f"only the first {LONGEST} characters of the query count")
+    for number, found in enumerate(_PART.finditer(text[:LONGEST])):
+        if number == MOST_TERMS:
+            reading.notes.append(f"only the first {MOST_TERMS} parts of the query count")
+            break
+        reading.part(found)
+    return Query(
+        text,
+        tuple(reading.terms),
+        tuple(reading.without),
+        tuple(reading.places),
+        tuple(reading.not_places),
+        tuple(reading.tags),
+        tuple(reading.not_tags),
+        min(reading.before, default=""),
+        max(reading.after, default=""),
+        tuple(dict.fromkeys(reading.notes)),
+    )
+
+
+def tag_word(tag: str) -> str:
+    """Return a tag as tags are compared: its letters and digits; a star at the end stays."""
+    return "".join(tokens(tag)) + ("*" if tag.endswith("*") and tokens(tag) else "")
+
+
+def fits_place(wanted_place: str, kind: str, file: str) -> bool:
+    """Tell whether `in:` or `file:` names the kind or a part of the file's name; `archive` names all archives."""
+    place = "plans" if wanted_place == "orchestration" else wanted_place
+    return place == kind or wanted_place in file.casefold()
+
+
+def read_day(text: str, today: date) -> date | None:
+    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, `today`, `yesterday`,
+    `tomorrow`, or how long ago: `7d`, `2w`, `3m`, `1y`. None for anything else.
+    """
+    word = text.strip().casefold()
+    near = {"today": 0, "now": 0, "yesterday": 1, "tomorrow": -1}.get(word)
+    try:
+        if near is not None:
+            return today - timedelta(days=near)
+        ago = _AGO.fullmatch(word)
+        if ago is not None:
+            return today - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
+        if re.fullmatch(r"\d{4}(-\d{1,2}){0,2}", word, re.ASCII):
+            year, month, day = (*(int(part) for part in word.split("-")), 1, 1)[:3]
+            return date(year, month, day)
+    except (ValueError, OverflowError):
+        pass
+    return None

@@ -1,0 +1,118 @@
+"""Words: how text is compared in search, the same for the index, for the scan and for what is marked on the screen.
+
+Case and diacritics do not count (`Zürich` is found by `zurich`), full-width forms are their usual ones. A word is a
+run of letters and digits. Chinese, Japanese and Korean are written without spaces (or with few), so each pair of
+their characters is a word: `東京都` is `東京`, `京都`, `都`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_NON_ASCII = re.compile("[^\x00-\x7f]+")
+_TOKEN = re.compile("[a-z0-9\x80-\U0010ffff]+")
+_UNSPACED = (
+    "\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
+)
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_BASES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
+)
+FORMAT = f"1/{unicodedata.unidata_version}"
+"""Another value means that words come out differently: what was made with it is to be made anew."""
+
+
+def fold(text: str) -> str:
+    """Return the text as it is compared: small letters without diacritics; what is no word stays in its place as a
+    space or an ASCII sign. It may be longer or shorter.
+    """
+    if text.isascii():
+        return text.lower()
+    return _NON_ASCII.sub(_fold_run, unicodedata.normalize("NFKC", text).lower())
+
+
+def _fold_run(found: re.Match[str]) -> str:
+    return _folded(found[0])
+
+
+@lru_cache(maxsize=4096)
+def _folded(run: str) -> str:
+    # The signs of kana are a part of them and stay; other diacritics go.
+    return "".join(
+        char if _UNSPACED_RUN.match(char) else _fold_char(char) for char in unicodedata.normalize("NFC", run)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _fold_char(char: str) -> str:
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", char)).casefold().translate(_BASES)
+    return "".join(one if one.isalnum() else " " for one in plain) if not plain.isascii() else plain
+
+
+def indexable(text: str) -> str:
+    """Return what is indexed: as `fold`, unspaced writing cut into overlapping pairs and the last character."""
+    folded = fold(text)
+    return folded if folded.isascii() else _UNSPACED_RUN.sub(_pairs, folded)
+
+
+def _pairs(found: re.Match[str]) -> str:
+    run = found[0]
+    return f" {' '.join(run[at : at + 2] for at in range(len(run)))} "
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in their order."""
+    return _TOKEN.findall(indexable(text))
+
+
+def wanted(text: str, *, whole: bool) -> tuple[tuple[str, ...], bool]:
+    """Return the words that have to follow each other for a text to be found, and whether the last may go on.
+
+    `whole` asks for the last word as it is. Where the text ends in unspaced writing its pairs are enough.
+    """
+    found = tokens(text)
+    folded = fold(text).rstrip()
+    run = list(_UNSPACED_RUN.finditer(folded))
+    if not run or _TOKEN.search(folded, run[-1].end()) is not None:
+        return tuple(found), not whole and bool(found)
+    if len(run[-1][0]) == 1:
+        return tuple(found), True
+    return tuple(found[:-1]), False
+
+
+def pattern(text: str, *, whole: bool) -> str:
+    """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty: nothing to look for."""
+    folded = fold(text)
+    parts = []
+    for word in _TOKEN.findall(folded):
+        at = 0
+        for run in _UNSPACED_RUN.finditer(word):
+            parts += [(word[at : run.start()], False), (run[0], True)]
+            at = run.end()
+        parts.append((word[at:], False))
+    written = [(part, unspaced) for part, unspaced in parts if part]
+    if not written:
+        return ""
+    pieces = []
+    for number, (part, unspaced) in enumerate(written):
+        before = "" if unspaced else f"(?<![a-z0-9]|[^\x00-\x7f{_UNSPACED}])"
+        last = number == len(written) - 1
+        after = "" if unspaced or (last and not whole) else f"(?![a-z0-9]|[^\x00-\x7f{_UNSPACED}])"
+        pieces.append(before + re.escape(part) + after)
+    return "[^a-z0-9\x80-\U0010ffff]*".join(pieces)
+
+
+def fold_with_places(text: str) -> tuple[str, list[int]]:
+    """Return the folded text and, for each of its characters, the place in the text that it comes from."""
+    folded, places = [], []
+    for place, char in enumerate(text):
+        part = fold(char)
+        folded.append(part)
+        places += [place] * len(part)
+    return "".join(folded), places

@@ -1,0 +1,203 @@
+"""Two writers: what goes together does so without a word, the same thing asks, and nothing that was typed gets lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.files.task_edits import edit_task, progress_task, remove_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.widgets.harness import HOSTILE, assert_safe, screen_text
+from widgets.choices import Choices
+from widgets.dialogs import Prompt
+from widgets.forms import Form
+from widgets.three_way import ThreeWay
+
+FIRST = "Deploy v2.1 to staging"
+RUNNING = "Monitor API latency"
+ASSIGNED = ("e", "down", "down", "down", "down")
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+def edit(workspace: Workspace, title: str = FIRST, /, **fields: str) -> None:
+    """Let an agent edit a task."""
+    ref = task_of(workspace, title).ref
+    workspace.change(
+        "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=NOW), actor="agent:x", now=NOW
+    )
+
+
+def rewrite(workspace: Workspace, name: str, old: str, new: str) -> None:
+    """Rewrite a file in place, as an editor does."""
+    path = workspace.memory / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        (("m", "enter"), "heartbeatMine"),
+        (("e", "end", "X", "ctrl+s", "enter"), "heartbeatMineX"),
+    ],
+    ids=["mine", "edited"],
+)
+async def test_one_key_per_choice(workspace: Workspace, keys: tuple[str, ...], wanted: str) -> None:
+    """m takes mine, e types something else; what else was typed, and what others wrote, is saved along with it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e", "end", "!", "down", "down", "down", "down", "end")
+        await type_text(pilot, "Mine")
+        edit(workspace, assigned="Theirs", tags="newer")
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, ThreeWay)
+        await press(pilot, *keys)
+        assert app.screen is app.desk
+        task = task_of(workspace, f"{FIRST}!")
+        assert (task.assigned, task.tags) == (wanted, ("newer",))
+
+
+async def test_escape_goes_back_to_the_form(workspace: Workspace) -> None:
+    """Leaving the question writes nothing and gives the form back, with mine in it and theirs beside it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, *ASSIGNED)
+        await type_text(pilot, "Mine")
+        edit(workspace, assigned="Theirs", tags="newer")
+        await press(pilot, "ctrl+s", "escape")
+        assert isinstance(app.screen, Form)
+        values = app.screen.values()
+        assert (values["assigned"], values["tags"]) == ("heartbeatMine", "newer")
+        assert task_of(workspace, FIRST).assigned == "Theirs"
+        await press(pilot, "ctrl+s", "m", "enter")
+        assert task_of(workspace, FIRST).assigned == "heartbeatMine"
+
+
+@pytest.mark.parametrize(
+    ("pane", "ref", "file", "old", "new"),
+    [
+        ("8", "pruneJournalAfterDays", "config.md", "pruneJournalAfterDays: 30", "pruneJournalAfterDays: 60"),
+        ("5", "", "contacts.md", "channel-abc123", "channel-zzz999"),
+    ],
+    ids=["setting", "contact"],
+)
+async def test_rows_and_settings_ask_as_well(
+    workspace: Workspace, pane: str, ref: str, file: str, old: str, new: str
+) -> None:
+    """A line or a row that is no entry of its own: the same value is asked about, not overwritten."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, pane)
+        if ref:
+            app.navigation.pane.go_to(ref)
+            await press(pilot, "e", "end", "9")
+        else:
+            await press(pilot, "j", "e", "down", "end", "9")
+        assert isinstance(app.screen, Form)
+        rewrite(workspace, file, old, new)
+        before = (workspace.memory / file).read_bytes()
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, ThreeWay)
+        assert (workspace.memory / file).read_bytes() == before
+        await press(pilot, "m", "enter")
+        assert app.screen is app.desk
+        assert new not in (workspace.memory / file).read_text()
+
+
+async def test_the_editor_merges_and_asks(workspace: Workspace, tmp_path: Path) -> None:
+    """While $EDITOR is open somebody changes another field (it stays) and the same one (it is asked)."""
+    tasks = workspace.memory / "tasks.md"
+    script = tmp_path / "editor"
+    script.write_text(
+        "#!/bin/sh\n"
+        "sed -i 's/^- assigned: .*/- assigned: mine/' \"$1\"\n"
+        f"sed -i '0,/^- assigned: heartbeat/s//- assigned: theirs/; 0,/^- notes: Run/s//- notes: First run/' {tasks}\n"
+    )
+    script.chmod(0o755)
+    app = make_app(workspace, environ={"EDITOR": str(script), "PATH": "/usr/bin:/bin"})
+    async with running(app) as pilot:
+        await press(pilot, "E")
+        assert isinstance(app.screen, ThreeWay)
+        text = screen_text(app)
+        for words in ("assigned", "heartbeat", "mine", "theirs"):
+            assert words in text
+        await press(pilot, "m", "enter")
+        task = task_of(workspace, FIRST)
+        assert task.assigned == "mine"
+        assert task.notes.startswith("First run")
+
+
+async def test_keys_that_set_a_field_ask(workspace: Workspace) -> None:
+    """D and p work from what the person saw: a value that somebody else set meanwhile is asked about."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "D")
+        assert isinstance(app.screen, Prompt)
+        edit(workspace, due="2024-02-01")
+        await press(pilot, "ctrl+u", *"+2d", "enter")
+        assert isinstance(app.screen, ThreeWay)
+        assert "2024-02-01" in screen_text(app)
+        await press(pilot, "t", "enter")
+        assert task_of(workspace, FIRST).due == "2024-02-01"
+
+        app.navigation.pane.go_to(task_of(workspace, RUNNING).ref)
+        await press(pilot, "p")
+        ref = task_of(workspace, RUNNING).ref
+        workspace.change("p", lambda look: progress_task(look, ref, 70, now=NOW), actor="cli", now=NOW)
+        await press(pilot, "ctrl+u", "6", "0", "enter")
+        assert isinstance(app.screen, ThreeWay)
+        await press(pilot, "m", "enter")
+        assert task_of(workspace, RUNNING).progress == 60
+
+
+@pytest.mark.parametrize("key", ["p", "c", "escape"])
+async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -> None:
+    """Put it back with what was typed, copy that, or (Escape) keep it as a draft: said, and done."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, *ASSIGNED, "end", "!")
+        ref = task_of(workspace, FIRST).ref
+        workspace.change("r", lambda look: remove_task(look, ref, now=NOW), actor="agent:x", now=NOW)
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, Choices)
+        assert "not there any more" in screen_text(app)
+        await press(pilot, key)
+        assert app.screen is app.desk
+        found = [task for task in workspace.snapshot().tasks.tasks if task.title == FIRST]
+        if key == "p":
+            assert [task.assigned for task in found] == ["heartbeat!"]
+        else:
+            assert found == []
+        assert bool(app.left_drafts) == (key == "escape")
+        assert ("heartbeat!" in app.clipboard) == (key == "c")
+
+
+@pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)
+async def test_hostile_values_are_shown_as_they_are(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Values of both sides that try to steer the terminal or to be markup are text in every size."""
+    app = make_app(workspace)
+    texts = [text.replace("\n", " ").replace("\r", " ")[:500] for text in HOSTILE.values()]
+    async with running(app, size) as pilot:
+        from widgets.three_way import Question
+
+        questions = [
+            Question(str(number), text[:40], text, None, f"{text}\nsecond {text}", group=text[:60])
+            for number, text in enumerate(texts)
+        ]
+        screen = ThreeWay(texts[0], questions, note=texts[1])
+        app.push_screen(screen)
+        await pilot.pause()
+        for _ in questions:
+            await pilot.press("m")
+            assert_safe(screen_text(app))
+        assert not screen.view.open_questions
+        await pilot.press("k", "T", "G", "j", "enter")
+        await pilot.pause()
+        assert app.screen is app.desk

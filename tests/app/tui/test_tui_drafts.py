@@ -1,0 +1,214 @@
+"""Drafts: what is typed and never saved is offered again, and merged with what others wrote since."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from memory.files.task_edits import edit_task, remove_task
+from memory.storage.drafts import Draft, Drafts, is_running, this_process
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.choices import Choices
+from widgets.dialogs import Confirm
+from widgets.forms import Form
+from widgets.three_way import ThreeWay
+
+FIRST = "Deploy v2.1 to staging"
+ASSIGNED = ("down", "down", "down", "down")
+
+
+def drafts_of(workspace: Workspace) -> Drafts:
+    """The drafts of a workspace."""
+    assert workspace.state is not None
+    return Drafts(workspace.state.folder)
+
+
+def files_of(workspace: Workspace) -> list[Path]:
+    """The files of drafts on the disk."""
+    assert workspace.state is not None
+    return sorted((workspace.state.folder.path / "drafts").glob("*.json"))
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+def a_draft(workspace: Workspace, **values: str) -> Draft:
+    """What a program that was killed left of the form of the first task."""
+    task = task_of(workspace, FIRST)
+    base = {"title": task.title, "assigned": task.assigned or "", "notes": task.notes or ""}
+    draft = Draft(
+        *("01DRAFT", NOW, "tasks", "tasks.edit", FIRST, task.ref, False, {**base, **values}, base),
+        *(task.entry.text, "tasks.md", "Pending", "1@0"),
+    )
+    drafts_of(workspace).put(draft)
+    return draft
+
+
+async def until(pilot: Pilot[int], check: Callable[[], object]) -> None:
+    """Wait for something that a timer sets off."""
+    async with asyncio.timeout(10):
+        while not check():
+            await pilot.pause(0.05)
+
+
+def change(workspace: Workspace, **fields: str) -> None:
+    """Let an agent edit the first task."""
+    ref = task_of(workspace, FIRST).ref
+    workspace.change(
+        "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=NOW), actor="agent:x", now=NOW
+    )
+
+
+async def test_typing_is_kept_and_leaving_drops_it(workspace: Workspace) -> None:
+    """A second after the first key the draft is on the disk; leaving the form on purpose removes it, saving too."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, " now")
+        await until(pilot, lambda: files_of(workspace))
+        assert drafts_of(workspace).left() == ()  # This process still has it open.
+        await press(pilot, "escape", "y")
+        assert files_of(workspace) == []
+        await press(pilot, "e")
+        await type_text(pilot, " now")
+        await until(pilot, lambda: files_of(workspace))
+        await press(pilot, "ctrl+s")
+        assert files_of(workspace) == []
+        assert task_of(workspace, f"{FIRST} now")
+
+
+async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspace) -> None:
+    """The next start says so, the brief lists it, the palette and w go on with it; saving removes it."""
+    a_draft(workspace, title=f"{FIRST} now")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        assert app.screen is app.desk
+        assert ["was never saved" in note.message for note in app._notifications] == [True]
+        await press(pilot, "1")
+        assert "DRAFTS" in screen_text(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["title"] == f"{FIRST} now"
+        await press(pilot, "ctrl+s")
+        assert task_of(workspace, f"{FIRST} now")
+        assert files_of(workspace) == []
+        await press(pilot, "1")
+        assert "DRAFTS" not in screen_text(app)
+        assert not app.drafting.left
+
+
+async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:
+    """Others changed another field (it stays) and the same one (it is asked) since the draft was typed."""
+    a_draft(workspace, assigned="mine")
+    change(workspace, assigned="theirs", notes="newer")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "w")
+        assert isinstance(app.screen, Form)
+        assert "Changed since by others: assigned, notes" in screen_text(app)
+        assert app.screen.values()["notes"] == "newer"
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, ThreeWay)
+        text = screen_text(app)
+        for words in ("heartbeat", "mine", "theirs"):
+            assert words in text
+        await press(pilot, "b", "enter")
+        task = task_of(workspace, FIRST)
+        assert (task.assigned, task.notes) == ("heartbeat", "newer")
+
+
+async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
+    """The entry is gone: that is said; putting it back opens the form with what was typed."""
+    a_draft(workspace, assigned="mine")
+    ref = task_of(workspace, FIRST).ref
+    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "w")
+        assert isinstance(app.screen, Choices)
+        await press(pilot, "escape")
+        assert app.drafting.left
+        await press(pilot, "w", "p")
+        assert isinstance(app.screen, Form)
+        await press(pilot, "ctrl+s")
+        assert task_of(workspace, FIRST).assigned == "mine"
+
+
+async def test_a_new_entry_is_gone_on_with(workspace: Workspace) -> None:
+    """A journal entry that was never saved opens again in the journal."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "3", "a")
+        await type_text(pilot, "Half a sentence")
+        app.exit(143)
+    (path,) = files_of(workspace)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.write_bytes(path.read_bytes().replace(this_process().encode(), b"1@0"))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "2", "w")
+        assert app.navigation.pane.pane_id == "journal"
+        assert isinstance(app.screen, Form)
+        await press(pilot, "ctrl+s")
+        assert "Half a sentence" in {entry.title for entry in workspace.snapshot().journal.entries()}
+    assert files_of(workspace) == []
+
+
+async def test_an_error_keeps_what_is_typed(workspace: Workspace) -> None:
+    """An error that nobody expected ends the application, not what was typed."""
+
+    def fail() -> None:
+        raise RuntimeError("as unexpected as it gets")
+
+    app = make_app(workspace)
+
+    async def work() -> None:
+        async with running(app) as pilot:
+            await press(pilot, "e")
+            await type_text(pilot, " now")
+            app.call_later(fail)
+            await until(pilot, lambda: not app.is_running)
+
+    with pytest.raises(RuntimeError, match="unexpected"):
+        await work()
+    assert len(files_of(workspace)) == 1
+
+
+async def test_a_draft_can_be_thrown_away(workspace: Workspace) -> None:
+    """The palette's action asks, shows what was typed, and removes it for good."""
+    a_draft(workspace, title="Something else")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        app.action_do("draft.discard")
+        await settle(pilot)
+        assert isinstance(app.screen, Confirm)
+        assert "Something else" in screen_text(app)
+        await press(pilot, "y")
+        assert files_of(workspace) == []
+        assert not app.drafting.left
+
+
+def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:
+    """What is no draft, or belongs to a running program, is not offered; values come back with every byte."""
+    odd = a_draft(workspace, title="a\udcff\n\x1b[31m")
+    folder = files_of(workspace)[0].parent
+    (folder / "01A.json").write_text("{")
+    (folder / "01B.json").write_text('{"id": "01B"}')
+    (folder / "01C.json").write_bytes(files_of(workspace)[-1].read_bytes())  # Under another's name.
+    drafts_of(workspace).put(replace(odd, id="01RUNS", owner=this_process()))
+    assert drafts_of(workspace).left() == (odd,)
+    assert is_running(this_process())
+    assert not is_running("1@0")
+    drafts_of(workspace).remove("01DRAFT")
+    drafts_of(workspace).remove("01DRAFT")
+    assert drafts_of(workspace).left() == ()

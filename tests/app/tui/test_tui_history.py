@@ -1,0 +1,260 @@
+"""History by keys: the whole log, taking back any change, versions of an entry, and the archive."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from memory.changes import list_changes
+from memory.files.task_edits import edit_task, remove_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.dialogs import Preview
+from widgets.entry_history import EntryHistory
+from widgets.panes.changes import PAGE, LoggedChange
+from widgets.three_way import ThreeWay
+
+FIRST = "Deploy v2.1 to staging"
+AGENT = "agent:builder"
+
+
+def ref_of(workspace: Workspace, title: str) -> str:
+    """The ref of the task of a title."""
+    return next(task.ref for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+
+
+def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0, **fields: str) -> str:
+    """Let somebody edit a task some days ago; return the id of the change."""
+    ref, now = ref_of(workspace, title), NOW - timedelta(days=days)
+    outcome = workspace.change(
+        "tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=now), actor=actor, now=now
+    )
+    return outcome.change.id
+
+
+def listed(app: object) -> list[LoggedChange]:
+    """The changes in the list."""
+    pane = app.navigation.pane
+    return [row.item for row in pane.line_list.rows if hasattr(row, "item")]
+
+
+async def rested(pilot: Pilot[int]) -> None:
+    """Wait until the filter was looked up in the older pages as well."""
+    pane = pilot.app.navigation.pane
+    async with asyncio.timeout(10):
+        while pane._typing is not None:
+            await pilot.pause(0.02)
+    await settle(pilot)
+
+
+async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
+    """Agents, people and other programs, also from before the start; the detail says what became of each entry."""
+    edit(workspace, FIRST, days=7, assigned="Alice")
+    path = workspace.memory / "tasks.md"
+    workspace.notice(NOW)
+    path.write_text(path.read_text().replace("assigned: Alice", "assigned: Bob", 1))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "s", "0")
+        assert [one.actor for one in listed(app)] == ["human", "outside", AGENT, "test"]
+        text = screen_text(app)
+        assert "MON 15 JAN  TODAY" in text
+        assert "MON 8 JAN" in text
+        await press(pilot, "j")
+        assert "Alice → Bob" in screen_text(app)
+        assert app.noticing.count == 2
+
+
+async def test_the_filter_asks_actor_file_entry_and_time(workspace: Workspace) -> None:
+    """Words and name:value narrow the log; since and until take days as people say them."""
+    edit(workspace, FIRST, days=7, assigned="Alice")
+    edit(workspace, "Update README with new API docs", "cli", days=1, tags="docs")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0")
+        pane = app.navigation.pane
+        for text, count in (
+            ("readme", 2),
+            ("actor:agent", 1),
+            ("file:tasks.md", 3),
+            (f"entry:{ref_of(workspace, FIRST)}", 2),
+            ("since:yesterday", 2),
+            ("until:2024-01-08", 1),
+            ("date:2024-01-14", 1),
+            ("state:undone", 0),
+            ("since:yesterday actor:cli", 1),
+        ):
+            pane.set_filter(text)
+            await rested(pilot)
+            assert len(listed(app)) == count, text
+
+
+async def test_a_long_log_is_read_by_pages(workspace: Workspace) -> None:
+    """Only the newest changes are read; going down reads on, and a filter finds what was not listed."""
+    history = workspace.store.history
+    edit(workspace, FIRST, days=9, assigned="Needle")
+    path = workspace.memory / "config.md"
+    text = path.read_text()
+    for number in range(PAGE + 60):
+        path.write_text(f"{text}\n## Counted\n\n- number: {number:04}\n")
+        history.notice(["memory/config.md"], NOW)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0")
+        assert len(listed(app)) == PAGE
+        assert "200+" in screen_text(app)
+        await press(pilot, "G", "G")
+        assert len(listed(app)) == len(list_changes(workspace))
+        await press(pilot, "g", "g")
+        app.navigation.pane.set_filter("needle")
+        app.navigation.pane.set_filter("entry:deploy actor:agent")
+        await rested(pilot)
+        assert [one.actor for one in listed(app)] == [AGENT]
+
+
+async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
+    """X shows what that changes, Enter does it beside newer changes, u brings it back; the change is marked."""
+    edit(workspace, FIRST, days=7, assigned="Alice")
+    edit(workspace, "Update README with new API docs", "cli", tags="newer")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0", "j", "X")
+        assert isinstance(app.screen, Preview)
+        assert "Alice → heartbeat" in screen_text(app)
+        await press(pilot, "escape")
+        assert task_of(workspace, FIRST).assigned == "Alice"
+        await press(pilot, "X", "enter")
+        assert task_of(workspace, FIRST).assigned == "heartbeat"
+        assert task_of(workspace, "Update README with new API docs").tags == ("newer",)
+        (mine,) = [one for one in listed(app) if one.actor == AGENT]
+        assert mine.undone_by is not None
+        assert "undone" in screen_text(app)
+        await press(pilot, "u")
+        assert task_of(workspace, FIRST).assigned == "Alice"
+
+
+async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Workspace) -> None:
+    """Somebody touched the entry since: the reason, what was before, and now; a choice is written and undoable."""
+    edit(workspace, FIRST, days=7, assigned="Alice", notes="from the agent")
+    edit(workspace, FIRST, "cli", assigned="Bob")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0", "j", "X")
+        assert isinstance(app.screen, ThreeWay)
+        text = screen_text(app)
+        for words in ("was changed since", "Alice", "heartbeat", "Bob"):
+            assert words in text
+        await press(pilot, "escape")
+        assert task_of(workspace, FIRST).assigned == "Bob"
+        await press(pilot, "X", "t", "enter")
+        task = task_of(workspace, FIRST)
+        assert (task.assigned, task.notes) == ("Bob", "Run tests first, then deploy via CI/CD")
+        await press(pilot, "u")
+        assert task_of(workspace, FIRST).notes == "from the agent"
+
+
+async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None:
+    """Taking back a change of an entry that is gone explains it and changes nothing."""
+    edit(workspace, FIRST, days=7, assigned="Alice")
+    ref = ref_of(workspace, FIRST)
+    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
+    before = (workspace.memory / "tasks.md").read_bytes()
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0", "j", "X")
+        assert isinstance(app.screen, Preview)
+        assert "is not there any more" in screen_text(app)
+        await press(pilot, "enter", "escape")
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+
+
+async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
+    """H lists who changed the entry and when, through a rename; B gives it an older text, and u takes that back."""
+    edit(workspace, FIRST, days=3, assigned="Alice")
+    edit(workspace, FIRST, "cli", days=2, title="Deploy v2.2")
+    edit(workspace, "Deploy v2.2", days=1, assigned="Bob")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        app.navigation.pane.go_to(ref_of(workspace, "Deploy v2.2"))
+        await press(pilot, "H")
+        assert isinstance(app.screen, EntryHistory)
+        text = screen_text(app)
+        for words in ("builder", "cli", "edited assigned", "edited title", "now", "B would change"):
+            assert words in text
+        await press(pilot, "j")
+        assert "- assigned: Alice" in screen_text(app)
+        await press(pilot, "B")
+        assert app.screen is app.desk
+        assert task_of(workspace, FIRST).assigned == "Alice"
+        assert app.navigation.pane.current().title == FIRST
+        await press(pilot, "u")
+        assert task_of(workspace, "Deploy v2.2").assigned == "Bob"
+
+
+async def test_a_removed_entry_comes_back_from_the_log(workspace: Workspace) -> None:
+    """H on the change that removed an entry leads to its versions, and B brings one back."""
+    ref = ref_of(workspace, FIRST)
+    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor=AGENT, now=NOW)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0", "H")
+        assert isinstance(app.screen, EntryHistory)
+        await press(pilot, "B")
+        assert task_of(workspace, FIRST).assigned == "heartbeat"
+
+
+async def test_a_setting_has_a_history_of_its_line(workspace: Workspace) -> None:
+    """H on a row that is no entry lists the changes of its line."""
+    path = workspace.memory / "config.md"
+    workspace.notice(NOW)
+    path.write_text(path.read_text().replace("pruneJournalAfterDays: 30", "pruneJournalAfterDays: 40"))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "8")
+        app.navigation.pane.go_to("pruneJournalAfterDays")
+        await press(pilot, "H")
+        assert isinstance(app.screen, EntryHistory)
+        text = screen_text(app)
+        assert "pruneJournalAfterDays: 40" in text
+        assert "outside" in text
+        await press(pilot, "escape")
+        assert app.screen is app.desk
+
+
+async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path) -> None:
+    """B in the archive brings the entry back to where it came from; u takes that back."""
+    archive = workspace.memory / "archive" / "tasks-2023-11.md"
+    archive.write_text("## Completed\n\n### [LOW] Old thing\n- created: 2023-11-01\n- completed: 2023-11-02\n")
+    before = archive.read_bytes()
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "9")
+        found = [task for part in workspace.snapshot().archived_tasks() for task in part.tasks]
+        app.navigation.pane.go_to(next(task.ref for task in found if task.title == "Old thing"))
+        await settle(pilot)
+        assert app.navigation.pane.current().title == "Old thing"
+        await press(pilot, "B")
+        assert task_of(workspace, "Old thing").section == "completed"
+        assert b"Old thing" not in archive.read_bytes()
+        await press(pilot, "u")
+        assert archive.read_bytes() == before
+
+
+async def test_the_filter_bar_names_the_fields(workspace: Workspace) -> None:
+    """f in the log says which fields can be asked."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "0", "f")
+        assert "actor: file: entry: date:" in screen_text(app)
+        await type_text(pilot, "actor:test")
+        await rested(pilot)
+        assert [one.actor for one in listed(app)] == ["test"]

@@ -1,0 +1,176 @@
+"""The search screen: finds while typing, goes to what was found, and remembers what was asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from app.tui.memdeck_app import MemdeckApp
+from app.tui.search import SHOWN, SearchScreen
+from memory.files.journal_edits import add_entry
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.fixture_files import SAMPLE
+from tests.widgets.harness import screen_text
+
+
+def found(app: MemdeckApp) -> list[str]:
+    """The titles that are listed."""
+    screen = app.screen
+    assert isinstance(screen, SearchScreen)
+    assert screen.answer is not None
+    return [hit.entry.title for hit in screen.answer.hits]
+
+
+async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
+    """Each key narrows; Enter opens the pane of the entry with the cursor on it; Escape goes back."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        assert isinstance(app.screen, SearchScreen)
+        await type_text(pilot, "redis cach")
+        assert found(app)[0] == "Using Redis for caching"
+        assert "Using Redis for caching" in screen_text(app)
+        await press(pilot, "enter")
+        assert app.screen is app.desk
+        assert app.navigation.pane.pane_id == "knowledge"
+        assert app.navigation.pane.current().text == "Using Redis for caching"
+        await press(pilot, "left_square_bracket")
+        assert app.navigation.pane.pane_id == "tasks"
+        await press(pilot, "ctrl+f", "escape")
+        assert app.screen is app.desk
+
+
+@pytest.mark.parametrize(
+    ("query", "pane", "title"),
+    [
+        ("latency in:tasks", "tasks", "Monitor API latency"),
+        ("in:config maxJournalEntries", "config", "maxJournalEntries"),
+        ("in:contacts carol", "contacts", "Carol"),
+        ("old archived in:archive", "archive", "Old archived thing"),
+        ("in:monitors database", "monitors", "Database Connection"),
+    ],
+)
+async def test_every_kind_has_its_place(tmp_path: Path, query: str, pane: str, title: str) -> None:
+    """Enter goes to entries of every file, of the archive too."""
+    files = {path.name: path.read_text("utf-8") for path in sorted(SAMPLE.glob("*.md"))}
+    files["archive/tasks-2023-12.md"] = "## Completed\n### [LOW] Old archived thing\n- completed: 2023-12-01\n"
+    app = make_app(make_workspace(tmp_path, files))
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, query)
+        assert found(app)[0] == title
+        await press(pilot, "enter")
+        assert app.navigation.pane.pane_id == pane
+        item = app.navigation.pane.current()
+        assert title in {getattr(item, name, None) for name in ("title", "name", "key")}
+
+
+async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
+    """Keys that are typed without a pause open what they ask for, not what an earlier letter found."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+f", *"redis", "enter")
+        await settle(pilot)
+        assert app.screen is app.desk
+        assert app.navigation.pane.pane_id == "knowledge"
+
+
+async def test_a_word_that_is_being_typed_may_go_on(workspace: Workspace) -> None:
+    """Two letters are a whole word where there is one, else the beginning of what comes."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "re in:knowledge ca")
+        assert found(app) == []
+        await press(pilot, *["backspace"] * 18)
+        await type_text(pilot, "in:knowledge ca")
+        assert "Using Redis for caching" in found(app)
+        await type_text(pilot, " ")
+        assert found(app) == []
+
+
+async def test_queries_are_remembered(workspace: Workspace) -> None:
+    """What led somewhere is offered the next time, also in another run; ctrl+r puts it into the line."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        for query in ("redis", "latency"):
+            await press(pilot, "ctrl+f")
+            await type_text(pilot, query)
+            await press(pilot, "enter")
+        assert app.searching.history == ["latency", "redis"]
+        app.exit(0)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        assert "latency" in screen_text(app)
+        await press(pilot, "ctrl+r")
+        assert app.screen.text == "latency"
+        await press(pilot, "ctrl+r")
+        assert app.screen.text == "redis"
+        await press(pilot, "ctrl+r", "down", "enter")
+        assert app.screen.text == "redis"
+        assert found(app)
+
+
+async def test_what_changes_meanwhile_is_found(workspace: Workspace) -> None:
+    """An entry that somebody adds while the screen is open comes up without another key."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "zebra")
+        assert found(app) == []
+        workspace.change("add", lambda now: add_entry(now, "Zebra seen", [], now=NOW), actor="other", now=NOW)
+        app.searching.files_changed()
+        await settle(pilot)
+        assert found(app) == ["Zebra seen"]
+
+
+async def test_notes_and_moves(workspace: Workspace) -> None:
+    """Typos are forgiven and said; odd queries are explained; the keys move in the list."""
+    app = make_app(workspace)
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "deplyo before:x")
+        text = screen_text(app)
+        assert "also fits: deploy" in text
+        assert "does not understand 'x'" in text
+        await press(pilot, "down", "down", "up", "pagedown", "pageup")
+        assert len(found(app)) <= SHOWN
+
+
+async def test_without_a_state_folder(tmp_path: Path) -> None:
+    """Where no index can be kept everything is read for each answer."""
+    files = {path.name: path.read_text("utf-8") for path in sorted(SAMPLE.glob("*.md"))}
+    place = Workspace.init(tmp_path / "shop", NOW, actor="t", machine_zone=UTC, files=files)[0]
+    app = make_app(place)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "redis")
+        assert found(app)[0] == "Using Redis for caching"
+
+
+async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
+    """Markup and control characters in what is found are shown as they are."""
+    files = {"tasks.md": "## Pending\n### [HIGH] [/nope] \x1b[31mred zebra\n- notes: zebra \u202e[bold]x\n"}
+    app = make_app(make_workspace(tmp_path, files))
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "zebra")
+        text = screen_text(app)
+        assert "[/nope] \\x1b[31mred zebra" in text
+        assert "\\u202e[bold]x" in text
+
+
+def test_nothing_is_imported_before_the_first_search() -> None:
+    """The application starts without the parts of search."""
+    code = (
+        "import sys, app.tui.memdeck_app; "
+        "assert not {'sqlite3', 'app.tui.search', 'memory.recall', 'memory.recall.searcher'} & set(sys.modules), "
+        "sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])

@@ -1,0 +1,182 @@
+"""Listings by pages, the state that a listing depends on, names through renames, and rehearsals that write nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.changes import list_changes
+from memory.clock import BadMoment, time_bound
+from memory.document import Entry
+from memory.errors import ConflictError
+from memory.files.merging import open_entry
+from memory.files.task_edits import add_task, edit_task, progress_task, remove_task
+from memory.settling import contested_entries, settle
+from memory.versions import bring_back, line_changes_of, rehearse_revert, versions_of
+from memory.workspace import Workspace
+
+NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A workspace with one task."""
+    made, _ = Workspace.init(tmp_path / "shop", NOW, actor="test", state_home=tmp_path / "state", machine_zone=UTC)
+    made.change("tasks.add", lambda look: add_task(look, "Deploy", notes="first", now=NOW), actor="cli", now=NOW)
+    return made
+
+
+def ref_of(workspace: Workspace) -> str:
+    """The ref of the task."""
+    (task,) = workspace.snapshot().tasks.tasks
+    return task.ref
+
+
+def edit(workspace: Workspace, actor: str = "agent:x", **fields: str) -> str:
+    """Edit the task and return the id of the change."""
+    ref = ref_of(workspace)
+    outcome = workspace.change(
+        "tasks.edit", lambda look: edit_task(look, ref, set=fields, now=NOW), actor=actor, now=NOW
+    )
+    return outcome.change.id
+
+
+def test_pages_join_to_the_whole_list(workspace: Workspace) -> None:
+    """Pages that go on from the last place give every change once, in the order of the whole list."""
+    for number in range(7):
+        edit(workspace, notes=str(number))
+    whole = list_changes(workspace)
+    pages: list[str] = []
+    before = None
+    while page := list_changes(workspace, limit=2, before=before):
+        pages += [one.id for one in page]
+        before = page[-1].seq
+    assert pages == [one.id for one in whole]
+
+
+def test_the_state_changes_with_every_change_and_undo(workspace: Workspace) -> None:
+    """A listing is another one after a change and after an undo, and only then."""
+    history = workspace.store.history
+    first = history.state()
+    assert history.state() == first
+    edit(workspace, "cli", notes="second")
+    second = history.state()
+    workspace.undo(actor="cli", now=NOW)
+    assert len({first, second, history.state()}) == 3
+
+
+def test_an_entry_is_followed_to_its_newest_name(workspace: Workspace) -> None:
+    """A ref leads to the one that the entry has after two renames; one that was never renamed leads nowhere."""
+    old = ref_of(workspace)
+    edit(workspace, title="Deploy v2")
+    edit(workspace, title="Deploy v3")
+    assert workspace.store.history.newer_name(old) == ref_of(workspace)
+    assert workspace.store.history.newer_name(ref_of(workspace)) is None
+
+
+def test_a_rehearsal_says_what_a_revert_does_and_writes_nothing(workspace: Workspace) -> None:
+    """The views of a rehearsal are those of the revert that follows; until then files and log are as before."""
+    change = edit(workspace, assigned="Alice")
+    workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=NOW), actor="cli", now=NOW)
+    before = (workspace.memory / "tasks.md").read_bytes()
+    state = workspace.store.history.state()
+    (view,) = rehearse_revert(workspace, change, NOW)
+    assert (view.kind, view.fields) == ("edited", (("assigned", "Alice", None),))
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+    assert workspace.store.history.state() == state
+    workspace.revert(change, actor="human", now=NOW)
+    assert b"Alice" not in (workspace.memory / "tasks.md").read_bytes()
+    with pytest.raises(ConflictError, match="taken back already"):
+        rehearse_revert(workspace, change, NOW)
+
+
+def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
+    """What somebody touched since is a difference with three sides; the rest of the change goes back by itself."""
+    change = edit(workspace, assigned="Alice", notes="by the agent")
+    edit(workspace, "cli", assigned="Bob")
+    with pytest.raises(ConflictError):
+        rehearse_revert(workspace, change, NOW)
+    (one,), lost = contested_entries(workspace, change)
+    assert lost == ()
+    assert one.merge is not None
+    (difference,) = one.merge.differences
+    assert (difference.name, difference.base, difference.ours, difference.theirs) == ("assigned", "Alice", None, "Bob")
+    entry = one.merge.settled(["Carol"])
+    workspace.change("settle", lambda look: settle(look, [(one, entry)], "settled"), actor="human", now=NOW)
+    (task,) = workspace.snapshot().tasks.tasks
+    assert (task.assigned, task.notes) == ("Carol", "first")
+    with pytest.raises(ConflictError, match="once more"):
+        workspace.change("settle", lambda look: settle(look, [(one, entry)], "again"), actor="human", now=NOW)
+
+
+def test_versions_are_listed_and_brought_back(workspace: Workspace) -> None:
+    """Every version of an entry through a rename and its removal; any of them can come back."""
+    edit(workspace, assigned="Alice")
+    edit(workspace, title="Deploy v2")
+    ref = ref_of(workspace)
+    workspace.change("tasks.remove", lambda look: remove_task(look, ref, now=NOW), actor="cli", now=NOW)
+    found = versions_of(workspace, ref)
+    assert [one.view.kind for one in found if one.view] == ["removed", "edited", "edited", "added"]
+    assert [one.source is None for one in found] == [True, False, False, False]
+    build = bring_back(workspace.snapshot(), found, found[2])
+    workspace.change("restore", lambda look: bring_back(look, found, found[2]), actor="human", now=NOW)
+    assert build.documents
+    (task,) = workspace.snapshot().tasks.tasks
+    assert (task.title, task.assigned) == ("Deploy", "Alice")
+
+
+def test_the_changes_of_a_line_are_followed(workspace: Workspace) -> None:
+    """A line that was replaced twice has both changes, found by what it says now."""
+    path = workspace.memory / "knowledge.md"
+    text = path.read_text() + "\n## Facts\n\n- the sky is grey\n"
+    path.write_text(text)
+    workspace.notice(NOW)
+    for words in ("red", "blue"):
+        path.write_text(text.replace("grey", words))
+        workspace.notice(NOW)
+    found = line_changes_of(workspace, "knowledge.md", "the sky is blue")
+    assert [one.record.actor for one in found] == ["outside", "outside"]
+
+
+def test_progress_that_somebody_else_set_is_a_conflict(workspace: Workspace) -> None:
+    """With the entry that the person saw, another progress since is told; without it the last one counts."""
+    ref = ref_of(workspace)
+    workspace.change("p", lambda look: progress_task(look, ref, 10, now=NOW), actor="cli", now=NOW)
+    (seen,) = workspace.snapshot().tasks.tasks
+    workspace.change("p", lambda look: progress_task(look, ref, 20, now=NOW), actor="cli", now=NOW)
+    with pytest.raises(ConflictError) as caught:
+        progress_task(workspace.snapshot(), ref, 30, base=seen.entry, now=NOW)
+    (conflict,) = caught.value.details["conflicts"]
+    assert (conflict["base"], conflict["ours"], conflict["theirs"]) == ("10%", "30%", "20%")
+    assert progress_task(workspace.snapshot(), ref, 20, base=seen.entry, now=NOW).documents == {}
+    assert progress_task(workspace.snapshot(), ref, 30, now=NOW).documents
+
+
+SIDES = [
+    ("- a: 1\n- b: 1\n", "- a: 2\n- b: 2\n", "- a: 3\n- b: 1\n", ["9"], "- a: 9\n- b: 2\n"),
+    ("- a: 1\n", "- a: 2\n", "", ["2"], "- a: 2\n"),
+    ("- a: 1\n- b: 1\n", "- b: 1\n", "- a: 3\n- b: 1\n", [None], "- b: 1\n"),
+    ("one\n", "two\n", "three\n", ["four"], "four\n"),
+]
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "answers", "wanted"), SIDES)
+def test_answers_take_their_places(base: str, ours: str, theirs: str, answers: list[str | None], wanted: str) -> None:
+    """An answer for each difference gives the entry that has it, and what did not differ from both sides."""
+    merge = open_entry(*[Entry.from_text(f"### Title\n{body}") for body in (base, ours, theirs)])
+    assert merge.settled(answers).text == f"### Title\n{wanted}"
+    kept = merge.settled([one.theirs for one in merge.differences])
+    assert kept.raw == merge.entry.raw
+
+
+def test_bounds_of_spans() -> None:
+    """A day begins and ends, a minute means all of it, words count from now; what is no time is refused."""
+    day = datetime(2024, 1, 14, tzinfo=UTC)
+    assert time_bound("2024-01-14", NOW, UTC, end=False) == day
+    assert time_bound("yesterday", NOW, UTC, end=True) == day + timedelta(days=1) - timedelta(microseconds=1)
+    minute = time_bound("2024-01-14 10:00", NOW, UTC, end=True)
+    assert minute == day + timedelta(hours=10, seconds=59, microseconds=999_999)
+    with pytest.raises(BadMoment):
+        time_bound("soonish", NOW, UTC, end=False)

@@ -1,0 +1,104 @@
+"""Whatever ends the application in a form: the terminal is as before, and what was typed is offered again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.pseudo import Pseudo
+from tests.terminal.tmux import memdeck
+
+HOUSE = Path(__file__).parents[2]
+NOW = "2024-01-15T10:50:00Z"
+ENDING = 1.0 if "CI" not in os.environ else 3.0
+"""Seconds in which a signal has to end the application."""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Return a sample workspace."""
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
+    subprocess.run(
+        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW), check=True, env=environ, cwd=tmp_path
+    )
+    return tmp_path / "shop"
+
+
+def opened(shop: Path) -> Pseudo:
+    """Open the application in a terminal of its own."""
+    environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
+    return Pseudo(shop.parent, memdeck(str(shop), "--now", NOW, "--pane", "tasks"), environ)
+
+
+def typed(shop: Path) -> list[str]:
+    """Return the titles in the drafts on the disk."""
+    folder = shop.parent / "state" / "memdeck"
+    found = sorted(folder.glob("*/drafts/*.json"))
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in found)
+    return [json.loads(path.read_text())["values"]["title"] for path in found]
+
+
+def in_a_form(terminal: Pseudo) -> None:
+    """Open the form of the first task and type behind its title."""
+    terminal.wait_for("Deploy v2.1")
+    terminal.type("e")
+    terminal.wait_for("Edit a task")
+    terminal.type(" XYZ")
+    terminal.wait_for("XYZ")
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "INT", "QUIT"])
+def test_a_signal_in_a_form_keeps_what_was_typed(shop: Path, name: str) -> None:
+    """Within a second the terminal is as it was, the exit code is the signal's, and a draft is there."""
+    with opened(shop) as terminal:
+        in_a_form(terminal)
+        number = signal.Signals[f"SIG{name}"]
+        os.kill(terminal.process.pid, number)
+        assert terminal.ended() < ENDING
+        assert terminal.process.returncode == 128 + number
+        assert termios.tcgetattr(terminal.slave) == terminal.before
+        left = terminal.output.rpartition(b"\x1b[?1049h")[2]
+        assert b"\x1b[?1049l" in left
+        assert b"Traceback" not in left
+    assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
+
+
+def test_a_closed_terminal_keeps_what_was_typed(shop: Path) -> None:
+    """A window that is closed ends the application at once; the draft is there."""
+    with opened(shop) as terminal:
+        in_a_form(terminal)
+        terminal.hang_up()
+        begun = time.monotonic()
+        terminal.process.wait(10)
+        assert time.monotonic() - begun < ENDING
+    assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
+
+
+def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
+    """kill -9: what was typed is on the disk within two seconds, the next start offers it, and w goes on with it."""
+    with opened(shop) as terminal:
+        in_a_form(terminal)
+        begun = time.monotonic()
+        terminal.wait_until(lambda: typed(shop) == ["Deploy v2.1 to staging XYZ"], "the draft is on the disk")
+        assert time.monotonic() - begun < 2.0
+        terminal.process.kill()
+        terminal.process.wait(10)
+    with opened(shop) as terminal:
+        terminal.wait_for("was never saved")
+        terminal.type("w")
+        terminal.wait_for("Edit a task")
+        terminal.wait_for("XYZ")
+        terminal.type("\x13")
+        tasks = shop / ".aiter" / "memory" / "tasks.md"
+        terminal.wait_until(lambda: "Deploy v2.1 to staging XYZ" in tasks.read_text(), "the title is in the file")
+        terminal.wait_until(lambda: typed(shop) == [], "the draft is gone")
+        terminal.type("q")
+        terminal.ended()
+        assert terminal.process.returncode == 0

@@ -1,0 +1,65 @@
+"""A person edits in a real terminal while another process rewrites the file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.test_a_day import HOUSE, NOW, file, open_in, put
+from tests.terminal.tmux import memdeck, needs_tmux
+
+pytestmark = [pytest.mark.terminal, needs_tmux]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Return a sample workspace."""
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
+    subprocess.run(
+        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW), check=True, env=environ, cwd=tmp_path
+    )
+    return tmp_path / "shop"
+
+
+def agent(shop: Path, *words: str) -> None:
+    """Let an agent work with the command line, in a process of its own."""
+    environ = {**os.environ, "XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
+    command = memdeck(*words, "-w", str(shop), "--actor", "agent:builder", "--now", NOW)
+    subprocess.run(command, check=True, env=environ, cwd=shop.parent, capture_output=True)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)
+def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[int, int]) -> None:
+    """Other entries and other fields go together without a word; the same field is asked about, one key each."""
+    with open_in(shop, size, "--pane", "tasks") as terminal:
+        terminal.wait_for("Deploy v2.1")
+        terminal.press("e", "End")
+        terminal.wait_for("Edit a task")
+        terminal.type(" soon")
+        # An editor rewrites the whole file in place, an agent sets another field of the same task.
+        put(shop, "tasks.md", "] Update README with", "] Rewrite README with")
+        agent(shop, "tasks", "edit", "Deploy v2.1", "--set", "notes=by the agent")
+        terminal.press("C-s")
+        terminal.wait_until(lambda: "Deploy v2.1 to staging soon\n" in file(shop, "tasks.md"), "the title is saved")
+        text = file(shop, "tasks.md")
+        assert "] Rewrite README with" in text
+        assert "- notes: by the agent\n" in text
+        terminal.wait_for(lambda screen: "Edit a task" not in screen and "meanwhile" not in screen)
+
+        terminal.press("e", "Down", "Down", "Down", "Down", "End")
+        terminal.type(" and me")
+        agent(shop, "tasks", "edit", "Deploy v2.1", "--set", "assigned=theirs", "--set", "action=by the agent")
+        terminal.press("C-s")
+        terminal.wait_for("both changed it")
+        assert "- assigned: theirs\n" in file(shop, "tasks.md")
+        terminal.press("m")
+        terminal.wait_for("Enter save")
+        terminal.press("Enter")
+        terminal.wait_until(lambda: "- assigned: heartbeat and me\n" in file(shop, "tasks.md"), "mine was chosen")
+        assert "- action: by the agent\n" in file(shop, "tasks.md")
+        terminal.press("q")
+        terminal.wait_for("ended with 0")
+    assert "<<<<<<<" not in file(shop, "tasks.md")
