@@ -8,7 +8,7 @@ WORKERS ?= 2
 EXAMPLES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench torture screenshots properties clean
+.PHONY: help run test check format bench torture screenshots tour properties clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ bench: $(TOOLS) ## measure against floors and peers; ARGS="command --sizes M L" 
 
 screenshots: $(TOOLS) ## draw the pictures of the README anew
 	$(BIN)/python -m screenshots.make
+
+tour: $(TOOLS) ## record the tour anew, a minute in a real terminal
+	$(BIN)/python -m screenshots.tour
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -1,124 +1,83 @@
-"""Choose: a dialog with a list of things, one of which is taken."""
+"""Choose: a few possibilities, each with a key of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from memory.safetext import cell_width, visible
-
 from .dialogs import DIALOG_CSS, Dialog
 from .footer import KeyHints
 from .inputs import SafeText
 from .line_list import LineList
-from .pieces import Line, Piece, line, pad_line
-from .rows import Heading, Note
+from .pieces import Line, Piece, line
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One thing that can be chosen: `id` is what comes back, `marked` says that it is so now.
+class Choose(Dialog, ModalScreen[str | None]):
+    """Asks which one; gives its words, None when it was left."""
 
-    `group` is the heading that it stands under; `removable` lets `x` take it away.
-    """
-
-    id: str
-    label: str
-    note: str = ""
-    group: str = ""
-    marked: bool = False
-    removable: bool = False
-
-
-class Choose(Dialog, ModalScreen["tuple[str, str] | None"]):
-    """Gives `("take", id)`, `("remove", id)`, or None when it was left."""
-
-    DEFAULT_CSS: ClassVar[str] = f"""
+    DEFAULT_CSS = f"""
     Choose {{
         {DIALOG_CSS}
         & > .dialog {{ max-width: 56; }}
-        .choose--list {{ height: auto; }}
-        &.-low .choose--list {{ height: 1fr; }}
+        LineList {{ height: auto; max-height: 12; }}
+        &.-low LineList {{ height: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "take", id="choose.take", tooltip="Take what is under the cursor"),
-        Binding("x", "remove", "remove", id="choose.remove", tooltip="Take the saved view away"),
+        Binding("enter", "take", "choose", id="choose.take", tooltip="Take what the cursor is on"),
         Binding("escape,q", "leave", "leave", id="choose.leave", tooltip="Change nothing"),
     ]
 
-    def __init__(self, title: str, options: Sequence[Option]) -> None:
+    def __init__(self, question: str, options: Sequence[tuple[str, str, str]]) -> None:
+        """`options` are a key, the words that are given back, and a remark each."""
         super().__init__()
-        self._title = title
-        self._options = {option.id: option for option in options}
-        self._column = min(24, max((cell_width(visible(option.label)) for option in options), default=0))
-        rows: list[Hashable] = []
-        group = ""
-        for option in options:
-            if option.group != group:
-                group = option.group
-                if rows:
-                    rows.append(Note(number=len(rows)))
-                rows.append(Heading(group))
-            rows.append(option.id)
-        self._list = LineList(self._draw, rows, classes="dialog--body choose--list")
-
-    def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
-        option = self._options[str(key)]
-        sign = Piece(f"{self._list.glyphs.check} " if option.marked else "  ", "accent")
-        if not option.note:
-            return line(sign, option.label)
-        return line(sign, pad_line(line(option.label), self._column), "  ", Piece(option.note, "muted"))
+        self._question = question
+        self._options = {words: (key, remark) for key, words, remark in options}
 
     def compose(self) -> ComposeResult:
-        """The title, the list, the keys."""
+        """The question, the possibilities and the keys."""
         with Vertical(classes="dialog"):
-            yield SafeText(self._title, classes="dialog--title")
-            yield self._list
+            yield SafeText(self._question, classes="dialog--title")
+            yield LineList(self._draw, tuple(self._options), classes="dialog--body")
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """Begin at what is so now."""
-        marked = next((option.id for option in self._options.values() if option.marked), None)
-        if marked is not None:
-            self._list.cursor = marked
-        self._list.focus()
+        """Choose at once."""
+        self.query_one(LineList).focus()
 
-    def _current(self) -> Option | None:
-        return None if self._list.cursor is None else self._options[str(self._list.cursor)]
+    def _draw(self, words: Hashable, width: int) -> Line:  # noqa: ARG002
+        key, remark = self._options[str(words)]
+        return line(Piece(f"{key}  ", "accent"), Piece(f"{words:<16}"), Piece(remark, "muted"))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Only what somebody made can be taken away."""
-        option = self._current()
-        return action != "remove" or (option is not None and option.removable)
-
-    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """The keys that mean something may be others."""
-        event.stop()
-        self.refresh_bindings()
+    def on_key(self, event: events.Key) -> None:
+        """The key of a possibility takes it."""
+        for words, (key, _) in self._options.items():
+            if event.character == key:
+                event.stop()
+                self.dismiss(words)
+                return
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter, or a double click."""
+        """Enter takes what the cursor is on."""
         event.stop()
-        self.action_take()
+        self.dismiss(str(event.key))
 
     def action_take(self) -> None:
-        """Take what is under the cursor."""
-        if self._list.cursor is not None:
-            self.dismiss(("take", str(self._list.cursor)))
-
-    def action_remove(self) -> None:
-        """Take it away."""
-        if self._list.cursor is not None:
-            self.dismiss(("remove", str(self._list.cursor)))
+        """Take what the cursor is on."""
+        cursor = self.query_one(LineList).cursor
+        if cursor is not None:
+            self.dismiss(str(cursor))
 
     def action_leave(self) -> None:
-        """Choose nothing."""
+        """Take nothing."""
         self.dismiss(None)

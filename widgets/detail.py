@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -217,13 +217,22 @@ class Detail(LineView):
         """Follow the marked link."""
         self.post_message(self.Followed(self, self.links[self._current].target))
 
+    @property
+    def link_rows(self) -> Mapping[int, int]:
+        """The laid-out rows that are links, and which link each is, from 0."""
+        return self._link_rows
+
+    def follow_link(self, number: int) -> None:
+        """Mark a link and follow it."""
+        self._current = number
+        self.refresh()
+        self.action_follow()
+
     def on_click(self, event: events.Click) -> None:
         """Follow the link under the mouse."""
         number = self._link_rows.get(event.get_content_offset_capture(self).y + round(self.scroll_y))
         if number is not None:
-            self._current = number
-            self.refresh()
-            self.action_follow()
+            self.follow_link(number)
 
 
 def _shortened(text: str) -> str:

@@ -32,7 +32,8 @@ class FieldSpec:
     `validate` gives an error sentence or None, `hint` a live line about the value (such as the next runs of a
     cron expression; empty for none); both are called on each change and must be quick. `suggestions` complete
     the value, in a field of kind `tags` the part after the last comma. `known=False` marks a field that the
-    file has and memdeck does not know: it stands under its own caption and is kept.
+    file has and memdeck does not know: it stands under its own caption and is kept. With `follows`, the name of
+    another field, `shown` says for that one's value whether this one is asked, and it is checked again.
     """
 
     name: str
@@ -45,6 +46,8 @@ class FieldSpec:
     suggestions: tuple[str, ...] = ()
     placeholder: str = ""
     known: bool = True
+    follows: str = ""
+    shown: Callable[[str], bool] | None = None
 
 
 PLACEHOLDERS: dict[Kind, str] = {
@@ -176,10 +179,7 @@ class FieldRow(Widget):
 
     def on_mount(self) -> None:
         """Show the first hint; that something is missing is no error before anybody typed."""
-        if self.value:
-            self.check()
-        else:
-            self.complain("")
+        self.refresh_note()
 
     def edit(self) -> None:
         """Give the editor the focus."""
@@ -204,6 +204,13 @@ class FieldRow(Widget):
         error = (self.spec.validate(value) if self.spec.validate else None) or ""
         self.complain(error)
         return not error
+
+    def refresh_note(self) -> None:
+        """Say again what stands beside the field, for another field changed; nobody typed here."""
+        if self.value:
+            self.check()
+        else:
+            self.complain("")
 
     def complain(self, error: str) -> None:
         """Show an error beside the field (empty: none, the hint comes back)."""

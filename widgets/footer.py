@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,11 +20,16 @@ from .drawing import Drawing
 from .pieces import Line, Piece
 
 if TYPE_CHECKING:
+    from textual.app import App
+    from textual.binding import Binding
     from textual.dom import DOMNode
     from textual.screen import Screen
 
 GAP = 2
 """Cells between two hints."""
+
+UNBOUND = "unbound"
+"""The key of a binding that has none: no terminal sends it, and it is shown nowhere."""
 
 KEY_NAMES = {
     "escape": "Esc",
@@ -60,7 +66,34 @@ KEY_NAMES = {
 
 def key_name(key: str) -> str:
     """A binding's key as a person knows it, for example `Esc`, `?` or `ctrl+s`."""
-    return KEY_NAMES.get(key, key)
+    if key in KEY_NAMES:
+        return KEY_NAMES[key]
+    if "_" in key and "+" not in key:
+        # Keys that a person chose; ours stand in the table.
+        from textual.keys import key_to_character
+
+        return key_to_character(key) or key
+    return key
+
+
+def with_keys(text: str, app: App[object]) -> str:
+    """The text with each `{entry.add|a}` replaced by the key of that binding as it is now, by itself `a`.
+
+    The application tells with `key_of(id)`; one that does not has the keys of the text.
+    """
+    key_of = getattr(app, "key_of", None)
+    return re.sub(r"\{([\w.]+)\|(.+?)\}", lambda found: (key_of and key_of(found[1])) or found[2], text)
+
+
+def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Binding]]:
+    """The keys that one part has by itself as they are now, those that a person chose included.
+
+    `owner` is the screen, its focused widget, or one around that.
+    """
+    for node, bindings in screen._binding_chain:
+        if node is owner:
+            for key, found in bindings.key_to_bindings.items():
+                yield from ((key, binding) for binding in found if key != UNBOUND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +131,26 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
     typing = is_typing(screen.focused)
     for active in screen.active_bindings.values():
         binding = active.binding
-        if not (binding.show and active.enabled):
+        if not (binding.show and active.enabled) or binding.key == UNBOUND:
             continue
         place = (binding.id or binding.action, binding.description)
         key = binding.key_display or key_name(binding.key)
         if typing and len(key) == 1 and not binding.priority:
             continue
         hints.setdefault(place, Hint(binding.id or "", key, binding.description, binding.action, active.node))
-    return list(hints.values())
+    if not screen.app._keymap:
+        return list(hints.values())
+    # Keys that a person chose come last in Textual's maps; hints stay in their order.
+    order = {id(node): node for node in (hint.node for hint in hints.values())}
+    ranks = {(key, binding.id): rank for key, node in order.items() for rank, binding in enumerate(_own(node))}
+    nodes = {key: rank for rank, key in enumerate(order)}
+    return sorted(hints.values(), key=lambda hint: (nodes[id(hint.node)], ranks.get((id(hint.node), hint.id), 0)))
+
+
+def _own(node: DOMNode) -> Iterator[Binding]:
+    """The bindings of a node as they are by themselves, in their order."""
+    for found in node._bindings.key_to_bindings.values():
+        yield from found
 
 
 class KeyHints(Drawing, Widget):

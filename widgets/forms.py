@@ -50,7 +50,7 @@ class Form(Dialog, ModalScreen[Values | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save", id="form.save", tooltip="Save the values", priority=True),
+        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True),
         Binding("escape", "leave", "leave", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
         Binding("up", "previous", "field before", id="form.previous", tooltip="The field before", show=False),
@@ -115,6 +115,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         for row in self._rows:
             if row.spec.name in self._draft:
                 row.value = self._draft[row.spec.name]
+        self._follow(*self._rows)
         if self._rows:
             names = [row.spec.name for row in self._rows]
             index = names.index(self._first) if self._first in names else 0
@@ -122,16 +123,24 @@ class Form(Dialog, ModalScreen[Values | None]):
             self.set_focus(self._rows[index].editor)
 
     def values(self) -> Values:
-        """All values as they would be saved; untouched ones exactly as they were given."""
-        return {row.spec.name: row.value for row in self._rows}
+        """All values as they would be saved; untouched and hidden ones exactly as they were given."""
+        return {row.spec.name: row.value if row.display else row.spec.value for row in self._rows}
 
     def changes(self) -> Values:
         """The values that differ from what the form was given."""
-        return {row.spec.name: row.value for row in self._rows if row.value != row.spec.value}
+        return {row.spec.name: row.value for row in self._rows if row.display and row.value != row.spec.value}
 
     def errors(self) -> dict[str, str]:
         """The errors that stand beside the fields now, by field name."""
-        return {row.spec.name: row.error for row in self._rows if row.error}
+        return {row.spec.name: row.error for row in self._rows if row.error and row.display}
+
+    def _follow(self, *changed: FieldRow) -> None:
+        """Show, hide and check again the fields that follow those that changed."""
+        values = {row.spec.name: row.value for row in changed}
+        for row in self._rows:
+            if row.spec.shown is not None and row.spec.follows in values:
+                row.display = row.spec.shown(values[row.spec.follows])
+                row.refresh_note()
 
     def action_save(self) -> None:
         """Save if everything is valid, else go to the first field that is not."""
@@ -152,7 +161,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         foot.say(found.get("", ""))
         foot.set_class(bool(found.get("")), "-shown")
         for row in self._rows:
-            if row.error:
+            if row.error and row.display:
                 row.edit()
                 return
         if not found:
@@ -184,6 +193,7 @@ class Form(Dialog, ModalScreen[Values | None]):
     def on_field_row_edited(self, event: FieldRow.Edited) -> None:
         """Tell what is typed so far."""
         event.stop()
+        self._follow(event.row)
         if self.is_mounted:
             self.post_message(self.Edited(self, self.values()))
 

@@ -42,6 +42,8 @@ class Glyphs:
     """Cells of a heat map from nothing to most."""
     spark: tuple[str, ...]
     """Cells of a latency line from low to high."""
+    outage: tuple[str, str, str, str]
+    """Cells of an outage strip: not checked, well, partly down, down."""
 
 
 UNICODE = Glyphs(
@@ -72,6 +74,7 @@ UNICODE = Glyphs(
     bar_empty="░",
     heat=("·", "░", "▒", "▓", "█"),
     spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
+    outage=("·", "▁", "▄", "█"),
 )
 """For terminals whose locale is UTF-8."""
 
@@ -103,6 +106,7 @@ ASCII = Glyphs(
     bar_empty=".",
     heat=(".", ":", "+", "*", "#"),
     spark=("_", ".", "-", "=", "+", "*", "#", "@"),
+    outage=(".", "_", "+", "#"),
 )
 """For every other locale."""
 

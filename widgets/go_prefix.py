@@ -9,6 +9,8 @@ from textual import events
 from textual.binding import Binding
 from textual.message import Message
 
+from .footer import live_keys
+
 if TYPE_CHECKING:
     from textual.widget import Widget
 else:
@@ -48,7 +50,7 @@ class GoPrefix(Widget):
     def on_key(self, event: events.Key) -> None:
         """End a sequence that `g` began: what is typed after it never acts as a key of its own."""
         if not self._after_go or any(
-            binding.action == "go" for binding in self._bindings.key_to_bindings.get(event.key, ())
+            binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key
         ):
             return
         self._after_go = False

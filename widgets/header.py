@@ -72,9 +72,16 @@ class HeaderLine(Drawing, Widget):
     alerts: reactive[tuple[Line, ...]] = reactive(())
     """What needs attention, the most important first."""
 
+    work: reactive[Line] = reactive(())
+    """What runs now, before everything else."""
+
+    watch: reactive[Line] = reactive(())
+    """Who keeps the schedule, behind everything else."""
+
     def render_line(self, y: int) -> Strip:
         """The line."""
         width = self.size.width
         if y:
             return Strip.blank(width, self.rich_style)
-        return self.draw(lay_out_header(self.title, self.path, self.alerts, width), width)
+        parts = [part for part in (self.work, *self.alerts, self.watch) if part]
+        return self.draw(lay_out_header(self.title, self.path, parts, width), width)

@@ -340,14 +340,17 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
             self._hover = position
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse is; control selects, a double click opens."""
+        """Put the cursor where the mouse is; control selects, shift or alt a range, a double click opens."""
         position = event.y + round(self.scroll_y)
         if not 0 <= position < len(self._rows):
             return
         position = owner_of(self._rows, position)
         if is_item(self._rows[position]):
+            start = self._position
             self.move_to(position)
-            if event.ctrl and self.cursor is not None:
+            if event.shift or event.meta:
+                self.select_between(start, position)
+            elif event.ctrl and self.cursor is not None:
                 self._choose(self._chosen ^ {self.cursor})
             elif event.chain == 2:
                 self.action_open()

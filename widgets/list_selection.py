@@ -46,6 +46,12 @@ class Selecting(Widget):
         self._range_from = None
         self._choose(frozenset(key for key in self._rows if key in wanted and is_item(key)) if wanted else ())
 
+    def select_between(self, start: int, end: int) -> None:
+        """Select the items of two places and all between them as well; for the mouse."""
+        low, high = sorted((max(0, start), end))
+        self._range_from = None
+        self._choose(self._chosen | {key for key in self._rows[low : high + 1] if is_item(key)})
+
     def _choose(self, keys: Iterable[Hashable]) -> None:
         self._chosen = frozenset(keys)
         self.refresh()

@@ -33,6 +33,7 @@ from textual.timer import Timer
 
 from .detail import Caption, Detail, Link, Spacer, Title
 from .filter_bar import FilterBar
+from .footer import with_keys
 from .frame import Frame
 from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
@@ -447,7 +448,11 @@ class Pane(PaneSays):
         self.set_class(not has_items, "-empty")
         if not has_items:
             filtered = bool(self._filter and self._rows.items)
-            words = f"Nothing fits “{self._filter}”. Esc shows everything again." if filtered else self.empty
+            words = (
+                f"Nothing fits “{self._filter}”. Esc shows everything again."
+                if filtered
+                else with_keys(self.empty, self.app)
+            )
             self.query_one(".pane--empty", SafeText).say(words if self.contents else "")
 
     def _say_title(self) -> None:

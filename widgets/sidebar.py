@@ -73,6 +73,14 @@ class Sidebar(LineList):
             self._current = pane_id
             self.cursor = pane_id
 
+    def label_of(self, key: Hashable) -> str:
+        """The key that opens a pane, which is its label in jump mode as well."""
+        return self._entries[key].key
+
+    def choose(self, key: Hashable) -> None:
+        """Choose a pane as a click does."""
+        self.post_message(self.Chosen(self, str(key)))
+
     def render_row(self, key: Hashable, width: int) -> Line:
         """Key, name, count and alert mark."""
         entry = self._entries[key]

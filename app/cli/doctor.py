@@ -9,7 +9,7 @@ import click
 
 from memory.errors import UsageError
 
-from .environment import Finding, crontab, machine, of_workspace, scheduled
+from .environment import Finding, crontab, machine, of_keys, of_workspace, scheduled
 from .session import Session
 from .verbs import verb
 
@@ -41,6 +41,7 @@ def doctor(session: Session, schedule: bool) -> int:
 
 def _look(session: Session) -> Iterator[Finding]:
     yield from machine()
+    yield from of_keys()
     root = None
     try:
         workspace = session.workspace

@@ -101,6 +101,23 @@ def _watcher() -> Finding:
     return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
 
 
+def of_keys() -> Iterator[Finding]:
+    """Look at the keys that the person chose, and at those that something around this terminal takes."""
+    from app.places import config_home
+    from app.tui.key_conflicts import all_problems, running
+    from app.tui.keymap import read_keymap
+
+    keymap = read_keymap(config_home(os.environ))
+    # Our own keys by themselves are tested; looking at them takes as long as all the rest.
+    looks = keymap.path or running(os.environ)
+    problems = all_problems(keymap, os.environ) if looks else ()
+    for problem in problems:
+        yield Finding("keys", "warning", str(problem), "docs/keys.md tells what can be written there")
+    if not problems:
+        changed = f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
+        yield Finding("keys", "ok", changed)
+
+
 def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
     yield Finding("workspace", "ok", str(workspace.root))

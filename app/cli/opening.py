@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -44,11 +47,19 @@ def _say_created(session: Session, workspace: Workspace, created: tuple[str, ...
     session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lines)
 
 
-@verb("demo", examples=("memdeck demo", "memdeck demo --no-open", "memdeck demo /tmp/shop --no-open"))
+@verb("demo", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--no-open", is_flag=True, help="Only make it and print where it is.")
-def demo(session: Session, folder: str | None, no_open: bool) -> int:
-    """Make a lively sample workspace in a temporary folder, or in DIR, print its path and open it."""
+@click.option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")
+@click.option("--seed", type=click.IntRange(0), default=1, metavar="N", help="What the agent does later (default: 1).")
+def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed: int) -> int:
+    """Make a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
+
+    With --agent tasks, journal and monitors change under your eyes: see what flashes, what Changes tells, and what
+    becomes of a form that you have open.
+    """
+    if agent and no_open:
+        raise UsageError("usage.options", "--agent works while the application is open, not with --no-open")
     if not no_open:
         _need_terminal("--no-open makes the sample without opening it")
     workspace, created = _make_demo(session, folder or session.folder)
@@ -59,7 +70,36 @@ def demo(session: Session, folder: str | None, no_open: bool) -> int:
     if no_open:
         return 0
     session.writer.flush()
-    return _open(session, str(workspace.root), demo=True)
+    if not agent:
+        return _open(session, str(workspace.root), demo=True)
+    with _agent(str(workspace.root), seed, session.now):
+        return _open(session, str(workspace.root), demo=True)
+
+
+@contextmanager
+def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
+    """Let the scripted agent work; it ends with its standard input, however the application ends."""
+    import subprocess
+
+    shift = (now - datetime.now(UTC)).total_seconds()
+    command = [sys.executable, "-P", "-m", "app.demo_agent", root, str(seed), "1", str(shift)]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:

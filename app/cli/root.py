@@ -11,8 +11,10 @@ VERBS: dict[str, tuple[str, str]] = {
     name: (_HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
+        "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
+        "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
         "search": ("search:search", "Find words in all memory files and the archive."),
         "tasks": ("tasks:tasks", "List, add, edit, start, finish and remove tasks."),
         "journal": ("journal:journal", "List, add, show, edit and remove journal entries."),
@@ -31,16 +33,17 @@ VERBS: dict[str, tuple[str, str]] = {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }
 PARTS: dict[str, tuple[str, ...]] = {
-    "Begin": ("init", "demo"),
-    "Look": ("status", "search"),
+    "Begin": ("init", "demo", "serve"),
+    "Look": ("status", "search", "screen"),
     "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
-    "Care": ("check", "doctor", "completion"),
+    "Care": ("check", "doctor", "keys", "completion"),
 }
 
 

@@ -49,6 +49,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP = "Maintenance", "Panes", "Application"
+_RUN = "Running"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -302,7 +303,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "knowledge.move",
-        ("m",),
+        ("F",),
         "diary",
         "move_line",
         "move",
@@ -332,6 +333,39 @@ ACTIONS: tuple[Action, ...] = (
         "maintain",
         "All maintenance rules at once; shows its plan first",
         _UPKEEP,
+    ),
+    Action(
+        "run.now",
+        ("R",),
+        "runner",
+        "run",
+        "run",
+        "Run the monitor now, or the task's action; asks for consent first",
+        _RUN,
+        needs="run",
+        shown=True,
+    ),
+    Action(
+        "run.mute",
+        ("m",),
+        "runner",
+        "mute",
+        "mute",
+        "Send no messages about the monitor for a while",
+        _RUN,
+        needs="monitor",
+        shown=True,
+    ),
+    Action(
+        "run.stop",
+        ("K",),
+        "jobs",
+        "stop",
+        "stop",
+        "Stop the checks and actions that run now",
+        _RUN,
+        needs="jobs",
+        shown=True,
     ),
     Action(
         "trust.review",
@@ -367,6 +401,16 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
     Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
+    Action(
+        "view.jump",
+        ("semicolon",),
+        "overlays",
+        "jump",
+        "jump",
+        "Go to a row, pane or link by the letters beside it",
+        _PANE,
+        needs="pane",
+    ),
     Action(
         "view.widget_help", ("f1",), "overlays", "widget_help", "help here", "Explain the focused part", _APP, needs=""
     ),

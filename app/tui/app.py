@@ -53,9 +53,11 @@ def run(
     # Keys must not wait long for a thread that reads large files.
     sys.setswitchinterval(0.001)
 
+    from app.places import config_home
     from widgets.glyphs import glyphs_for
 
     from .clock import Clock
+    from .keymap import read_keymap
     from .memdeck_app import MemdeckApp
 
     app = MemdeckApp(
@@ -64,10 +66,21 @@ def run(
         pane=pane or ("brief" if demo else None),
         path=path or ".",
         environ=environ,
+        keymap=read_keymap(config_home(environ)),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         safe=safe,
     )
-    return app.run() or app.return_code or 0
+    code = app.run() or app.return_code or 0
+    if app.jobs.left_behind:
+        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
+        # it. Everything else that wants to know of the end is told.
+        import atexit
+
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def terminal_encoding(environ: Mapping[str, str]) -> str | None:

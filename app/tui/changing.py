@@ -143,6 +143,7 @@ class Changing(Part):
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="secret.found", severity="warning")
         else:
             self.app.say(words)
+        self.app.watching.look_soon()
         then = message.then
         self.app.looking.request(None if then is None else lambda: then(outcome))
         self.app.looking.show_badges()

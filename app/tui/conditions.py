@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from widgets.pane import Pane
 
 if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
     from memory.files.tasks import Task
 
     from .memdeck_app import MemdeckApp
@@ -30,6 +31,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
         return bool(app.left_drafts)
     if pane is None or pane.contents is None:
         return False
+    if needs == "jobs":
+        return bool(app.jobs.running)
     return NEEDS[needs](pane)
 
 
@@ -64,6 +67,29 @@ def tasks_of(pane: Pane) -> list[Task]:
     if pane.pane_id == "brief":
         return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
     return []
+
+
+MONITOR_GROUPS = ("alert", "waiting", "muted")
+"""The groups of the brief whose rows are monitors."""
+
+
+def monitors_of(pane: Pane) -> list[Monitor]:
+    """The monitors that a monitor's key applies to, as `tasks_of`."""
+    items: tuple[Any, ...] = pane.selected()
+    if pane.pane_id == "monitors":
+        return list(items)
+    if pane.pane_id == "brief":
+        rows = [item for item in items if item.group in MONITOR_GROUPS]
+        return list({item.target: item.monitor for item in rows}.values())
+    return []
+
+
+def action_of_pane(pane: Pane) -> Task | None:
+    """The open task with an action under the cursor; one at a time, whatever is selected."""
+    tasks = tasks_of(pane)
+    if len(tasks) != 1 or tasks[0].section not in ("pending", "in-progress") or tasks[0].action is None:
+        return None
+    return tasks[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +159,8 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
     "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
     "board": _is_board,
+    "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None,
+    "monitor": lambda pane: bool(monitors_of(pane)),
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,
     "versions": lambda pane: versioned(pane) is not None,

@@ -52,6 +52,12 @@ class Consent(Part):
 
     # Questions
 
+    def _is_refused(self) -> bool:
+        """Whether nobody can be asked here: a page shows what another program of this machine may steer."""
+        if self.app.is_web:
+            self.app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
+        return self.app.is_web
+
     def review(self) -> None:
         """What the chosen monitors or tasks ask for; without any, everything that waits."""
         pane = self.app.navigation.pane
@@ -62,7 +68,17 @@ class Consent(Part):
         """Everything that waits for a decision."""
         self._look(set())
 
-    def _look(self, chosen: set[tuple[str, str]]) -> None:
+    def first(self, chosen: set[tuple[str, str]], roles: tuple[str, ...], then: Callable[[], None]) -> None:
+        """Ask what waits of the chosen things (file and name) in these roles, then go on; Escape ends it all."""
+        self._look(chosen, roles, then)
+
+    def _look(
+        self, chosen: set[tuple[str, str]], roles: tuple[str, ...] = (), then: Callable[[], None] | None = None
+    ) -> None:
+        """Look for questions; without `then` it is said where there are none, and refused ones are shown as well."""
+        if self._is_refused():
+            return
+
         def work() -> list[Question]:
             from memory.trust import asks_of
             from memory.trusting.view import view_of
@@ -72,19 +88,22 @@ class Consent(Part):
             assert workspace is not None
             found = []
             for ask in asks_of(workspace.snapshot()):
-                if chosen and (ask.file, ask.name) not in chosen:
+                if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
                     continue
                 decision = trust.decide(ask)
-                if not decision.allowed and (chosen or decision.state in ("pending", "withdrawn")):
+                waits = decision.state in ("pending", "withdrawn")
+                if not decision.allowed and (waits or (chosen and then is None)):
                     found.append(Question(ask, decision, view_of(ask, decision, workspace.root)))
             return found
 
-        self._run(work, lambda questions: self._ask(questions, 0))
+        self._run(work, lambda questions: self._ask(questions, 0, then))
 
-    def _ask(self, questions: list[Question], index: int) -> None:
-        """Show a question; its answer brings the next one."""
+    def _ask(self, questions: list[Question], index: int, then: Callable[[], None] | None = None) -> None:
+        """Show a question; its answer brings the next one, and the last one what was to follow."""
         if index >= len(questions):
-            if not questions:
+            if then is not None:
+                then()
+            elif not questions:
                 self.app.say("Nothing here waits for an approval.")
             return
         from widgets.consent import APPROVE, DENY, ConsentScreen
@@ -95,9 +114,9 @@ class Consent(Part):
             if answer is None:
                 return
             if answer in (APPROVE, DENY):
-                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1))
+                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then))
             else:
-                self._ask(questions, index + 1)
+                self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
         self.app.push_screen(ConsentScreen(question.view, place=place), answered)
@@ -113,6 +132,9 @@ class Consent(Part):
 
         def done(words: str) -> None:
             self.app.say(words)
+            # The header, the brief and the schedule know of it soon.
+            self.app.looking.request()
+            self.app.watching.look_soon()
             then()
 
         self._run(work, done)
@@ -121,6 +143,8 @@ class Consent(Part):
 
     def review_workspace(self) -> None:
         """Outgoing checks of public addresses, all of them."""
+        if self._is_refused():
+            return
 
         def work() -> ConsentView | None:
             from memory.trust import asks_of

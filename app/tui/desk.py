@@ -11,7 +11,7 @@ from textual.containers import Container, Horizontal
 from textual.getters import query_one
 from textual.screen import Screen
 
-from widgets.footer import KeyHints
+from widgets.footer import UNBOUND, KeyHints
 from widgets.frame import Frame
 from widgets.header import HeaderLine
 from widgets.pane import Pane
@@ -22,17 +22,16 @@ from .actions import ACTIONS, PINNED
 
 
 def bindings() -> Iterator[Binding]:
-    """The bindings of all actions that have keys."""
+    """The bindings of all actions; those without keys wait for one in `keys.toml`."""
     for action in ACTIONS:
-        if action.keys:
-            yield Binding(
-                ",".join(action.keys),
-                f"app.do('{action.id}')",
-                action.words,
-                show=action.shown,
-                id=action.id,
-                tooltip=action.description,
-            )
+        yield Binding(
+            ",".join(action.keys) or UNBOUND,
+            f"app.do('{action.id}')",
+            action.words,
+            show=action.shown,
+            id=action.id,
+            tooltip=action.description,
+        )
 
 
 class Desk(Screen[None]):

@@ -89,8 +89,8 @@ class Diary(Part):
 
     def move_line(self) -> None:
         """Move the selected lines of knowledge to another section or topic."""
-        from widgets.choose import Choose, Option
         from widgets.outline import Branch
+        from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
@@ -127,7 +127,7 @@ class Diary(Part):
                 "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), then=then
             )
 
-        self.app.push_screen(Choose(f"Move to: {what}", options), answered)
+        self.app.push_screen(Pick(f"Move to: {what}", options), answered)
 
     def _write(self, title: str, line: str) -> None:
         from memory.files.journal_edits import add_entry

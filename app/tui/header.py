@@ -13,6 +13,7 @@ from widgets.task_words import short_moment
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
+    from memory.monitoring.pictures import Notice
 
 
 CHECKED = 5_000
@@ -52,7 +53,7 @@ _RULES = {
 }
 
 
-def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs) -> tuple[Line, ...]:
+def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None) -> tuple[Line, ...]:
     """The parts of the header, the most important first; for a worker, since it may read every file."""
     parts: list[Line] = []
     if brief.overdue:
@@ -60,6 +61,11 @@ def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs) -> tuple[L
     if brief.alerts:
         number = len(brief.alerts)
         parts.append(line(Piece(f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")))
+    if notice is not None and notice.waiting:
+        number = len(notice.waiting)
+        parts.append(line(Piece(f"{number} wait{'' if number > 1 else 's'} for approval", "warn")))
+    if notice is not None and (notice.muted or notice.all_muted is not None):
+        parts.append(line(Piece("all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")))
     if is_small(brief):
         errors = sum(problem.level == "error" for problem in brief.problems)
         if errors:

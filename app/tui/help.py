@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -11,8 +11,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from widgets.dialogs import DIALOG_CSS, Dialog
+from widgets.fields import FieldRow
 from widgets.filter_bar import FilterBar
-from widgets.footer import KeyHints, key_name
+from widgets.footer import UNBOUND, KeyHints, key_name, live_keys, with_keys
+from widgets.forms import Form
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
 from widgets.pieces import Line, Piece, line, line_width, pad_line
@@ -36,9 +38,19 @@ FIRST_GROUPS = ("Entries", "Tasks", "List", HERE)
 
 FILTER_WORDS = (
     "Every word that you type must occur in the row.",
-    "name:value asks one field, for example tag:infra priority:high; f shows the names.",
+    "name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names.",
 )
 """What the help says of the filter."""
+
+
+FIELD_WORDS: dict[str, str] = {
+    "date": "A date, with a time or without: 2024-01-31 14:00, tomorrow 9, +2d, fri 14:00. Empty: none.",
+    "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
+    "tags": "Words with commas between them. The right arrow takes what is offered.",
+    "number": "A number.",
+    "choice": "One of those shown; left and right, or a click, choose.",
+}
+"""What F1 says of the kinds of fields."""
 
 
 def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
@@ -46,11 +58,11 @@ def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
     found: dict[tuple[str, str], list[str]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
-        if not active.enabled or not (binding.tooltip or binding.description):
+        if not active.enabled or binding.key == UNBOUND or not (binding.tooltip or binding.description):
             continue
         action = BY_ID.get(binding.id or "")
         group = action.group if action is not None else HERE
-        if active.node is screen.app or (action is None and active.node is screen):
+        if action is None and active.node in (screen.app, screen):
             continue
         words = binding.tooltip or binding.description
         keys = found.setdefault((group, words), [])
@@ -119,6 +131,9 @@ def widget_title(widget: Widget | None) -> str:
 
     if widget is None:
         return "Help"
+    if isinstance(widget.screen, Form):
+        row = next((node for node in widget.ancestors if isinstance(node, FieldRow)), None)
+        return "The form" if row is None else f"The field {row.spec.label}"
     for node in widget.ancestors_with_self:
         if isinstance(node, Sidebar):
             return "The panes"
@@ -140,26 +155,36 @@ def widget_lines(widget: Widget | None) -> list[Line]:
         if isinstance(node, Sidebar):
             lines = [line("All panes. Tab and the numbers open them from everywhere.")]
         elif isinstance(node, FilterBar):
-            lines = [line(text) for text in FILTER_WORDS]
+            lines = [line(with_keys(text, widget.app)) for text in FILTER_WORDS]
         elif isinstance(node, Pane) and widget is node.detail_view:
             lines = [line("The whole entry under the cursor, and what it is linked to.")]
         elif isinstance(node, Pane):
             lines = [line(text) for text in node.empty.split("\n\n")[:1]]
         if lines:
             break
+    if isinstance(widget.screen, Form):
+        lines = _field_lines(widget)
     rows = _own_keys(widget)
     if rows:
-        lines += [(), *help_lines({"Keys": rows})]
+        lines += [*([()] if lines else []), *help_lines({"Keys": rows})]
     return lines
 
 
+def _field_lines(widget: Widget) -> list[Line]:
+    """What may be written into the field of a form."""
+    row = next((node for node in widget.ancestors if isinstance(node, FieldRow)), None)
+    if row is None:
+        return []
+    words = FIELD_WORDS.get(row.spec.kind, "")
+    known = f"In the files already: {', '.join(row.spec.suggestions[:8])}." if row.spec.suggestions else ""
+    return [line(text) for text in (words, known) if text]
+
+
 def _own_keys(widget: Widget) -> list[tuple[str, str]]:
+    """The keys of the dialog around the focused part, and its own; those of plain editing need no words."""
     found: dict[str, list[str]] = {}
-    for keys in _bindings(widget):
-        found.setdefault(keys.tooltip or keys.description, []).append(key_name(keys.key))
+    for node in (widget.screen, widget) if widget.screen.is_modal else (widget,):
+        for key, binding in live_keys(widget.screen, node):
+            if binding.id:
+                found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
     return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]
-
-
-def _bindings(widget: Widget) -> Iterable[Binding]:
-    for bindings in widget._bindings.key_to_bindings.values():
-        yield from bindings

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-
-from textual.binding import Binding
+from collections.abc import Iterator
 
 from widgets.footer import key_name
 
-from .actions import ACTIONS
+from .bindings import Known, known_bindings
 
 INTRODUCTION = """\
 # Keys
 
 Made from the bindings by `python -m app.tui.keysdoc > docs/keys.md`; a test compares. The ids are stable.
 `?` in the application shows the keys that mean something where you are, `F1` those of the part that has the focus,
-and `:` finds every action by its name.
+and `:` finds every action by its name. `;` writes a letter beside every row, pane and link on the screen: type it
+to go there. `memdeck keys` prints this list with the keys as they are for you.
+
+## Your own keys
+
+Every key can be another one. `~/.config/memdeck/keys.toml` (or `$XDG_CONFIG_HOME/memdeck/keys.toml`) names an id of
+the tables below and the keys that it gets instead of its own:
+
+```toml
+task.done = "f5"                # one key
+task.start = ["s", "ctrl+e"]    # or several
+upkeep.prune = []               # or none: the palette still has it
+app.theme = "f9"                # what had none can have one
+list.half_down = "ctrl+j"
+```
+
+A key is a character as you type it (`?`, `A`), a name (`Esc`, `Enter`, `Space`, `PgUp`, `f1` to `f24`), or one of these
+behind `ctrl+`, `alt+` or `shift+`. The footer, `?`, `F1` and the palette show the keys that you chose. memdeck reads
+the file when it starts. What it cannot read it says with the line, and keeps its own keys for that.
+
+`memdeck keys --check`, `memdeck doctor` and the first moment in the application tell of keys that mean two things at
+once, that could not be typed any more, or that a terminal multiplexer keeps for itself: tmux `ctrl+b`, screen
+`ctrl+a`, zellij `ctrl+g` `p` `n` `o` `s` `t` `h` `q` `b` and some with `alt`, wezterm `ctrl+shift` with letters. Of
+memdeck's own keys none depends on those: where one would be taken there is a second.
 """
 
 
@@ -27,80 +48,17 @@ def keys_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield INTRODUCTION
-    groups: dict[str, list[tuple[str, str, str]]] = {}
-    for action in ACTIONS:
-        keys = " ".join(f"`{key_name(key)}`" for key in action.keys) or "palette"
-        groups.setdefault(action.group, []).append((keys, action.description, action.id))
+    groups: dict[str, list[Known]] = {}
+    for known in known_bindings():
+        groups.setdefault(known.group, []).append(known)
     for name, rows in groups.items():
-        yield from _table(name, rows)
-    for name, bindings in _widgets():
-        yield from _table(name, _rows_of(bindings))
-
-
-def _table(name: str, rows: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    yield f"## {name}\n"
-    yield "| key | does | id |"
-    yield "| :- | :- | :- |"
-    for keys, words, action_id in rows:
-        yield f"| {keys.replace('|', '&#124;')} | {words} | `{action_id}` |"
-    yield ""
-
-
-def _rows_of(bindings: Iterable[Binding]) -> Iterator[tuple[str, str, str]]:
-    for binding in bindings:
-        keys = " ".join(f"`{key_name(key.strip())}`" for key in binding.key.split(","))
-        yield (keys, binding.tooltip or binding.description, binding.id or "")
-
-
-def _widgets() -> Iterator[tuple[str, list[Binding]]]:
-    """The parts that have keys of their own."""
-    from widgets.board import Board
-    from widgets.choices import Choices
-    from widgets.choose import Choose
-    from widgets.consent import ConsentScreen
-    from widgets.detail import Detail
-    from widgets.dialogs import Confirm, Preview, Prompt
-    from widgets.entry_history import EntryHistory
-    from widgets.filter_bar import FilterBar
-    from widgets.forms import Form
-    from widgets.inputs import Choice
-    from widgets.line_list import LineList
-    from widgets.line_view import LineView
-    from widgets.panes.task_calendar import Calendar
-    from widgets.three_way import ThreeWay, ThreeWayView
-    from widgets.year import YearScreen
-
-    from .help import Help
-    from .palette import Palette
-    from .search import SearchScreen
-    from .start import StartScreen
-
-    for name, owner in (
-        ("In every list", LineList),
-        ("On the board", Board),
-        ("In the calendar", Calendar),
-        ("In the detail", LineView),
-        ("Links in the detail", Detail),
-        ("In the filter", FilterBar),
-        ("In a form", Form),
-        ("In a choice of a form", Choice),
-        ("In a question", Confirm),
-        ("In a question for a line", Prompt),
-        ("In the year of the journal", YearScreen),
-        ("In a menu", Choose),
-        ("In a plan before it is applied", Preview),
-        ("In a question about running something", ConsentScreen),
-        ("Where both changed the same", ThreeWay),
-        ("Between the fields of that", ThreeWayView),
-        ("Where an entry is gone", Choices),
-        ("In the history of an entry", EntryHistory),
-        ("In the palette", Palette),
-        ("In the search", SearchScreen),
-        ("In the help", Help),
-        ("On the start screen", StartScreen),
-    ):
-        own = [binding for binding in owner.__dict__.get("BINDINGS", ()) if isinstance(binding, Binding)]
-        yield name, own
+        yield f"## {name}\n"
+        yield "| key | does | id |"
+        yield "| :- | :- | :- |"
+        for known in rows:
+            keys = " ".join(f"`{key_name(key)}`" for key in known.keys) or "palette"
+            yield f"| {keys.replace('|', '&#124;')} | {known.description} | `{known.id}` |"
+        yield ""
 
 
 if __name__ == "__main__":

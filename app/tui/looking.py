@@ -77,6 +77,7 @@ class Looking(Part):
         self._resting: Timer | None = None
         self._collect_at = 0.0
         self._arrived = False
+        self.had_first_look = False
 
     @property
     def idle(self) -> bool:
@@ -113,6 +114,7 @@ class Looking(Part):
     def _after_first_frame(self) -> None:
         """Go on with what can wait."""
         collecting.begin()
+        self.had_first_look = True
         self.request()
 
     def show(self, pane: Pane) -> None:
@@ -197,13 +199,13 @@ class Looking(Part):
         from memory.files.status import brief
 
         found = brief(snapshot, now)
-        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs)
-        small = header.is_small(found)
-        news, waiting = self.app.morning.news(now), self.app.morning.waiting(snapshot, small=small)
-        if small:
-            self.app.post_message(Briefed(alerts, found.problems, header.upkeep(snapshot, now), news, waiting))
+        notice = self.app.watching.notice(snapshot, now)
+        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        news = self.app.morning.news(now)
+        if header.is_small(found):
+            self.app.post_message(Briefed(alerts, notice, found.problems, header.upkeep(snapshot, now), news))
         else:
-            self.app.post_message(Briefed(alerts, news=news, waiting=waiting))
+            self.app.post_message(Briefed(alerts, notice, news=news))
 
     # In the application's thread
 
@@ -251,7 +253,7 @@ class Looking(Part):
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]
-                message.problems, message.upkeep, message.news, message.waiting
+                message.problems, message.upkeep, message.notice, message.news
             )
 
     def failed(self, message: LookFailed) -> None:
@@ -271,6 +273,7 @@ class Looking(Part):
             self._rest_soon()
             if self._watcher is None:
                 self._watch()
+            self.app.watching.begin()
 
     def _rest_soon(self) -> None:
         """Look for garbage, such as what was read before, once nobody presses keys."""
@@ -312,6 +315,7 @@ class Looking(Part):
 
     def files_changed(self, names: frozenset[str]) -> None:  # noqa: ARG002
         """Files changed: look again; who it was is noted after the look."""
+        self.app.watching.look_soon()
         self.request()
 
     def stop(self) -> None:

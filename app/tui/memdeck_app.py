@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.widgets import Input
 
 from memory.safetext import visible
+from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.go_prefix import Prefixed
 from widgets.line_list import LineList
@@ -31,6 +32,8 @@ from .consent import Consent
 from .desk import Desk
 from .diary import Diary
 from .entries import Entries
+from .jobs import Jobs
+from .keymap import Keymap
 from .listing import Listing
 from .looking import Looking
 from .morning import Morning
@@ -38,11 +41,13 @@ from .navigation import NAMES, Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
+from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
 from .views import Views
+from .watching import Watching
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
@@ -72,7 +77,8 @@ class MemdeckApp(App[int]):
     """Shows one workspace; without one it offers to make it.
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
-    says whether changes from outside are looked for. `app.desk` is the main screen.
+    says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
+    `app.desk` is the main screen.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -91,7 +97,17 @@ class MemdeckApp(App[int]):
     .-ascii Toast { border-left: ascii $border; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Everywhere, also where a dialog lies over the panes and where text is typed.
+        Binding(
+            "f1",
+            "app.do('view.widget_help')",
+            show=False,
+            priority=True,
+            id="view.widget_help",
+            tooltip=BY_ID["view.widget_help"].description,
+        )
+    ]
 
     def __init__(
         self,
@@ -103,21 +119,30 @@ class MemdeckApp(App[int]):
         environ: Mapping[str, str] | None = None,
         glyphs: Glyphs = UNICODE,
         watches: bool = True,
+        keeps_watch: bool | None = None,
+        remembers: bool = True,
         safe: bool = False,
         hand_over: Callable[[], AbstractContextManager[None]] | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
 
+        `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (default: as `watches`);
         `safe`: nothing that stands in memory files may run, whatever was approved.
         """
         super().__init__()
         self.workspace = workspace
         self.clock = clock
+        self.keymap = keymap or Keymap()
+        if self.keymap.rebound:
+            self.set_keymap(self.keymap.for_textual())
         self.path = path
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
         self.watches = watches
+        self.keeps_watch = watches if keeps_watch is None else keeps_watch
+        self.remembers = remembers
         self.safe = safe
         self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
         self.navigation = Navigation(self)
@@ -132,6 +157,9 @@ class MemdeckApp(App[int]):
         self.diary = Diary(self)
         self.upkeep = Upkeep(self)
         self.consent = Consent(self)
+        self.jobs = Jobs(self)
+        self.watching = Watching(self)
+        self.runner = Runner(self)
         self.overlays = Overlays(self)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
@@ -193,8 +221,8 @@ class MemdeckApp(App[int]):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read or written."""
-        return self.looking.idle and self.changing.idle
+        """Whether nothing is being read, written or about to be asked."""
+        return self.looking.idle and self.changing.idle and not self.consent.is_deaf and self.typing_ahead.idle
 
     # Start and end
 
@@ -211,6 +239,8 @@ class MemdeckApp(App[int]):
 
     def _desk_ready(self) -> None:
         """Open the workspace, or offer to make one."""
+        if self.keymap.path:
+            self.call_after_refresh(self.overlays.tell_of_keys)
         if self.navigation.pane is not None:
             self.looking.first(self.navigation.pane)
             self.navigation.wait_for(self.navigation.pane)
@@ -238,6 +268,7 @@ class MemdeckApp(App[int]):
         self.remembering.keep()
         self.looking.stop()
         self.searching.stop()
+        self.watching.leave()
 
     def _keep_typed(self) -> None:
         """Write what stands in a form; where no form was opened there is nothing to write."""
@@ -264,6 +295,8 @@ class MemdeckApp(App[int]):
         pane_type = name.load()
         if name.id == "changes":
             return pane_type(LogSource(self))  # type: ignore[call-arg]
+        if name.id == "monitors":
+            return pane_type(self.watching.pictures)  # type: ignore[call-arg]
         pane = pane_type()
         if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]
@@ -296,8 +329,9 @@ class MemdeckApp(App[int]):
         await super().on_event(event)
 
     async def pass_on(self, key: Key) -> None:
-        """Take a key that waited."""
-        await super().on_event(key)
+        """Take a key that waited, unless a question came up since it was typed."""
+        if not self.consent.drops(key):
+            await super().on_event(key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
@@ -309,6 +343,29 @@ class MemdeckApp(App[int]):
         """Find out again which keys mean something."""
         if self.is_mounted:
             self.screen.refresh_bindings()
+
+    def key_of(self, action_id: str) -> str:
+        """The key of an action as people write it; without one, the palette's and what to look for in it."""
+        action = BY_ID[action_id]
+        keys = self.keymap.keys(action_id, action.keys)
+        return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy through the terminal, and through the desktop's program where there is one."""
+        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
+
+        text = safe_text(text)
+        if len(text) <= LARGEST:
+            super().copy_to_clipboard(text)
+        command = find_tool(self.environ)
+        if command is not None:
+            self.run_worker(
+                lambda: give_to_tool(command, text, self.environ),
+                group="clipboard",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
 
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
@@ -378,6 +435,18 @@ class MemdeckApp(App[int]):
         """A worker has a result."""
         self.changing.end()
         message.then(message.result)
+
+    def on_looked_ahead(self, message: messages.LookedAhead) -> None:
+        """What is due is known."""
+        self.watching.looked_ahead(message)
+
+    def on_job_moved(self, message: messages.JobMoved) -> None:  # noqa: ARG002
+        """A job got further."""
+        self.jobs.show()
+
+    def on_job_ended(self, message: messages.JobEnded) -> None:
+        """A job is done."""
+        self.jobs.ended(message)
 
     # Messages of widgets
 

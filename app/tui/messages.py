@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
+    from memory.monitoring.ahead import Ahead
+    from memory.monitoring.pictures import Notice
     from memory.news import News
     from memory.problems import Problem
     from memory.recall import Answer
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
-    from widgets.panes.brief import Waiting
     from widgets.pieces import Line
+
+    from .jobs import Job
 
 
 @dataclass
@@ -40,15 +44,15 @@ class Counted(Message):
 class Briefed(Message):
     """A worker worked out what needs attention; the parts of the header, the most important first.
 
-    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long;
-    `news` is what others changed since somebody looked last, `waiting` what asks for a decision.
+    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long.
+    `notice` says who waits for an approval and who is muted, `news` what others changed since somebody looked last.
     """
 
     alerts: tuple[Line, ...]
+    notice: Notice
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, str], ...] = ()
     news: tuple[News, ...] = ()
-    waiting: tuple[Waiting, ...] = ()
 
 
 @dataclass
@@ -122,3 +126,33 @@ class Done(Message):
 
     result: Any
     then: Callable[[Any], None]
+
+
+@dataclass
+class LookedAhead(Message):
+    """A thread looked what is due (None: it could not); `others`: another application keeps the schedule."""
+
+    ahead: Ahead | None
+    others: bool
+    now: datetime
+    error: MemdeckError | None = None
+
+
+@dataclass
+class JobMoved(Message):
+    """A job got further, or another one runs."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last of a burst matters."""
+        return isinstance(message, JobMoved)
+
+
+@dataclass
+class JobEnded(Message):
+    """A job is done, or failed."""
+
+    job: Job
+    result: Any
+    error: MemdeckError | None
+    then: Callable[[Any], None]
+    failed: Callable[[MemdeckError], None] | None = None

@@ -12,9 +12,7 @@ from .changing import ACTOR
 from .part import Part
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
     from memory.news import News
-    from widgets.panes.brief import Waiting
 
     from .memdeck_app import MemdeckApp
 
@@ -47,24 +45,3 @@ class Morning(Part):
         with suppress(MemdeckError, OSError):
             return news_of(workspace.store.history.list(MOST, since=self._since), mine=ACTOR)
         return ()
-
-    def waiting(self, snapshot: Snapshot, *, small: bool) -> tuple[Waiting, ...]:
-        """What memory files ask to run and nobody decided about; where there are very many tasks only monitors."""
-        from app.places import config_home
-        from memory.trust import asks_of, monitor_asks, trust_of
-        from widgets.panes.brief import Waiting
-
-        workspace = self.app.workspace
-        if workspace is None or workspace.state is None:
-            return ()
-        found = []
-        with suppress(MemdeckError, OSError):
-            trust = trust_of(workspace, config_home(self.app.environ))
-            if trust is None:
-                return ()
-            for ask in asks_of(snapshot) if small else monitor_asks(snapshot.monitors.monitors):
-                decision = trust.decide(ask)
-                if not decision.allowed and decision.state in ("pending", "withdrawn"):
-                    state = "changed since approved" if decision.state == "withdrawn" else "not decided"
-                    found.append(Waiting(ask.name, ask.role, state, ask.file, ask.line))
-        return tuple(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .part import Part
 
 if TYPE_CHECKING:
+    from widgets.jump import JumpPlace
     from widgets.pieces import Line
 
 
@@ -25,7 +26,22 @@ class Overlays(Part):
             if action_id is not None:
                 self.app.action_do(action_id)
 
-        self.app.push_screen(Palette(actions), chosen)
+        self.app.push_screen(Palette(actions, self.app.keymap), chosen)
+
+    def jump(self) -> None:
+        """A label beside everything that can be gone to."""
+        from widgets.jump import jump_places
+
+        from .jump import JumpScreen
+
+        places = jump_places(self.app.screen)
+
+        def chosen(place: JumpPlace | None) -> None:
+            if place is not None:
+                place.go()
+
+        if places:
+            self.app.push_screen(JumpScreen(places, self.app.size), chosen)
 
     def help(self) -> None:
         """All keys that do something now."""
@@ -38,8 +54,21 @@ class Overlays(Part):
         """The focused widget."""
         from .help import Help, widget_lines, widget_title
 
+        if isinstance(self.app.screen, Help):
+            self.app.screen.action_leave()
+            return
         widget = self.app.screen.focused
         self.app.push_screen(Help(widget_title(widget), widget_lines(widget)))
+
+    def tell_of_keys(self) -> None:
+        """Say what is wrong with the keys that the person chose, the first of it in full."""
+        from .key_conflicts import all_problems
+
+        problems = all_problems(self.app.keymap, self.app.environ)
+        if problems:
+            more = len(problems) - 1
+            rest = f"\nand {more} more; `memdeck keys --check` lists them" if more else ""
+            self.app.say(f"{problems[0]}{rest}", title="keys", severity="warning")
 
     def next_theme(self) -> None:
         """The next of our themes."""

@@ -20,6 +20,7 @@ from widgets.pieces import Line, Piece, line, line_width, pad_line
 from widgets.typed import after_typing
 
 from .actions import Action
+from .keymap import Keymap
 
 
 class Palette(Dialog, ModalScreen[str | None]):
@@ -47,9 +48,10 @@ class Palette(Dialog, ModalScreen[str | None]):
         Binding("pageup", "page(-1)", "page up", id="palette.page_up", tooltip="A page up", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action]) -> None:
-        """`actions`: those that mean something now."""
+    def __init__(self, actions: Sequence[Action], keymap: Keymap) -> None:
+        """`actions`: those that mean something now; `keymap`: the keys that the person chose."""
         super().__init__()
+        self._keymap = keymap
         self._actions: dict[Hashable, Action] = {action.id: action for action in actions}
 
     def compose(self) -> ComposeResult:
@@ -67,7 +69,7 @@ class Palette(Dialog, ModalScreen[str | None]):
 
     def _draw(self, key: Hashable, width: int) -> Line:
         action = self._actions[key]
-        keys = "  ".join(key_name(one) for one in action.keys)
+        keys = "  ".join(key_name(one) for one in self._keymap.keys(action.id, action.keys))
         right = line(Piece(keys, "accent"))
         left = line(Piece(action.description))
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)

@@ -29,7 +29,7 @@ class Remembering(Part):
         if self._values is None:
             self._values = {}
             workspace = self.app.workspace
-            if workspace is not None and workspace.state is not None:
+            if self.app.remembers and workspace is not None and workspace.state is not None:
                 with suppress(MemdeckError, OSError, ValueError):
                     data = workspace.state.folder.read(NAME)
                     if data is not None:
@@ -100,7 +100,7 @@ class Remembering(Part):
     def keep(self) -> None:
         """Write what is to be remembered; a folder that cannot be written to is no reason to complain."""
         workspace, pane = self.app.workspace, self.app.navigation.pane
-        if workspace is None or workspace.state is None or pane is None:
+        if not self.app.remembers or workspace is None or workspace.state is None or pane is None:
             return
         before = self._read().get("panes")
         panes: dict[str, Any] = dict(before) if isinstance(before, dict) else {}

@@ -308,7 +308,7 @@ class TaskVerbs(Part):
 
     def plan(self) -> None:
         """Say which plan the tasks belong to."""
-        from widgets.choose import Choose, Option
+        from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
@@ -330,7 +330,7 @@ class TaskVerbs(Part):
             name = answer[1].partition(":")[2]
             self._set("plan", tasks, {"orchestrationId": name} if name else {}, () if name else ("orchestrationId",))
 
-        self.app.push_screen(Choose(_about("Belongs to", tasks), options), answered)
+        self.app.push_screen(Pick(_about("Belongs to", tasks), options), answered)
 
     def note(self) -> None:
         """Write a line about the task into the journal; the entry is linked to it by its title."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
-_KEYS = frozenset(key for action in ACTIONS for key in action.keys)
 _MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
 """Keys that may give the focus to another field of a form; what is typed behind them belongs there."""
 
@@ -44,6 +43,13 @@ class TypeAhead:
         self._looks = 0
         self._turn = 0
         self._editor: Widget | None = None
+        keymap = app.keymap
+        self._action_keys = frozenset(key for action in ACTIONS for key in keymap.keys(action.id, action.keys))
+
+    @property
+    def idle(self) -> bool:
+        """Whether no key waits."""
+        return not self._keys
 
     def keep(self, key: Key) -> bool:
         """Keep a key for later; False: it goes its way now, and those behind it wait if it means an action."""
@@ -56,7 +62,7 @@ class TypeAhead:
     def _begin(self, key: Key) -> None:
         self._editor = self._left_editor(key)
         around = self._moves_focus(key)
-        if self._editor is not None or around is not None or (key.key in _KEYS and self._means_action(key)):
+        if self._editor is not None or around is not None or (key.key in self._action_keys and self._means_action(key)):
             self._waits = True
             self._looks = 0
             self._turn += 1

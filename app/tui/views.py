@@ -58,7 +58,7 @@ class Views(Part):
 
     def arrange(self) -> None:
         """A menu: what to group by, what to sort by."""
-        from widgets.choose import Choose, Option
+        from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
@@ -74,7 +74,7 @@ class Views(Part):
                 kind, _, name = answer[1].partition(":")
                 self._set(kind, name)
 
-        self.app.push_screen(Choose("Group and sort", options), answered)
+        self.app.push_screen(Pick("Group and sort", options), answered)
 
     def _set(self, kind: str, name: str) -> None:
         """Group or sort; what takes long is done where nobody waits for a key."""
@@ -107,7 +107,7 @@ class Views(Part):
 
     def saved(self) -> None:
         """A menu of the views that were kept, and one more to keep this one."""
-        from widgets.choose import Choose, Option
+        from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
@@ -134,7 +134,7 @@ class Views(Part):
             else:
                 self._restore({})
 
-        self.app.push_screen(Choose("Views", options), answered)
+        self.app.push_screen(Pick("Views", options), answered)
 
     def _save(self) -> None:
         from widgets.dialogs import Prompt

@@ -54,6 +54,18 @@ def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzi
     return at, before is not None and before > last
 
 
+def is_due(expression: str | None, last: datetime | None, now: datetime, zone: tzinfo) -> bool:
+    """Tell whether a schedule is due; one that is missing or cannot be read never is."""
+    if not expression:
+        return False
+    from memory.schedule import BadCron
+
+    try:
+        return due_instant(expression, last, now, zone) is not None
+    except BadCron:
+        return False
+
+
 def due_monitors(
     monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
 ) -> DueMonitors:

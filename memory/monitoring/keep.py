@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from memory.files.snapshot import Snapshot
     from memory.trust import Ask, Decision, Trust
-    from memory.workspace import Workspace
+    from memory.workspace import Outcome, Workspace
 
     from .alerts import AlertState
     from .around import Around
@@ -50,6 +50,9 @@ class Ways:
     `environ` is what commands and channels may get variables from, `addresses` where messages can go (None: nowhere),
     `send` how (None: by apprise), `pause` how it waits before it looks whether a remediation helped, `found` hears of
     each result as it comes, in the thread of the watch.
+
+    `planned` hears before that which monitors are about to be checked, by name. `write` makes the one change of the
+    files, by calling what it is given (None: at once), for whoever wants to know of it.
     """
 
     environ: Mapping[str, str]
@@ -58,6 +61,8 @@ class Ways:
     pause: Callable[[float], object] | None = None
     found: Callable[[Result], object] | None = None
     cancel: Cancel | None = None
+    planned: Callable[[tuple[str, ...]], object] | None = None
+    write: Callable[[Callable[[], Outcome]], Outcome] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,7 @@ class _Run:
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
         for name in self.ledger.take_over():
-            if name != BEAT:
+            if not name.startswith("\0"):  # Neither the heartbeat nor maintenance: they do no harm.
                 self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
         snapshot = self.workspace.snapshot()
         chosen = self._choose(snapshot, names, everything)
@@ -253,6 +258,8 @@ class _Run:
             from .many import Planned, run_checks
 
             planned = [Planned(one.monitor, one.decision) for one in allowed]
+            if self.ways.planned is not None:
+                self.ways.planned(tuple(one.monitor.name for one in allowed))
             for plan, result in run_checks(planned, self.around(snapshot)):
                 results[plan.monitor.ref] = result
                 if self.ways.found is not None:
@@ -328,13 +335,17 @@ class _Run:
         if not waiting and not statuses:
             return None
         notes = [Note(one.at, one.title, one.lines) for one in waiting]
-        try:
-            outcome = self.workspace.change(
+
+        def change() -> Outcome:
+            return self.workspace.change(
                 OPERATION,
                 lambda snapshot: write_back(snapshot, statuses, notes, self.now),
                 actor=self.actor,
                 now=self.now,
             )
+
+        try:
+            outcome = change() if self.ways.write is None else self.ways.write(change)
         except MemdeckError as error:
             self.warnings.append(f"the results are not in the files yet: {error.message}")
             return None

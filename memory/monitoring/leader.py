@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from memory.storage.places import StateFolder
 
 NAME = "monitors.lock"
+"""The lead of one run: nobody else runs monitors meanwhile."""
+WATCH = "watch.lock"
+"""The lead of an open application: no other one keeps the schedule while it is open. Runs of cron need only `NAME`."""
 
 
 class Leader:
     """A lock on a permanent file in the private state folder, which the system gives up when its holder dies."""
 
-    def __init__(self, folder: StateFolder | None) -> None:
+    def __init__(self, folder: StateFolder | None, name: str = NAME) -> None:
         """Nothing is opened yet; without a folder there is nobody to share with, and the lead is free."""
         self._folder = folder
+        self._name = name
         self._fd = -1
 
     def take(self, wait: float = 0.0) -> bool:
@@ -31,7 +35,7 @@ class Leader:
             return True
         folder = self._folder.open()
         try:
-            fd = fsio.open_lock(NAME, folder, NAME)
+            fd = fsio.open_lock(self._name, folder, self._name)
         finally:
             os.close(folder)
         deadline = time.monotonic() + wait

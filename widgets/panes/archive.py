@@ -39,7 +39,8 @@ class ArchivePane(OutlinePane):
     files: ClassVar[tuple[str, ...]] = ("archive/",)
     empty: ClassVar[str] = (
         "Nothing is archived yet.\n\n"
-        "Maintenance moves here what is done: A archives completed tasks, P prunes the journal, M does everything. "
+        "Maintenance moves here what is done: {upkeep.archive|A} archives completed tasks, {upkeep.prune|P} prunes the "
+        "journal, {upkeep.maintain|M} does everything. "
         "Each shows first what it would move."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("assigned", "tags", "priority", "date", "title")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief, NextRun
     from memory.files.tasks import Task
+    from memory.monitoring.pictures import Notice
     from memory.news import News
     from memory.problems import Problem
 
@@ -43,17 +44,6 @@ MOST = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Something that memory files ask to run and nobody decided about: where it stands (line from 0) and what it is."""
-
-    name: str
-    role: str
-    state: str
-    file: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class BriefRow:
     """One row: the group it stands in, where it leads, and the thing itself."""
 
@@ -69,8 +59,15 @@ class BriefRow:
         return f"{self.group}:{self.file}:{self.target}:{self.words}"
 
     @property
+    def monitor(self) -> Any:
+        """The monitor that the row is about."""
+        return self.thing.monitor if self.group == "waiting" else self.thing
+
+    @property
     def title(self) -> str:
         """What the row is about."""
+        if self.group in ("waiting", "muted"):
+            return str(self.monitor.name)
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
 
@@ -82,7 +79,7 @@ class BriefPane(Pane):
     title: ClassVar[str] = "Brief"
     empty: ClassVar[str] = (
         "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
-        "Press 2 and then a to add the first task, or ? to see every key."
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,8 +97,8 @@ class BriefPane(Pane):
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._upkeep: tuple[tuple[str, str], ...] = ()
+        self._notice: Notice | None = None
         self._news: tuple[News, ...] = ()
-        self._waiting: tuple[Waiting, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
 
     # What is shown
@@ -138,12 +135,17 @@ class BriefPane(Pane):
 
         yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
+        notice = self._notice
+        if notice is not None:
+            yield (
+                "WAITS FOR APPROVAL",
+                [
+                    BriefRow("waiting", "monitors.md", one.monitor.ref, one, f"{one.role}: {one.why}")
+                    for one in notice.waiting
+                ],
+            )
         yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
         yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
-        yield (
-            "WAITS FOR YOUR DECISION",
-            [BriefRow("waiting", one.file, f"line:{one.line}", one, one.name) for one in self._waiting],
-        )
         yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
         yield (
             "SINCE YOU LOOKED LAST",
@@ -155,6 +157,14 @@ class BriefPane(Pane):
         title = f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE"
         yield title, tasks("stale", [t for t, old in zip(brief.in_progress, stale, strict=True) if old])
         yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
+        if notice is not None:
+            yield (
+                "MUTED",
+                [
+                    BriefRow("muted", "monitors.md", monitor.ref, monitor, f"until {until(end, self.now, self.zone)}")
+                    for monitor, end in notice.muted
+                ],
+            )
         yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
@@ -191,17 +201,18 @@ class BriefPane(Pane):
         self,
         problems: Sequence[Problem],
         upkeep: Sequence[tuple[str, str]] = (),
+        notice: Notice | None = None,
         news: Sequence[News] = (),
-        waiting: Sequence[Waiting] = (),
     ) -> None:
-        """Show what took longer to find: what a check says, what the next maintenance would move, what others changed
-        since somebody looked last, and what waits for a decision.
+        """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
+        approval or is muted, and what others changed since somebody looked last.
 
-        `upkeep` holds a file and a sentence each. Cursor and view stay.
+        `upkeep` holds a file and a sentence each, `notice` who waits for an approval and who is muted. Cursor and view
+        stay.
         """
-        more = (tuple(problems), tuple(upkeep), tuple(news), tuple(waiting))
-        if more != (self._problems, self._upkeep, self._news, self._waiting):
-            self._problems, self._upkeep, self._news, self._waiting = more
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news))
+        if more != (self._problems, self._upkeep, self._notice, self._news):
+            self._problems, self._upkeep, self._notice, self._news = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
@@ -240,14 +251,16 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
+            case "waiting":
+                return Piece(f"{glyphs.half} {thing.role}", "warn")
+            case "muted":
+                return Piece(item.words, "muted")
             case "progress":
                 return () if thing.progress is None else progress_line(thing.progress, glyphs)
             case "stale":
                 return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
             case "news":
                 return Piece(since(thing.time.isoformat(), now, zone), "muted")
-            case "waiting":
-                return Piece(f"{glyphs.circle} {thing.role}", "warn")
             case "overdue" | "today" | "week":
                 return due_words(thing, now, zone, glyphs)
             case "journal":
@@ -270,13 +283,13 @@ class BriefPane(Pane):
         match item.group:
             case "alert":
                 return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+            case "waiting":
+                return (thing.why,)
             case "draft":
                 return ("never saved",)
             case "news":
                 times = f", {thing.count} times" if thing.count > 1 else ""
                 return (f"{thing.actor} {thing.kind}{times}",)
-            case "waiting":
-                return (thing.state,)
             case "overdue" | "today" | "week" | "progress" | "stale":
                 return tuple(part for part in (thing.assigned,) if part)
             case _:

@@ -42,7 +42,7 @@ class ConfigPane(Pane):
     files: ClassVar[tuple[str, ...]] = ("config.md",)
     empty: ClassVar[str] = (
         "How agents and memdeck behave in this workspace: the heartbeat, channels, when maintenance runs and what it "
-        "moves.\n\nPress a to add the first setting."
+        "moves.\n\nPress {entry.add|a} to add the first setting."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("key", "value", "section")
     item_name: ClassVar[str] = "setting"

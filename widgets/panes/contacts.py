@@ -55,7 +55,7 @@ class ContactsPane(OutlinePane):
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
     empty: ClassVar[str] = (
         "The channels that agents talk through, where messages go, and the people behind them.\n\n"
-        "Press a to add the first channel."
+        "Press {entry.add|a} to add the first channel."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
     item_name: ClassVar[str] = "contact"

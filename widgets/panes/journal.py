@@ -39,7 +39,7 @@ class JournalPane(Pane):
     number: ClassVar[str] = "3"
     title: ClassVar[str] = "Journal"
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
-    empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress a to write the first entry."
+    empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from")
     item_name: ClassVar[str] = "entry"
 

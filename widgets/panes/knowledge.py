@@ -33,7 +33,7 @@ class KnowledgePane(OutlinePane):
     files: ClassVar[tuple[str, ...]] = ("knowledge.md",)
     empty: ClassVar[str] = (
         "What people and agents learned about each other, the projects and the machines, and what was decided.\n\n"
-        "Press a to write down the first fact."
+        "Press {entry.add|a} to write down the first fact."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason")
     item_name: ClassVar[str] = "fact"

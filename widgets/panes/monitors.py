@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from widgets.columns import Column, Columns
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Spacer, Title
-from widgets.fields import FieldSpec
+from widgets.detail import DetailLine
 from widgets.pane import Badge, Build, FormPlan, Pane, Removal
-from widgets.pane_fields import cron_field
 from widgets.pieces import Line, Piece, line
 
-from .when import dated, next_run, since, until
+from .monitor_detail import state_pieces
+from .when import next_run, since, until
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
+    from memory.monitoring.pictures import Picture
 
 ROW = Columns(
     Column("sign", 1, importance=9),
@@ -26,12 +26,6 @@ ROW = Columns(
     Column("checked", 13, "right", importance=2),
     Column("next", 10, "right", importance=1),
 )
-
-TYPES = ("http", "command")
-"""How a monitor can look."""
-
-ALERTS = ("high", "normal", "low")
-"""How loud an alert can be."""
 
 
 class MonitorsPane(Pane):
@@ -43,14 +37,22 @@ class MonitorsPane(Pane):
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)
     empty: ClassVar[str] = (
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
-        "Press a to add the first monitor."
+        "Press {entry.add|a} to add the first monitor."
     )
     sorts: ClassVar[tuple[str, ...]] = ("file order", "status", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
-    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+    def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
+        """`look` gives what the record knows of each monitor, by ref; without it only the files are shown."""
+        super().__init__()
+        self._look = look
+        self._pictures: Mapping[str, Picture] = {}
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """One row per monitor."""
+        if self._look is not None:
+            self._pictures = self._look(snapshot, now)
         return snapshot.monitors.monitors
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -80,10 +82,13 @@ class MonitorsPane(Pane):
 
     def draw_row(self, item: Monitor, width: int) -> Line:
         """Sign, name, status, when it was checked and when it is next."""
-        sign, status = status_pieces(item, self.glyphs)
+        picture = self._pictures.get(item.ref)
+        sign, status = state_pieces(item, picture, self.glyphs)
+        quiet = picture is not None and (picture.standing.muted is not None or picture.silenced)
+        name = line(item.name, Piece("  muted" if quiet and not picture.silenced else "  silent", "muted"))
         cells: dict[str, str | Piece | Line] = {
             "sign": sign,
-            "name": item.name,
+            "name": name if quiet else item.name,
             "status": status,
             "checked": Piece(since(item.last_check, self.now, self.zone), "muted"),
             "next": Piece(until(next_run(item.interval, self.now, self.zone), self.now, self.zone), "muted"),
@@ -91,87 +96,26 @@ class MonitorsPane(Pane):
         return ROW.line(width, cells)
 
     def detail(self, item: Monitor) -> Sequence[DetailLine]:
-        """How it is, what is checked and when, and what an alert does."""
-        from memory.schedule import describe
+        """How it is and was, what is checked and when, and what an alert does."""
+        from .monitor_detail import monitor_detail
 
-        sign, status = status_pieces(item, self.glyphs)
-        remark = (Piece(f", {item.last_status_remark}", status.tone),) if item.last_status_remark else ()
-        checked = dated(item.last_check, self.now, self.zone)
-        expression = item.interval or ""
-        words = describe(expression)
-        interval = words if words == expression else f"{words}  ({expression})"
-        run = next_run(item.interval, self.now, self.zone)
-        if run is not None:
-            planned = f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, self.zone)}"
-        else:
-            planned = "" if not expression else "this is no cron expression"
-        remedy = item.auto_remediate or item.auto_remediate_remark or ""
-        lines: list[DetailLine] = [Title(item.name), Lines((line(sign, " ", status, remark),)), Spacer()]
-        lines += _labelled(("last check", checked or "never"), ("interval", interval))
-        if planned:
-            lines.append(Labelled("next run", planned, "plain" if run else "warn"))
-        lines += [
-            Spacer(),
-            *_labelled(
-                ("type", item.type), ("url", item.url), ("command", item.command), ("alert when", item.threshold)
-            ),
-        ]
-        lines += [
-            Spacer(),
-            *_labelled(("alert", item.alert_priority), ("remedy", remedy), ("cron job", item.cron_job_id)),
-        ]
-        extra = [Labelled(key, str(value)) for key, value in item.extra.items() if value]
-        if extra:
-            lines += [Spacer(), Caption("OTHER FIELDS"), *extra]
-        return lines
+        # A cell of padding at the left, one for the scroll bar at the right.
+        room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
+        return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)
 
     # What can be done
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new monitor."""
-        fields = [
-            FieldSpec("name", "name", validate=_some),
-            FieldSpec("type", "type", "choice", TYPES[0], TYPES),
-            FieldSpec("url", "url", placeholder="https://… for http"),
-            FieldSpec("command", "command", placeholder="for command; runs only after approval"),
-            cron_field("interval", "interval", "*/5 * * * *", now, self.zone),
-            FieldSpec("threshold", "alert when", placeholder="status != 200, exit code != 0, value > 90"),
-            FieldSpec("alertPriority", "alert", "choice", "normal", ALERTS),
-            FieldSpec("autoRemediate", "remedy", placeholder="a command that may mend it"),
-        ]
+        from .monitor_forms import adding
 
-        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            from memory.files.monitors import add_monitor
-
-            given = {key: value.strip() for key, value in values.items() if key != "name" and value.strip()}
-            return lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now)
-
-        return FormPlan("New monitor", fields, build, "monitors.add", check=_check)
+        return adding(now, self.zone)
 
     def editing(self, item: Monitor, now: datetime) -> FormPlan | None:
         """The form of a monitor; unknown fields stand below the known ones."""
-        fields = [
-            FieldSpec("name", "name", value=item.name, validate=_some),
-            FieldSpec("type", "type", "choice", item.type or "", TYPES),
-            FieldSpec("url", "url", value=item.url or ""),
-            FieldSpec("command", "command", value=item.command or ""),
-            cron_field("interval", "interval", item.interval or "", now, self.zone),
-            FieldSpec("threshold", "alert when", value=item.threshold or ""),
-            FieldSpec("alertPriority", "alert", "choice", item.alert_priority or "", ALERTS),
-            FieldSpec("autoRemediate", "remedy", value=item.auto_remediate or ""),
-            FieldSpec("cronJobId", "cron job", value=item.cron_job_id or ""),
-            *(FieldSpec(key, key, value=str(value or ""), known=False) for key, value in item.extra.items()),
-        ]
-        ref, base = item.ref, item.entry
+        from .monitor_forms import editing
 
-        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-            from memory.files.monitors import edit_monitor
-
-            given = {key: value.strip() for key, value in changed.items() if value.strip()}
-            gone = tuple(key for key, value in changed.items() if not value.strip())
-            return lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now)
-
-        return FormPlan(item.name, fields, build, "monitors.edit", check=_check)
+        return editing(item, now, self.zone)
 
     def removing(self, items: Sequence[Monitor]) -> Removal | None:
         """Remove monitors, all in one change."""
@@ -192,28 +136,3 @@ class MonitorsPane(Pane):
 
         ref, base = item.ref, item.entry
         return lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now)
-
-
-def status_pieces(monitor: Monitor, glyphs: Any) -> tuple[Piece, Piece]:
-    """The sign and the word of a monitor's state; coloured only when it is not healthy."""
-    if monitor.healthy is None:
-        return Piece(glyphs.circle, "muted"), Piece(monitor.last_status or "unknown", "muted")
-    if monitor.healthy:
-        return Piece(glyphs.check, "muted"), Piece(monitor.last_status or "healthy")
-    return Piece(glyphs.alert, "alert"), Piece(monitor.last_status or "not healthy", "alert")
-
-
-def _labelled(*pairs: tuple[str, str | None]) -> list[Labelled]:
-    return [Labelled(label, value) for label, value in pairs if value]
-
-
-def _some(value: str) -> str | None:
-    return None if value.strip() else "a monitor needs a name"
-
-
-def _check(values: dict[str, str]) -> dict[str, str]:
-    """A monitor needs what its type looks at."""
-    wanted = {"http": "url", "command": "command"}.get(values.get("type", ""))
-    if wanted and not values.get(wanted, "").strip():
-        return {wanted: f"a monitor of type {values['type']} needs a {wanted}"}
-    return {}

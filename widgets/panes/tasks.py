@@ -28,7 +28,7 @@ class TasksPane(TaskViews):
     number: ClassVar[str] = "2"
     title: ClassVar[str] = "Tasks"
     files: ClassVar[tuple[str, ...]] = ("tasks.md",)
-    empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress a to add the first task."
+    empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress {entry.add|a} to add the first task."
     filter_fields: ClassVar[tuple[str, ...]] = (
         "title",
         "tag",

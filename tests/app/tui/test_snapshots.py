@@ -10,6 +10,9 @@ from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
 from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, settle
+from tests.app.tui.tui_helpers import make_app
+from tests.app.tui.watched import watched_workspace
+from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.panes import PANES
 
 SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
@@ -46,6 +49,34 @@ LOOKS = [
     Picture("light", "tasks", WIDE, theme="memdeck-light"),
     Picture("high-contrast", "tasks", WIDE, theme="memdeck-high-contrast"),
 ]
+
+
+WATCHED: dict[str, tuple[tuple[int, int], str, Glyphs]] = {
+    "wide": (WIDE, "", UNICODE),
+    "wide-silenced": (WIDE, "j", UNICODE),
+    "wide-blocked": (WIDE, "jjjj", UNICODE),
+    "wide-ascii": (WIDE, "j", ASCII),
+    "usual": (USUAL, "jj", UNICODE),
+    "small": (SMALL, "", UNICODE),
+}
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_watched(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
+    """Monitors with a history: alerts, mutes, outages and latency at every size, with signs and without colours too."""
+    size, keys, glyphs = WATCHED[name]
+    app = make_app(
+        watched_workspace(tmp_path), pane="monitors", glyphs=glyphs, environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    )
+    app.animation_level = "none"
+
+    async def press(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot.app, pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot.app, pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=press)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.name)

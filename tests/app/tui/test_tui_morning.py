@@ -42,12 +42,12 @@ async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
     app = make_app(workspace, pane="brief")
     async with running(app, (120, 50)) as pilot:
         pane = app.navigation.pane
-        assert any(isinstance(key, Heading) and key.title == "WAITS FOR YOUR DECISION" for key in pane.line_list.rows)
+        assert any(isinstance(key, Heading) and key.title == "WAITS FOR APPROVAL" for key in pane.line_list.rows)
         row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "waiting")
-        name = row.item.thing.name
+        name = row.item.monitor.name
         pane.line_list.cursor = row
         await press(pilot, "enter")
-        assert app.navigation.pane.current().title == name
+        assert app.navigation.pane.current().name == name
 
 
 async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path) -> None:

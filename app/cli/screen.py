@@ -1,0 +1,91 @@
+"""`memdeck screen`: what a pane of the application shows, as plain text, for screen readers, scripts and agents."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory.errors import UsageError
+
+from .session import Session
+from .verbs import verb
+
+if TYPE_CHECKING:
+    from app.tui.picture import PanePicture
+
+DEFAULT_SIZE = "120x36"
+LARGEST = 1000
+_BARS = range(0x2581, 0x2589)
+_FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *_BARS), " ")
+_PLAIN = {0x2026: "~"} | dict.fromkeys(_BARS, "#")
+"""What Textual's scroll bars and the cutting of long texts draw in an output that has ASCII only."""
+
+
+@verb(
+    "screen",
+    examples=(
+        "memdeck screen tasks",
+        "memdeck screen journal --size 80x24 --filter deploy",
+        "memdeck screen plans -o json",
+    ),
+)
+@click.argument("pane", metavar="PANE", required=False, default="brief")
+@click.option("--size", metavar="COLUMNSxROWS", default=DEFAULT_SIZE, help=f"The terminal's size ({DEFAULT_SIZE}).")
+@click.option("--at", metavar="REF", help="The entry under the cursor, which the detail shows.")
+@click.option("--no-frames", is_flag=True, help="Spaces instead of frames and scroll bars, for screen readers.")
+@click.option("--filter", "words", metavar="WORDS", help="Only what fits, as / in the application.")
+def screen(session: Session, pane: str, size: str, at: str | None, words: str | None, no_frames: bool) -> None:
+    """Print what PANE (default: brief) shows, without a terminal: the same panes over the same files.
+
+    Nothing is changed and nothing is remembered. JSON has the lines, and the entries in view with their refs.
+    """
+    columns, rows = _size(size)
+    from widgets.panes import PANES
+
+    if pane not in {name.id for name in PANES}:
+        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+    from app.tui.picture import picture_of
+    from widgets.glyphs import ASCII, UNICODE
+
+    wide = session.writer.utf8 or session.output != "human"
+    picture = picture_of(
+        session.workspace,
+        pane,
+        now=session.now,
+        size=(columns, rows),
+        at=at or "",
+        words=words or "",
+        glyphs=UNICODE if wide else ASCII,
+        environ=os.environ,
+    )
+    table = (_FRAMES if no_frames else {}) | ({} if wide else _PLAIN)
+    lines = tuple(line.translate(table).rstrip() for line in picture.lines)
+    session.answer(lambda: _json(picture, lines), lambda: lines)
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,4})", text, re.ASCII)
+    columns, rows = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= columns <= LARGEST or not 1 <= rows <= LARGEST:
+        raise UsageError(
+            "usage.value", f"--size does not take {text!r}", f"write {DEFAULT_SIZE}, at most {LARGEST} each"
+        )
+    return columns, rows
+
+
+def _json(picture: PanePicture, lines: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "pane": picture.pane,
+        "title": picture.title,
+        "columns": picture.columns,
+        "rows": picture.rows,
+        "lines": list(lines),
+        "entries": [
+            {"ref": row.ref or None, "line": row.screen_line, "text": row.text, "cursor": row.cursor}
+            for row in picture.entries
+        ],
+        "total": picture.total,
+    }

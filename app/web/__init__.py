@@ -1,0 +1,1 @@
+"""The application in a browser of the same machine."""

@@ -1,0 +1,112 @@
+"""Guard: who may talk to the server. It stands in front of everything that textual-serve answers.
+
+A page in another tab, another program's page that was made to point here, or somebody who guesses the port must get
+nothing: every request has to name this host, requests of pages have to come from this page, and every one carries the
+cookie that only the address with the token gives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs, urlencode
+
+from aiohttp import web
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+LEAVING_SECONDS = 3.0
+"""How long a page that is loaded again waits for the session of the one before to end."""
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://{host}; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Server": "memdeck",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Guard:
+    """Checks every request to `host`, which is an address and a port as browsers write them."""
+
+    def __init__(self, host: str) -> None:
+        """A token and a cookie of 256 random bits each; nothing of them is written anywhere."""
+        self.host = host
+        self.token = secrets.token_urlsafe(32)
+        self._cookie = secrets.token_urlsafe(32)
+        self._name = f"memdeck-{host.rpartition(':')[2]}"
+        self._session = asyncio.Lock()
+
+    @property
+    def address(self) -> str:
+        """What to open in the browser."""
+        return f"http://{self.host}/?{urlencode({'token': self.token})}"
+
+    def install(self, application: web.Application) -> None:
+        """Stand in front of all that an application answers, errors included."""
+
+        @web.middleware
+        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self.check(request, handler)
+
+        application.middlewares.insert(0, check)
+        application.on_response_prepare.append(self._add_headers)
+
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request, or refuse it with as few words as possible."""
+        if request.headers.getall("Host", []) != [self.host]:
+            return _refuse(403, "this address is not served here")
+        origin = request.headers.getall("Origin", [])
+        is_socket = request.path == "/ws"
+        if origin != [f"http://{self.host}"] and (origin or is_socket):
+            return _refuse(403, "pages of other origins get nothing")
+        if request.method not in ("GET", "HEAD"):
+            return _refuse(405, "only GET")
+        if request.path == "/" and "token" in request.query:
+            return self._welcome(request)
+        if not _same(request.cookies.get(self._name, ""), self._cookie):
+            return _refuse(403, "open the whole address that memdeck serve printed")
+        return await self._one_session(request, handler) if is_socket else await handler(request)
+
+    def _welcome(self, request: web.Request) -> web.StreamResponse:
+        """Give the cookie for the token, and an address without it, which no history and no log can tell."""
+        tokens = parse_qs(request.query_string).get("token", [])
+        if len(tokens) != 1 or not _same(tokens[0], self.token):
+            return _refuse(403, "this token is not the one of this run")
+        response = web.Response(status=303, headers={"Location": "/"})
+        response.set_cookie(self._name, self._cookie, httponly=True, samesite="Strict", path="/")
+        return response
+
+    async def _one_session(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """One person, one page: a second one waits a moment for the first to go, and is refused then."""
+        try:
+            await asyncio.wait_for(self._session.acquire(), LEAVING_SECONDS)
+        except TimeoutError:
+            return _refuse(409, "memdeck is open in another page already; close that one first")
+        try:
+            return await handler(request)
+        finally:
+            self._session.release()
+
+    async def _add_headers(self, _request: web.Request, response: web.StreamResponse) -> None:
+        for name, value in _HEADERS.items():
+            response.headers[name] = value.replace("{host}", self.host)
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Compare in the same time, however much of it fits."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def _refuse(status: int, words: str) -> web.Response:
+    return web.Response(status=status, text=f"{words}\n")

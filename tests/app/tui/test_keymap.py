@@ -1,0 +1,362 @@
+"""The keys that a person chose: what is read, what is told about them, and that they are live everywhere."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.binding import Binding
+
+import app.tui
+import widgets
+from app.tui.bindings import PARTS, known_bindings, known_ids
+from app.tui.desk import Desk
+from app.tui.help import Help, help_lines, key_groups
+from app.tui.jump import JumpLabel, JumpScreen
+from app.tui.key_conflicts import TAKEN, all_problems
+from app.tui.keymap import Keymap, key_of, parse_keymap, read_keymap
+from app.tui.memdeck_app import MemdeckApp
+from app.tui.palette import Palette
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.pieces import line_text
+
+
+def parse(text: str) -> Keymap:
+    """A keymap from the text of a file."""
+    return parse_keymap(text.encode(), "keys.toml", known_ids())
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("?", "question_mark"),
+        ("Esc", "escape"),
+        ("ctrl+S", "ctrl+s"),
+        ("shift+a", "A"),
+        ("A", "A"),
+        ("+", "plus"),
+        ("ctrl++", "ctrl+plus"),
+        ("PgDn", "pagedown"),
+        ("f12", "f12"),
+        ("shift+ctrl+left", "ctrl+shift+left"),
+        ("question_mark", "question_mark"),
+        (" ", "space"),
+        ("", None),
+        ("ctrl+", None),
+        ("f25", None),
+        ("strg+s", None),
+        ("ctrl+ctrl+s", None),
+        ("\x1b", None),
+    ],
+)
+def test_keys_are_written_as_people_know_them(written: str, name: str | None) -> None:
+    """Characters, names and modifiers in any case; what is no key is refused."""
+    assert key_of(written) == name
+
+
+def test_ids_may_be_quoted_dotted_or_in_tables() -> None:
+    """The three ways to write an id in TOML are the same, and a list may be empty."""
+    keymap = parse('task.done = "f5"\n"task.start" = ["s", "F6"]\n[upkeep]\nprune = []\n')
+    assert keymap.problems == ()
+    assert keymap.rebound == {"task.done": ("f5",), "task.start": ("s", "f6"), "upkeep.prune": ()}
+    assert keymap.for_textual() == {"task.done": "f5", "task.start": "s,f6", "upkeep.prune": "unbound"}
+    assert keymap.lines == {"task.done": 1, "task.start": 2, "upkeep.prune": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('task.done = "f5"\ntask.dome = "f6"\n', 2, "did you mean task.done?"),
+        ('[task]\n\ndone = "nokey"\n', 3, "there is no key 'nokey'"),
+        ("task.done = 5\n", 1, "write a key"),
+        ('task.done = ["a", 1]\n', 1, "write a key"),
+        ('task.done = "f5"\nthis is no TOML\n', 2, "Expected"),
+        ('task.done = "f5', 1, ""),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -> None:
+    """An entry that is wrong is left out and named by file and line."""
+    problem = parse(text).problems[0]
+    assert (problem.file, problem.line) == ("keys.toml", line)
+    assert words in problem.message
+    assert str(problem).startswith(f"keys.toml:{line}: ")
+
+
+def test_one_wrong_entry_leaves_the_others() -> None:
+    """A spelling mistake does not throw away the rest of the file."""
+    assert parse('task.dome = "x"\ntask.done = "f5"\n').rebound == {"task.done": ("f5",)}
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_without_an_error(data: bytes) -> None:
+    """Whatever stands in the file, there is a keymap, and every problem has words."""
+    keymap = parse_keymap(data, "keys.toml", known_ids())
+    assert all(problem.message for problem in all_problems(keymap, {}))
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A folder, a huge file and one that is missing: no error, and the keys stay."""
+    assert read_keymap(tmp_path) == Keymap()
+    (tmp_path / "memdeck" / "keys.toml").mkdir(parents=True)
+    assert "directory" in read_keymap(tmp_path).problems[0].message
+    (tmp_path / "memdeck" / "keys.toml").rmdir()
+    (tmp_path / "memdeck" / "keys.toml").write_bytes(b"#" * 70_000)
+    assert "bytes" in read_keymap(tmp_path).problems[0].message
+
+
+def test_every_binding_is_known_once() -> None:
+    """Each binding with an id in the two folders is in the list, under an id of its own."""
+    ids = [known.id for known in known_bindings()]
+    assert len(set(ids)) == len(ids)
+    assert all(ids)
+    found = set()
+    for package in (app.tui, widgets):
+        for module in walk_packages(package.__path__, package.__name__ + "."):
+            for owner in vars(import_module(module.name)).values():
+                if isinstance(owner, type) and owner.__module__.startswith(("app.", "widgets")):
+                    own = owner.__dict__.get("BINDINGS", ())
+                    found |= {binding.id for binding in own if isinstance(binding, Binding)}
+    assert found == set(ids)
+    assert len(PARTS) > 5
+
+
+def test_no_key_of_ours_is_a_prefix_of_a_multiplexer() -> None:
+    """Whatever runs around the terminal, each binding has a key that arrives, and nothing clashes by itself."""
+    for known in known_bindings():
+        for taken in TAKEN.values():
+            assert not known.keys or set(known.keys) - taken, known.id
+    everything = {"TMUX": "1", "STY": "1", "ZELLIJ": "0", "WEZTERM_PANE": "0"}
+    assert all_problems(Keymap(), everything) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('task.done = "s"', "s means task.done and task.start"),
+        ('task.done = "j"', "j means list.down and task.done"),
+        ('task.done = "ctrl+b"', "tmux takes ctrl+b for itself, and it has no other"),
+        ('task.done = ["d", "ctrl+a"]', "screen takes ctrl+a for itself"),
+        ('task.done = "ctrl+g"', "zellij takes ctrl+g"),
+        ('task.done = "ctrl+shift+space"', "wezterm takes ctrl+shift+space"),
+        ('task.done = "ctrl+i"', "send ctrl+i as Tab"),
+        ('form.save = "x"', "x could not be typed any more"),
+        ('palette.choose = "?"', "could not be typed any more"),
+    ],
+)
+def test_conflicts_are_told(text: str, words: str) -> None:
+    """Two meanings, prefixes, keys that a terminal cannot tell apart, and characters that are typed."""
+    assert any(words in str(problem) for problem in all_problems(parse(text), {}))
+
+
+def test_keys_may_be_exchanged_without_a_conflict() -> None:
+    """Two actions that swap their keys are no conflict, nor is a key that goes from one to the other."""
+    assert all_problems(parse('task.done = "s"\ntask.start = "d"'), {}) == ()
+    assert all_problems(parse('task.done = "P"\nupkeep.prune = []'), {}) == ()
+
+
+def titles(workspace: Workspace, section: str) -> list[str]:
+    """The titles in a section as the files have them now."""
+    return [task.title for task in workspace.snapshot().tasks.tasks if task.section == section]
+
+
+async def test_chosen_keys_work_and_old_ones_do_not(workspace: Workspace) -> None:
+    """The new key acts, the old one is none any more; exchanged keys do each other's work."""
+    application = make_app(workspace, keymap=parse('task.start = "d"\ntask.done = "s"\napp.theme = "f9"'))
+    async with running(application) as pilot:
+        pending = titles(workspace, "pending")
+        theme = application.theme
+        await press(pilot, "f9")
+        assert application.theme != theme
+        await press(pilot, "d")
+        assert pending[0] in titles(workspace, "in-progress")
+    application = make_app(workspace, keymap=parse('task.start = "f5"'))
+    async with running(application) as pilot:
+        before = titles(workspace, "pending")
+        await press(pilot, "s")
+        assert titles(workspace, "pending") == before
+        await press(pilot, "g", "g", "f5")
+        assert len(titles(workspace, "pending")) == len(before) - 1
+
+
+async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
+    """Footer, help, palette and the help of a part show what was chosen, and nothing for what has no key."""
+    text = 'entry.add = "f5"\ntask.start = []\nlist.down = ["m", "down"]\nlist.go = "z"'
+    application = make_app(workspace, keymap=parse(text))
+    async with running(application) as pilot:
+        footer = screen_text(application).splitlines()[-1]
+        assert "f5 add" in footer
+        assert "start" not in footer
+        lines = [line_text(one) for one in help_lines(key_groups(application.screen))]
+        assert any(one.startswith("f5 ") and "Add an entry" in one for one in lines)
+        assert not any("Start the task" in one or "unbound" in one for one in lines)
+        await press(pilot, "colon")
+        assert isinstance(application.screen, Palette)
+        await type_text(pilot, "add an entry")
+        assert "f5" in screen_text(application)
+        await press(pilot, "escape", "f1")
+        assert isinstance(application.screen, Help)
+        shown = screen_text(application)
+        assert "m ↓" in shown
+        await press(pilot, "escape")
+        last = application.navigation.pane.line_list
+        await press(pilot, "G", "z", "z")
+        assert last.cursor == next(key for key in last.rows if type(key).__name__ == "Row")
+        await press(pilot, "m", "z", "4")
+        assert application.navigation.pane.pane_id == "knowledge"
+
+
+async def test_a_bad_file_is_told_at_the_start(workspace: Workspace) -> None:
+    """The first moment says what is wrong and where; everything else works."""
+    application = make_app(workspace, keymap=parse('task.dome = "x"\ntask.done = "ctrl+a"\n'))
+    async with running(application) as pilot:
+        said = [notification.message for notification in application._notifications]
+        assert any("keys.toml:1" in message and "1 more" in message for message in said)
+        await press(pilot, "3")
+        assert application.navigation.pane.pane_id == "journal"
+
+
+async def test_empty_panes_name_the_key_that_was_chosen(tmp_path: Path) -> None:
+    """What an empty pane says follows the keys as well."""
+    from tests.app.tui.tui_helpers import make_workspace
+
+    empty = make_workspace(tmp_path, {"tasks.md": "---\ntype: task-list\n---\n"})
+    application = make_app(empty, keymap=parse('entry.add = "f5"'))
+    async with running(application):
+        assert "Press f5 to add the first task" in screen_text(application)
+
+
+def test_the_verb_lists_and_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`memdeck keys` shows live keys, `--check` exits with 4 and the places, as JSON too; doctor tells as well."""
+    from app.cli.run import run
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("TMUX", "STY", "ZELLIJ", "WEZTERM_PANE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert run(["keys", "--check"]) == 0
+    assert "nothing is wrong" in capsys.readouterr().out
+    (tmp_path / "memdeck").mkdir()
+    path = tmp_path / "memdeck" / "keys.toml"
+    path.write_text('task.done = "f5"\ntask.dome = "f6"\n')
+    assert run(["keys", "--check", "-o", "json"]) == 4
+    problem = json.loads(capsys.readouterr().out)["problems"][0]
+    assert (problem["file"], problem["line"]) == (str(path), 2)
+    assert run(["keys", "-o", "json"]) == 0
+    out = capsys.readouterr()
+    rows = {row["id"]: row for row in json.loads(out.out)["keys"]}
+    assert rows["task.done"]["keys"] == ["f5"]
+    assert rows["task.done"]["default"] == ["d"]
+    assert rows["task.done"]["changed"]
+    assert "task.dome" in out.err
+    assert run(["keys"]) == 0
+    assert "* f5" in capsys.readouterr().out
+    run(["doctor", "-o", "json"])
+    findings = json.loads(capsys.readouterr().out)["checks"]
+    assert any(found["name"] == "keys" and found["level"] == "warning" for found in findings)
+
+
+# Jump mode
+
+
+def label_of(application: MemdeckApp, words: str) -> str:
+    """The label in front of some words on the screen."""
+    screen = application.screen
+    assert isinstance(screen, JumpScreen)
+    lines = [strip.text for strip in application.desk._compositor.render_strips(application.size)]
+    for label, place in screen._places.items():
+        if not place.label and words in lines[place.y][place.x :]:
+            return label
+    raise AssertionError(words)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=str)
+async def test_a_label_leads_to_its_row(workspace: Workspace, size: tuple[int, int]) -> None:
+    """`;` and a label put the cursor on that row; the labels are on the screen meanwhile."""
+    application = make_app(workspace)
+    async with running(application, size) as pilot:
+        await press(pilot, "semicolon")
+        label = label_of(application, "LOW")
+        assert label in screen_text(application)
+        await type_text(pilot, label)
+        assert application.screen is application.desk
+        assert "README" in application.navigation.pane.current().title
+        assert application.navigation.pane.line_list.has_focus
+
+
+async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
+    """A pane's label is its number, and a link is followed by its label."""
+    application = make_app(workspace)
+    async with running(application) as pilot:
+        await press(pilot, "semicolon", "6")
+        assert application.navigation.pane.pane_id == "plans"
+        await press(pilot, "2")
+        await pilot.pause(0.3)
+        await settle(pilot)
+        pane = application.navigation.pane
+        links = pane.detail_view.link_rows
+        if links:
+            await press(pilot, "semicolon")
+            screen = application.screen
+            detail = pane.detail_view.region
+            label = next(one for one, place in screen._places.items() if place.x >= detail.x)
+            await type_text(pilot, label)
+            assert application.navigation.pane.pane_id != "tasks"
+
+
+async def test_jumping_is_left_without_a_trace(workspace: Workspace) -> None:
+    """Escape, a letter of no label, another size and a click beside all labels go nowhere."""
+    application = make_app(workspace)
+    async with running(application) as pilot:
+        before = application.navigation.pane.current()
+        for leave in ("escape", "exclamation_mark"):
+            await press(pilot, "semicolon", leave)
+            assert application.screen is application.desk
+        await press(pilot, "semicolon")
+        await pilot.click(offset=(60, 30))
+        await settle(pilot)
+        assert application.screen is application.desk
+        await press(pilot, "semicolon")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert application.screen is application.desk
+        assert application.navigation.pane.current() is before
+
+
+async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None:
+    """No label is the beginning of another; the first letter narrows, backspace takes it back."""
+    from widgets.jump import JumpPlace, labels
+
+    made = labels([JumpPlace(0, y, lambda: None) for y in range(200)])
+    assert len(set(made)) == 200
+    assert not any(one != other and other.startswith(one) for one in made for other in made)
+    went: list[int] = []
+    places = [JumpPlace(0, y, lambda y=y: went.append(y)) for y in range(60)]
+    application = make_app(workspace)
+    async with running(application) as pilot:
+        screen = JumpScreen(places, application.size)
+        chosen: list[JumpPlace | None] = []
+        application.push_screen(screen, chosen.append)
+        await settle(pilot)
+        label = labels(places)[-1]
+        assert len(label) == 2
+        await press(pilot, label[0])
+        shown = [widget.label for widget in screen.query(JumpLabel) if widget.display]
+        assert label in shown
+        assert all(name.startswith(label[0]) for name in shown)
+        await press(pilot, "backspace", *label)
+        assert chosen == [places[-1]]
+
+
+def test_the_desk_binds_every_action() -> None:
+    """An action without a key can be given one: it has a binding that nothing presses."""
+    assert {binding.id for binding in Desk.BINDINGS} >= {"app.theme", "app.reload"}

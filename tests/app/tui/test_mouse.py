@@ -1,0 +1,128 @@
+"""Everything that keys reach, the mouse reaches as well."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import MouseScrollDown
+from textual.pilot import Pilot
+
+from app.tui.help import Help
+from app.tui.memdeck_app import MemdeckApp
+from app.tui.palette import Palette
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle
+from tests.widgets.harness import screen_text
+from widgets.dialogs import Confirm
+
+
+async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: bool) -> None:
+    """Click on some words where they stand on the screen, the last place first."""
+    lines = screen_text(pilot.app).splitlines()
+    y, line = next((y, line) for y, line in reversed(list(enumerate(lines))) if words in line)
+    await pilot.click(offset=(line.index(words) + 1, y), times=times, **modifiers)
+    await settle(pilot)
+
+
+def title(app: MemdeckApp) -> str:
+    """The title under the cursor."""
+    return str(app.navigation.pane.current().title)
+
+
+async def test_rows_are_chosen_selected_and_opened(workspace: Workspace) -> None:
+    """A click moves the cursor, control adds a row, shift a range, a double click opens the detail."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        await click(pilot, "Update README")
+        assert "README" in title(app)
+        await click(pilot, "Monitor API", control=True)
+        assert len(pane.selected()) == 1
+        await press(pilot, "escape")
+        await click(pilot, "HIGH   Deploy")
+        await click(pilot, "LOW    Update", shift=True)
+        assert len(pane.selected()) == 3
+        await press(pilot, "escape")
+        await click(pilot, "LOW    Update", times=2)
+        assert pane.detail_view.has_focus
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=str)
+async def test_every_action_is_reached_from_the_footer(workspace: Workspace, size: tuple[int, int]) -> None:
+    """A click on the palette's hint, the wheel and a double click in it do any action; dialogs close by their hints."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        await click(pilot, ": command")
+        assert isinstance(app.screen, Palette)
+        listed = app.screen.query_one("LineList")
+        before = listed.scroll_y
+        await pilot._post_mouse_events([MouseScrollDown], widget=listed)
+        await settle(pilot)
+        assert listed.scroll_y > before
+        listed.cursor = "pane.journal"
+        await settle(pilot)
+        await click(pilot, "Open the pane Journal", times=2)
+        assert app.navigation.pane.pane_id == "journal"
+        await click(pilot, "? help")
+        assert isinstance(app.screen, Help)
+        await click(pilot, "Esc close")
+        assert app.screen is app.desk
+
+
+async def test_dialogs_and_branches_answer_the_mouse(workspace: Workspace) -> None:
+    """Buttons answer, a double click folds a branch and opens it again, a click in the sidebar opens a pane."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "x")
+        assert isinstance(app.screen, Confirm)
+        count = len(workspace.snapshot().tasks.tasks)
+        await click(pilot, "Keep")
+        assert app.screen is app.desk
+        assert len(workspace.snapshot().tasks.tasks) == count
+        await click(pilot, "4 Knowledge")
+        pane = app.navigation.pane
+        assert pane.pane_id == "knowledge"
+        rows = len(pane.line_list.rows)
+        await click(pilot, "User Preferences", times=2)
+        assert len(pane.line_list.rows) < rows
+        await click(pilot, "User Preferences", times=2)
+        assert len(pane.line_list.rows) == rows
+
+
+async def test_the_help_of_each_part_is_its_own(workspace: Workspace) -> None:
+    """F1 explains the list, the detail, the filter and the sidebar, each with its own keys."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        seen = {}
+        await press(pilot, "f1")
+        seen["list"] = screen_text(app)
+        await press(pilot, "escape", "enter", "f1")
+        seen["detail"] = screen_text(app)
+        await press(pilot, "escape", "escape", "slash", "f1")
+        seen["filter"] = screen_text(app)
+        await press(pilot, "escape", "escape")
+        app.desk.sidebar.focus()
+        await press(pilot, "f1")
+        seen["sidebar"] = screen_text(app)
+        assert "Move to the next row" in seen["list"]
+        assert "Scroll a line down" in seen["detail"]
+        assert "name:value asks one field" in seen["filter"]
+        assert "Tab and the numbers" in seen["sidebar"]
+
+
+async def test_help_comes_in_dialogs_too(workspace: Workspace) -> None:
+    """F1 explains the field of a form and gives the form back as it was; in the help it closes the help."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "a", "X", "f1")
+        assert isinstance(app.screen, Help)
+        shown = screen_text(app)
+        assert "The field title" in shown.replace("Title", "title")
+        assert "Save the values" in shown
+        await press(pilot, "f1")
+        assert not isinstance(app.screen, Help)
+        await press(pilot, "Y", "ctrl+s")
+        assert any(task.title == "XY" for task in workspace.snapshot().tasks.tasks)
+        await press(pilot, "colon", "f1")
+        assert "The next action" in screen_text(app)
+        await press(pilot, "escape", "escape")
+        assert app.screen is app.desk

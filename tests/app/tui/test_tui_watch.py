@@ -1,0 +1,367 @@
+"""The open application keeps watch: real commands and a real server, run when due, by key, and called off."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.monitoring.leader import WATCH, Leader
+from memory.monitoring.ledger import Ledger
+from memory.trust import Trust, asks_of
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.choose import Choose
+from widgets.consent import ConsentScreen
+from widgets.pane_rows import Row
+
+PATIENCE = 20.0
+DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
+SLOW = "### Slow\n- type: command\n- command: sleep 60\n- interval: */5 * * * *\n- timeout: 50s\n"
+
+
+def monitors(*texts: str, **files: str) -> dict[str, str]:
+    """Return the files of a workspace with these monitors."""
+    return {"monitors.md": "## Monitors\n\n" + "\n".join(texts), **files}
+
+
+def approve(workspace: Workspace) -> None:
+    """Approve all that the files ask for, as a person did before."""
+    assert workspace.state is not None
+    trust = Trust(workspace.state.folder.home, workspace.root)
+    for ask in asks_of(workspace.snapshot()):
+        trust.approve(ask, who="human", now=NOW)
+
+
+async def until(pilot: Pilot[int], check: Callable[[], bool], what: str) -> None:
+    """Wait for something that a thread does; fail with its name and the screen."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        if time.monotonic() > end:
+            pytest.fail(f"never happened: {what}\n{screen_text(pilot.app)}")
+        await pilot.pause(0.02)
+    await settle(pilot)
+
+
+def said(app: MemdeckApp) -> str:
+    """Return what is said in the corner."""
+    return "\n".join(note.message for note in app._notifications)
+
+
+def text(workspace: Workspace, name: str) -> str:
+    """Return a memory file's text."""
+    path = workspace.memory / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def changes(workspace: Workspace) -> list[tuple[str, str]]:
+    """Return who changed files since the workspace was made, and by which operation, newest first."""
+    history = workspace.store.history
+    return [(one.actor, one.operation) for one in history.list() if one.files and one.actor != "test"]
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self.now
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    """A server that answers with its attribute `status`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(self.server.status)  # type: ignore[attr-defined]
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    made = HTTPServer(("127.0.0.1", 0), Handler)
+    made.status = 200  # type: ignore[attr-defined]
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPServer) -> None:
+    """A server that fails is an alert on the screen and in the files; well again at its next time, that is said too."""
+    url = f"http://127.0.0.1:{server.server_port}/health"
+    web = f"### Web\n- type: http\n- url: {url}\n- interval: */5 * * * *\n- threshold: status != 200\n"
+    workspace = make_workspace(tmp_path, monitors(web))
+    approve(workspace)
+    server.status = 503  # type: ignore[attr-defined]
+    clock = Clock()
+    app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "Web alerts" in said(app), "the alert is said")
+        assert "lastStatus: failing (status 503)" in text(workspace, "monitors.md")
+        assert "Monitor Alert" in text(workspace, "journal.md")
+        await until(pilot, lambda: "failing" in screen_text(app), "the pane shows it")
+        assert "keeps watch" in screen_text(app)
+        assert changes(workspace) == [("monitor", "monitors")]
+        server.status = 200  # type: ignore[attr-defined]
+        clock.now += timedelta(minutes=5)
+        await until(pilot, lambda: "Web is well again" in said(app), "its end is said")
+        await until(pilot, lambda: "50.0%" in screen_text(app), "its uptime is shown")
+        shown = screen_text(app)
+        for words in ("LATENCY", "LAST 24 HOURS", "LAST 30 DAYS", "LAST RESULTS", "▲ 10:30", "✓ 10:35", "▄"):
+            assert words in shown
+
+
+async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) -> None:
+    """Nothing runs; header and brief say what waits, and Enter in the brief leads to it."""
+    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", "touch ran; echo 72")))
+    app = make_app(workspace, keeps_watch=True, pane="brief")
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.watching.idle and app.watching.leads, "it looked")
+        shown = screen_text(app)
+        assert "1 waits for approval" in shown
+        assert "WAITS FOR APPROVAL" in shown
+        pane = app.navigation.pane
+        assert pane is not None
+        items = [row.item for row in pane.line_list.rows if isinstance(row, Row)]
+        assert pane.go_to(pane.ref(next(item for item in items if item.group == "waiting")))
+        await press(pilot, "enter")
+        assert "blocked" in screen_text(app)
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "monitors"
+        assert not (workspace.root / "ran").exists()
+        assert "lastCheck" not in text(workspace, "monitors.md")
+
+
+async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
+    """R shows the consent screen; y runs it and says how it came out; no runs nothing; the remedy is not asked for."""
+    workspace = make_workspace(tmp_path, monitors(DISK + "- autoRemediate: touch mended\n"))
+    app = make_app(workspace, pane="monitors")
+    async with running(app) as pilot:
+        await press(pilot, "R")
+        assert isinstance(app.screen, ConsentScreen)
+        assert "(1 of" not in screen_text(app)
+        await press(pilot, "n")
+        await until(pilot, lambda: "did not run" in said(app), "it is said that it did not run")
+        assert "lastStatus" not in text(workspace, "monitors.md")
+        await press(pilot, "R")
+        await press(pilot, "y")
+        await until(pilot, lambda: "Disk: healthy, 72" in said(app), "the result is said")
+        assert "lastStatus: healthy (72)" in text(workspace, "monitors.md")
+        assert not (workspace.root / "mended").exists()
+        await press(pilot, "R")
+        assert not isinstance(app.screen, ConsentScreen)
+
+
+async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:
+    """The header says which check runs; K ends it, which is no crash, and the rest of the application goes on."""
+    workspace = make_workspace(tmp_path, monitors(DISK, SLOW))
+    approve(workspace)
+    app = make_app(workspace, pane="monitors")
+    async with running(app) as pilot:
+        await press(pilot, "space")
+        await press(pilot, "j")
+        await press(pilot, "space")
+        await press(pilot, "R")
+        await until(pilot, lambda: "checking Slow, 2 of 2" in screen_text(app), "the header says what runs")
+        assert "K stop" in screen_text(app)
+        await press(pilot, "2", "7", "K")
+        await until(pilot, lambda: not app.jobs.running, "it has ended")
+        assert "checking" not in screen_text(app)
+        assert "K stop" not in screen_text(app)
+
+
+async def test_leaving_waits_for_nothing(tmp_path: Path) -> None:
+    """Leaving in the middle of a check takes less than a second, and another application can take the lead."""
+    workspace = make_workspace(tmp_path, monitors(SLOW))
+    approve(workspace)
+    app = make_app(workspace, keeps_watch=True, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "checking Slow" in screen_text(app), "it runs")
+        begun = time.monotonic()
+        app.exit(0)
+        assert time.monotonic() - begun < 1.0
+    assert workspace.state is not None
+    with Leader(workspace.state.folder, WATCH):
+        pass
+
+
+async def test_only_one_application_keeps_the_schedule(tmp_path: Path) -> None:
+    """While another one has the lead this one runs nothing and says so; when it ends, this one goes on."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    approve(workspace)
+    assert workspace.state is not None
+    other = Leader(workspace.state.folder, WATCH)
+    assert other.take()
+    clock = Clock()
+    app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "another memdeck keeps watch" in screen_text(app), "the header says who runs")
+        assert "lastStatus" not in text(workspace, "monitors.md")
+        other.release()
+        clock.now += timedelta(seconds=10)
+        await until(pilot, lambda: "lastStatus" in text(workspace, "monitors.md"), "it took over")
+        assert "keeps watch" in screen_text(app)
+
+
+async def test_safe_runs_nothing(tmp_path: Path) -> None:
+    """With --safe nothing runs by schedule or key, whatever was approved."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    approve(workspace)
+    app = make_app(workspace, keeps_watch=True, safe=True, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "only cron keeps watch" in screen_text(app), "the header says who runs")
+        await press(pilot, "R")
+        assert "Nothing runs with --safe." in said(app)
+        assert "lastStatus" not in text(workspace, "monitors.md")
+
+
+@pytest.mark.parametrize(
+    ("key", "muted"), [("3", timedelta(minutes=30)), ("2", timedelta(hours=2)), ("8", timedelta(hours=8)), ("o", None)]
+)
+async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | None) -> None:
+    """The dialog's keys mute for their time; header, brief and pane say so; off ends it."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    assert workspace.state is not None
+    ledger = Ledger(workspace.state.folder)
+    ledger.mute("Disk", NOW + timedelta(minutes=1))
+    app = make_app(workspace, pane="monitors")
+    async with running(app) as pilot:
+        await press(pilot, "m")
+        assert isinstance(app.screen, Choose)
+        assert "until tomorrow" in screen_text(app)
+        await press(pilot, key)
+        await until(pilot, lambda: not app.jobs.running, "it is written")
+        assert ledger.mutes().get("Disk") == (None if muted is None else NOW + muted)
+        await until(pilot, lambda: ("1 muted" in screen_text(app)) is (muted is not None), "the header says it")
+        assert ("  muted" in screen_text(app)) is (muted is not None)
+    ledger.close()
+
+
+async def test_an_action_runs_after_consent_and_its_output_is_the_outcome(tmp_path: Path) -> None:
+    """R on a task asks for its action, runs it, and writes what it printed; one change that u takes back."""
+    tasks = "## Pending\n\n### [HIGH] Deploy\n- action: echo deployed v2; true\n"
+    workspace = make_workspace(tmp_path, {"tasks.md": tasks})
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        assert "echo deployed v2" in screen_text(app)
+        await press(pilot, "R")
+        assert "Run this action of the task “Deploy”?" in screen_text(app)
+        await press(pilot, "y")
+        await until(pilot, lambda: "outcome: exit code 0: deployed v2" in text(workspace, "tasks.md"), "the outcome")
+        await until(pilot, lambda: "Deploy: exit code 0: deployed v2" in said(app), "it is said")
+        assert changes(workspace)[0][0] == "human"
+        await press(pilot, "u")
+        assert "outcome" not in text(workspace, "tasks.md")
+
+
+async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
+    """At its next time, not when a workspace is opened first, old tasks move; Changes says that it was maintenance."""
+    old = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n"
+    config = "## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
+    workspace = make_workspace(tmp_path, {"tasks.md": old, "config.md": config})
+    clock = Clock()
+    app = make_app(workspace, keeps_watch=True, clock=clock)
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.watching.leads and app.watching.idle, "it looked")
+        assert "Long done" in text(workspace, "tasks.md")
+        clock.now += timedelta(hours=1)
+        await until(pilot, lambda: "Long done" not in text(workspace, "tasks.md"), "it moved")
+        assert "Long done" in text(workspace, "archive/tasks-2023-11.md")
+        await until(pilot, lambda: app.watching.idle, "it ended")
+        assert changes(workspace) == [("maintain", "maintain")]
+
+
+async def test_a_failure_of_the_worker_is_a_message(tmp_path: Path) -> None:
+    """A state folder that nobody can rely on is said; the application goes on."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    assert workspace.state is not None
+    app = make_app(workspace, keeps_watch=True)
+    folder = workspace.state.folder.path
+    os.chmod(folder, 0o777)
+    async with running(app) as pilot:
+        await until(pilot, lambda: "state" in said(app).casefold(), "it is said")
+        await press(pilot, "7")
+        assert "Disk" in screen_text(app)
+
+
+async def test_the_form_shows_the_fields_of_the_type_and_what_the_threshold_means(tmp_path: Path) -> None:
+    """Another type asks for other things; the threshold says what it means, or what is wrong and where."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    app = make_app(workspace, pane="monitors")
+    async with running(app) as pilot:
+        await press(pilot, "a")
+        form = app.screen
+        rows = {row.spec.name: row for row in form._rows}  # type: ignore[attr-defined]
+        assert [name for name in rows if not rows[name].display] == ["command", "host", "path", "entry", "olderThan"]
+        rows["name"].edit()
+        await type_text(pilot, "Shop")
+        rows["threshold"].edit()
+        await type_text(pilot, "latency > 500")
+        assert "column 11" in rows["threshold"].error
+        assert "(column 11)" in screen_text(app)
+        await type_text(pilot, "ms")
+        assert "alerts when latency is above 500ms" in screen_text(app)
+        rows["type"].value = "file"
+        await settle(pilot)
+        assert rows["path"].display
+        assert not rows["url"].display
+        assert "latency" in rows["threshold"].error
+        rows["threshold"].value = ""
+        rows["path"].value = "backup.tar"
+        await settle(pilot)
+        assert "it alerts when it is missing" in screen_text(app)
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "### Shop" in text(workspace, "monitors.md"), "it is written")
+        written = text(workspace, "monitors.md").partition("### Shop\n")[2]
+        assert written.strip().split("\n") == [
+            "- type: file", "- interval: */5 * * * *", "- alertPriority: normal", "- path: backup.tar"
+        ]  # fmt: skip
+
+
+def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
+    """An application over monitors that may not run loads nothing that runs, asks or sends."""
+    make_workspace(tmp_path, monitors(DISK))
+    script = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from memory.workspace import Workspace\n"
+        "from tests.app.tui.tui_helpers import make_app, running, settle\n"
+        "async def main():\n"
+        "    folder = Path(sys.argv[1])\n"
+        "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
+        "    assert 'memory.monitoring.ahead' not in sys.modules\n"
+        "    async with running(app) as pilot:\n"
+        "        while not (app.watching.leads and app.watching.idle):\n"
+        "            await pilot.pause(0.02)\n"
+        "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.keep', 'memory.monitoring.shell',\n"
+        "            'memory.monitoring.many', 'memory.monitoring.telling') if name in sys.modules])\n"
+        "asyncio.run(main())\n"
+    )
+    house = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=house,
+        env={**os.environ, "PYTHONPATH": str(house)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

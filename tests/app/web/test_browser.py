@@ -1,0 +1,71 @@
+"""A person opens the address in a browser, sees the tasks, adds one, and it stands in the file."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app.web.chromium import PATIENCE, PROGRAM, Page, opened
+from tests.app.web.conftest import REQUIRED, Served
+
+pytestmark = pytest.mark.skipif(PROGRAM is None and not REQUIRED, reason="Chromium is not installed")
+ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\)", re.S)
+
+
+async def until(check: Callable[[], bool], what: str, page: Page) -> None:
+    """Wait for something to happen; say what did not, and what was drawn last."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not check():
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        drawn = ESCAPES.sub(b"", page.received).decode("utf-8", "replace")
+        pytest.fail(f"never happened: {what}; {drawn[-2000:]}")
+
+
+def drew(page: Page, words: str) -> Callable[[], bool]:
+    """Whether words were drawn in the page."""
+    return lambda: words in ESCAPES.sub(b"", page.received).decode("utf-8", "replace")
+
+
+async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) -> None:
+    """The page opens with the token, shows tasks, takes keys, and asks no other machine for anything."""
+    tasks = served.workspace.memory / "tasks.md"
+    async with opened(tmp_path / "chromium") as page:
+        await page.call("Page.navigate", url=served.address)
+        await until(drew(page, "Deploy v2.1"), "the tasks are shown", page)
+        assert await page.evaluate("location.href") == f"{served.base}/"
+        assert await page.evaluate("document.cookie") == ""
+        await page.evaluate("document.querySelector('.xterm-helper-textarea').focus()")
+        await page.type("a")
+        await until(drew(page, "priority"), "the form is shown", page)
+        await page.type("Made in a browser")
+        await page.press("s", 83, modifiers=2)
+        await until(lambda: b"Made in a browser" in tasks.read_bytes(), "the task is in the file", page)
+        await page.type("q")
+        async with asyncio.timeout(PATIENCE):
+            while not await page.evaluate("document.body.classList.contains('-closed')"):
+                await asyncio.sleep(0.05)
+        gone = await page.call(
+            "Runtime.evaluate",
+            expression="fetch('https://example.com').then(() => 'went', () => 'refused')",
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        assert gone["result"]["value"] == "refused"
+        assert {urlsplit(address).netloc for address in page.answered} == {urlsplit(served.base).netloc}
+
+
+async def test_without_the_token_the_page_is_empty(served: Served, tmp_path: Path) -> None:
+    """The address alone shows a refusal."""
+    async with opened(tmp_path / "chromium") as page:
+        await page.call("Page.navigate", url=served.base)
+        async with asyncio.timeout(PATIENCE):
+            while "whole address" not in (await page.evaluate("document.body.innerText") or ""):
+                await asyncio.sleep(0.05)
+        assert page.received == b""
