@@ -125,7 +125,7 @@ async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None
         before = workspace.snapshot().knowledge.items
         item = next(one for one in before if one.kind != "decision")
         assert app.navigation.pane.go_to(item.ref)
-        await press(pilot, "m", "G", "enter")
+        await press(pilot, "F", "G", "enter")
         assert len(workspace.snapshot().knowledge.items) == len(before)
         places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
         assert places[item.text] != (item.section, item.topic)
