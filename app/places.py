@@ -17,6 +17,11 @@ def config_home(environ: Mapping[str, str]) -> Path:
     return _home(environ, "XDG_CONFIG_HOME", ".config")
 
 
+def home(environ: Mapping[str, str]) -> Path:
+    """Return the person's home folder."""
+    return Path(environ.get("HOME") or os.path.expanduser("~"))
+
+
 def _home(environ: Mapping[str, str], name: str, beneath: str) -> Path:
     setting = environ.get(name, "")
     if os.path.isabs(setting):

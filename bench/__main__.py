@@ -13,12 +13,14 @@ from pathlib import Path
 from bench.change_part import change_cases
 from bench.command_part import command_cases
 from bench.document_part import document_cases
+from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.places import ROOT, Places, temporary
 from bench.screen_part import screen_cases
 from bench.search_part import search_cases
+from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
 PARTS: dict[str, Part] = {
@@ -28,7 +30,9 @@ PARTS: dict[str, Part] = {
     "screen": (screen_cases, ("S", "M", "L"), 7),
     "search": (search_cases, ("M", "L"), 5),
     "maintain": (maintain_cases, ("M",), 7),
+    "facts": (facts_cases, ("500", "10000", "100000"), 7),
     "monitor": (monitor_cases, ("300",), 7),
+    "typed": (typed_cases, ("100000",), 2),
 }
 
 
@@ -37,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
     parser.add_argument(
-        "--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document, a number for monitor"
+        "--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document, a number for others"
     )
     parser.add_argument("--rounds", type=int, help="counted rounds per part (default: 5 to 15)")
     parser.add_argument("--save", action="store_true", help="write the samples to bench/results/")

@@ -12,26 +12,27 @@ from memory.document import Entry
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.refs import read_ref
-from memory.files.snapshot import MEMORY_FILES
 from memory.storage import Change
 from memory.storage.records import Record
+from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
-INSIDE = "memory/"
+INSIDE = MEMORY_FOLDER + "/"
 
 
 def notice(workspace: Workspace, now: datetime) -> int:
-    """Note what other programs did to the memory files since they were seen last; see `Workspace.notice`."""
+    """Note what other programs did to the files of all systems since they were seen last; see `Workspace.notice`."""
     history = workspace.store.history
-    names = {INSIDE + name for name in (*MEMORY_FILES, *workspace.snapshot().archive_names)}
-    names |= {path for path in history.seen() if path.startswith(INSIDE)}
+    names = {name for system in workspace.systems() for name in system.files()} | set(history.seen())
     readable = []
     for name in sorted(names):
         with suppress(MemdeckError):
-            workspace.store.read(name)
-            readable.append(name)
+            found = workspace.together.find(name)
+            if found is not None:
+                found[0].read(found[1])
+                readable.append(name)
     return history.notice(readable, now)
 
 
@@ -66,7 +67,7 @@ def views_of(workspace: Workspace, record: Record) -> tuple[ChangeView, ...]:
 
 
 def file_name(path: str) -> str:
-    """Return a file as faces name it: relative to the memory folder."""
+    """Return a file as faces name it: by its name in the memory folder, or as seen from the workspace."""
     return path.removeprefix(INSIDE)
 
 

@@ -113,6 +113,6 @@ def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tupl
     """Return what taking a change back would do, entry by entry, and write nothing; errors as `Workspace.revert`."""
     history = workspace.store.history
     record = history.get(change_id)
-    files = history.rehearse_revert(workspace.store, change_id, now=now)
+    files = history.rehearse_revert(change_id, now=now)
     regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in files]
     return change_views(regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.document import Document, Entry, parse
 from memory.document.compare import differing
@@ -17,11 +17,14 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.secret_notes import secrets_in
 from memory.files.snapshot import Snapshot, Views
+from memory.registry import REGISTRY, SystemName, workspace_of
 from memory.storage import Change, State, Store, Stored
+from memory.storage.together import Together
 
 if TYPE_CHECKING:
     from memory.files.neighbours import Folder
     from memory.late import Late
+    from memory.storage.records import Reading
     from memory.storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
@@ -51,16 +54,28 @@ class Outcome:
 class Workspace:
     """A folder with memory files; safe to share between threads, except `change`, which is for one at a time.
 
-    `root` is the folder that holds `.aiter`, `memory` is `.aiter/memory` in it. `machine_zone` counts where
-    config.md names no zone. Make one with `open` or `init`.
+    `root` is the folder that holds the memory systems, `memory` is `.aiter/memory` in it. Each system has a store of
+    its own, all share the change log (`together`). `machine_zone` counts where
+    config.md names no zone. `home` is the person's home folder, where some systems list what else is theirs; None for
+    none. Make one with `open` or `init`.
     """
 
-    def __init__(self, root: Path, *, state_home: Path | None, machine_zone: tzinfo | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        state_home: Path | None,
+        machine_zone: tzinfo | None = None,
+        home: Path | None = None,
+    ) -> None:
         """Keep where things are; nothing is read yet. Without `state_home` nothing is kept outside of the folder."""
         self.root = root
+        self.home = home
         self.memory = root / MEMORY_FOLDER
         self.state = None if state_home is None else State(state_home, root)
-        self.store = Store(root / SYSTEM_FOLDER, state=self.state, reading=_Reading(self))
+        self.together = Together(self.state, self._more_stores)
+        self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
+        self._systems: dict[str, Any] = {}
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
         self._coming: dict[str, Document] = {}
@@ -73,8 +88,9 @@ class Workspace:
         *,
         state_home: Path | None = None,
         machine_zone: tzinfo | None = None,
+        home: Path | None = None,
     ) -> Workspace:
-        """Return the workspace that contains `path`: the nearest folder upwards that holds `.aiter/memory`.
+        """Return the workspace that contains `path`: the nearest folder upwards that holds any memory system.
 
         A change that a crash interrupted is finished or discarded first.
 
@@ -83,18 +99,9 @@ class Workspace:
         start = _absolute(path)
         if not os.path.isdir(start):
             raise UsageError("workspace.no_folder", f"{os.fspath(path)!r} is not a folder", "name a folder")
-        folder = start
-        while True:
-            if os.path.isdir(os.path.join(folder, MEMORY_FOLDER)):
-                workspace = cls(Path(folder), state_home=state_home, machine_zone=machine_zone)
-                # Reading goes on where that is not possible; the next change says why.
-                with suppress(MemdeckError):
-                    workspace.store.recover()
-                return workspace
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                break
-            folder = parent
+        folder = workspace_of(start)
+        if folder is not None:
+            return cls(Path(folder), state_home=state_home, machine_zone=machine_zone, home=home)
         for place in (os.path.join(start, SYSTEM_FOLDER), os.path.join(start, MEMORY_FOLDER)):
             if os.path.lexists(place) and not os.path.isdir(place):
                 raise UsageError(
@@ -102,7 +109,7 @@ class Workspace:
                 )
         raise UsageError(
             "workspace.not_found",
-            f"no {MEMORY_FOLDER} in {start} or above it",
+            f"no memory in {start} or above it",
             "`memdeck init` creates it here, `memdeck demo` shows a sample",
             folder=start,
         )
@@ -116,6 +123,7 @@ class Workspace:
         actor: str,
         state_home: Path | None = None,
         machine_zone: tzinfo | None = None,
+        home: Path | None = None,
         files: dict[str, str] | None = None,
     ) -> tuple[Workspace, tuple[str, ...]]:
         """Create the memory files that are missing in a folder, and `archive/`; return what was created.
@@ -126,7 +134,7 @@ class Workspace:
 
         root = Path(_absolute(path))
         make_folder(root)
-        workspace = cls(root, state_home=state_home, machine_zone=machine_zone)
+        workspace = cls(root, state_home=state_home, machine_zone=machine_zone, home=home)
         if files is None:
             from memory.files.templates import template_files
 
@@ -155,11 +163,66 @@ class Workspace:
         """The zone of the workspace as its files stand now."""
         return self.snapshot().zone
 
+    # -- the memory systems --------------------------------------------------------------------------------------
+
+    def add_store(self, folder: str, reading: Reading, *, private: str | None = None) -> Store:
+        """Return a store of the files beneath a folder of the workspace ("": of the workspace itself), which shares the
+        change log; its lock and staged files lie in `private` (default: `.memdeck` in that folder).
+        """
+        root = self.root / folder if folder else self.root
+        place = None if private is None else self.root / private
+        store = Store(root, place, self.state, workspace=self.root, reading=reading, together=self.together)
+        self.together.add(store)
+        # What a crash interrupted is finished or discarded; reading goes on where that is not possible.
+        with suppress(MemdeckError):
+            store.recover()
+        return store
+
+    def system(self, name: str) -> Any:
+        """Return the object of a memory system (see `memory.systems.System`), whether it is present or not."""
+        known = self._systems.get(name)
+        if known is None:
+            from importlib import import_module
+
+            module, _, made = next(one.place for one in REGISTRY if one.name == name).partition(":")
+            known = self._systems.setdefault(name, getattr(import_module(module), made)(self))
+        return known
+
+    def system_names(self) -> tuple[str, ...]:
+        """Return the names of the memory systems that are here; one is imported only where the home folder lists it."""
+        return tuple(one.name for one in REGISTRY if os.path.lexists(self.root / one.mark) or self._is_listed(one))
+
+    def _is_listed(self, system: SystemName) -> bool:
+        """Tell whether the home folder lists something of a system that lies in the workspace."""
+        if not system.listed or self.home is None or not os.path.lexists(self.home / system.listed):
+            return False
+        return bool(self.system(system.name).present())
+
+    def _more_stores(self, path: str) -> None:
+        """Add the stores of all systems that are present, and of one whose mark is around a file of the workspace."""
+        self.systems()
+        for system in REGISTRY:
+            folder = os.path.dirname(path) if system.listed else ""
+            while folder:
+                if os.path.lexists(self.root / folder / system.mark):
+                    self.system(system.name).adopt(folder)
+                folder = os.path.dirname(folder)
+
+    def systems(self) -> tuple[Any, ...]:
+        """Return the memory systems that are present, in the order in which they are shown."""
+        return tuple(system for name in self.system_names() if (system := self.system(name)).present())
+
+    def stores(self) -> tuple[Store, ...]:
+        """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
+        self.systems()
+        return tuple(store for store in self.together.stores if store.root.is_dir())
+
     # -- reading ----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
         """Return one look at the files; a file that did not change keeps its document and its views."""
-        return Snapshot(_Reader(self, self.store.read), lambda: self.machine_zone, self._views)
+        reader = _Reader(self, self.store.read)
+        return Snapshot(reader, lambda: self.machine_zone, self._views, lambda name: self.system(name).look())
 
     def document_of(self, name: str, stored: Stored) -> Document:
         """Return the document of a file's bytes; only what differs from the last look is scanned."""
@@ -171,10 +234,16 @@ class Workspace:
         return document
 
     def watcher(self, callback: Callable[[frozenset[str]], object]) -> Watcher:
-        """Return a watcher, not yet started; its thread calls `callback` with the names that changed."""
+        """Return a watcher, not yet started; its thread calls `callback` with the names that changed.
+
+        Memory files are named as in the memory folder, files of other systems as seen from the workspace.
+        """
         from memory.storage.watch import Watcher
 
-        return Watcher(self.memory, callback, within=self.root)
+        def more() -> dict[str, Path]:
+            return {path: self.root / path for system in self.systems() for path in system.folders()}
+
+        return Watcher(self.memory, callback, more=more, within=self.root)
 
     # -- changing ---------------------------------------------------------------------------------------------
 
@@ -214,7 +283,7 @@ class Workspace:
                     refuse_unwritable(name, before)
                     document = stamped(document, now)
                 data = document.dump()
-                self.store.history.expect(_INSIDE + name, data)
+                self.store.history.expect(self.store.shown(_INSIDE + name), data)
                 transaction.write(_INSIDE + name, data, base=stored.base)
                 written[name] = document
             self._coming = written
@@ -269,15 +338,15 @@ class Workspace:
         """Take back the newest change that `actor` made, in whichever process; raises `change.none`,
         `document.conflict` where somebody touched the same entries since, `change.thinned`.
         """
-        return self.store.history.undo(self.store, actor=actor, now=now)
+        return self.store.history.undo(actor=actor, now=now)
 
     def redo(self, *, actor: str, now: datetime) -> Change:
         """Do again what was undone last; a new change of the same actor ends that."""
-        return self.store.history.redo(self.store, actor=actor, now=now)
+        return self.store.history.redo(actor=actor, now=now)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`."""
-        return self.store.history.revert(self.store, change_id, actor=actor, now=now)
+        return self.store.history.revert(change_id, actor=actor, now=now)
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
         """Bring an archived entry back to where it came from; raises as `memory.files.restore.restore_entry`."""
@@ -344,6 +413,10 @@ class _Reading:
         from memory.files.naming import ref_of
 
         return ref_of(path.removeprefix(_INSIDE), section, entry)
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002 - no memory file is one of lines
+        """Return nothing."""
+        return None, ""
 
     def stamp(self, document: Document, now: datetime) -> Document:
         """Set the time of the change."""

@@ -79,6 +79,10 @@ class Frame(Vertical):
         colour = "$border" if self.has_pseudo_class("focus-within") else "$border-blurred"
         self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
 
-    def watch_has_focus_within(self) -> None:
+    def on_descendant_focus(self) -> None:
         """The rule between name and note takes the border's colour."""
+        self._show_title()
+
+    def on_descendant_blur(self) -> None:
+        """And gives it back."""
         self._show_title()

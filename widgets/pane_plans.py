@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
+    from memory.systems import Act
 
     from .fields import FieldSpec
 
-Build: TypeAlias = "Callable[[Snapshot], Edit]"
-"""Makes an edit of the files as they are when it is written; runs in a thread, under the workspace's lock."""
+Build: TypeAlias = "Callable[[Snapshot], Edit] | Act"
+"""Makes an edit of the files as they are when it is written; runs in a thread, under the workspace's lock.
+
+A pane of another system than the memory files gives an `Act` instead, which that system carries out."""
 
 Values: TypeAlias = dict[str, str]
 """Values of a form by field name, as text."""

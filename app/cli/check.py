@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -39,7 +39,7 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     problems = check_all(session.workspace, names)
     levels = ("error", "warning", "note")
     shown = [problem for problem in problems if levels.index(problem.level) <= levels.index(level)]
-    session.listing("problems", lambda: map(as_json, shown), lambda: _lines(session, shown))
+    session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
     return FOUND if any(problem.level == "error" for problem in problems) else 0
 
 
@@ -54,7 +54,8 @@ def as_json(problem: Problem) -> dict[str, object]:
     }
 
 
-def _lines(session: Session, problems: list[Problem]) -> Iterator[str]:
+def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
+    """Return problems as lines for people."""
     paint = session.paint
     for problem in problems:
         line = paint.line(f"{problem.file}:{problem.line}: {problem.level} {problem.code} {problem.message}")
@@ -72,7 +73,13 @@ def _name(session: Session, file: str) -> str:
     memory = session.workspace.memory
     name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
     outside = name == "." or name.startswith("..") or os.path.isabs(name)
+    root = session.workspace.root
+    shown = os.path.relpath(os.path.abspath(file), root) if os.path.lexists(file) else os.path.normpath(file)
     if outside or not os.path.lexists(memory / name):
+        if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
+            found = shown.replace(os.sep, "/")
+            if any(system.owns(found) for system in session.workspace.systems()):
+                return found
         raise UsageError(
             "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
+    from memory.storage import Store
     from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
@@ -121,15 +122,30 @@ def of_keys() -> Iterator[Finding]:
 def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
     yield Finding("workspace", "ok", str(workspace.root))
-    yield _writable(workspace)
-    yield from _files(workspace)
-    yield _lock(workspace)
+    own = "files" in workspace.system_names()
+    stores = workspace.stores()
+    yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
+    if own:
+        yield from _files(workspace)
+    for store in stores:
+        yield _lock(store)
     yield from _protection(workspace)
     yield from _state(workspace, now)
     yield from _trust(workspace)
     yield from _history(workspace)
+    yield from _care(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
+
+
+def _care(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what the memory systems want a person to look at."""
+    for system in workspace.systems():
+        try:
+            for message, hint in system.care():
+                yield Finding(system.name, "warning", message, hint)
+        except MemdeckError as error:
+            yield Finding(system.name, "person", error.message, error.hint)
 
 
 def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
@@ -140,8 +156,8 @@ def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
         return Finding(name, "person", error.message, error.hint)
 
 
-def _writable(workspace: Workspace) -> Finding:
-    for folder in (workspace.memory, workspace.memory.parent):
+def _writable(folders: Iterable[Path]) -> Finding:
+    for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
             return Finding(
                 "folder", "person", f"{folder} cannot be written", "memdeck only reads; check its permissions"
@@ -175,10 +191,10 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
-def _lock(workspace: Workspace) -> Finding:
+def _lock(store: Store) -> Finding:
     import fcntl
 
-    path = workspace.store.folder / "lock"
+    path = store.folder / "lock"
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -258,14 +274,15 @@ def _protection(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from")
     for reason in found.reasons:
         yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
-    for kept in workspace.store.kept():
-        where = workspace.store.folder / "stage" / kept.name
-        yield Finding(
-            "protection",
-            "person",
-            f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
-            "`memdeck --maintain` merges them where nothing is in the way; else compare both",
-        )
+    for store in workspace.stores():
+        for kept in store.kept():
+            where = store.folder / "stage" / kept.name
+            yield Finding(
+                "protection",
+                "person",
+                f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
+                "`memdeck --maintain` merges them where nothing is in the way; else compare both",
+            )
 
 
 def _history(workspace: Workspace) -> Iterator[Finding]:
@@ -301,9 +318,9 @@ def _settings(workspace: Workspace) -> Finding:
 
 
 def _problems(workspace: Workspace) -> Finding:
-    from memory.files.check import check_files
+    from memory.systems import check_all
 
-    problems = check_files(workspace.snapshot())
+    problems = check_all(workspace)
     errors = sum(problem.level == "error" for problem in problems)
     warnings = sum(problem.level == "warning" for problem in problems)
     text = f"{errors} errors, {warnings} warnings"

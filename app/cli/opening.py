@@ -28,12 +28,16 @@ def init(session: Session, folder: str | None) -> None:
 
     Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
     """
-    from app.places import state_home
+    from app.places import home, state_home
     from memory.workspace import Workspace
 
     session.folder = session.folder or folder
     workspace, created = Workspace.init(
-        folder or session.folder or ".", session.now, actor=session.actor, state_home=state_home(os.environ)
+        folder or session.folder or ".",
+        session.now,
+        actor=session.actor,
+        state_home=state_home(os.environ),
+        home=home(os.environ),
     )
     _say_created(session, workspace, created)
 

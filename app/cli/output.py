@@ -63,6 +63,10 @@ class Writer:
         for line in lines:
             self._write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
+    def text(self, text: str) -> None:
+        """Write text for programs as it is, its line ends with it."""
+        self._write(text)
+
     def document(self, value: Any) -> None:
         """Write one JSON document and a line end."""
         self._write(self._encoder()(value) + "\n")

@@ -23,6 +23,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "orchestration": ("orchestration:orchestration", "List plans, their phases and their progress."),
         "monitors": ("monitors:monitors", "List, add, edit, remove and run monitors."),
         "config": ("config:config", "List, get, set and unset the workspace's settings."),
+        "facts": ("facts:facts", "Store, search, delete and inject short notes for prompts."),
+        "typed": ("typed:typed", "The typed memory of agents: prune, merge, promote, lock, failures."),
         "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("maintenance:prune", "Move old journal entries to the archive."),
         "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),
@@ -40,7 +42,7 @@ VERBS: dict[str, tuple[str, str]] = {
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
     "Look": ("status", "search", "screen"),
-    "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config"),
+    "Memory": ("tasks", "journal", "knowledge", "contacts", "orchestration", "monitors", "config", "facts", "typed"),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
     "Care": ("check", "doctor", "keys", "completion"),

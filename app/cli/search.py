@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory.errors import UsageError
+from memory.registry import KINDS
 
 from .output import tell
 from .session import Session
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from memory.recall import Answer, Hit, Query
 
 DEFAULT_LIMIT = 20
-_PLACES = "tasks, journal, knowledge, contacts, plans, monitors, config"
+_PLACES = ", ".join(KINDS)
 _UPDATE_SECONDS = 3.0
 """How long an answer may wait for an index that is nearly up to date."""
 _BUILD_SECONDS = 0.7
 """How long a search that had to read everything goes on with the index behind its answer."""
 _NEARLY = 0.5
-_FILES = {"plans": "orchestration"}
+_FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": ""}
+"""What the names of the files of a kind hold, where that is not the kind."""
 
 
 @verb(
@@ -87,8 +89,6 @@ def _read(session: Session, words: tuple[str, ...]) -> Query:
 
 
 def _kinds(places: str | None) -> tuple[str, ...]:
-    from memory.recall import KINDS
-
     if places is None:
         return ()
     named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]

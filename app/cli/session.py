@@ -40,10 +40,10 @@ class Session:
     @cached_property
     def workspace(self) -> Workspace:
         """The workspace that contains the folder; UsageError `workspace.not_found`."""
-        from app.places import state_home
+        from app.places import home, state_home
         from memory.workspace import Workspace
 
-        return Workspace.open(self.folder or ".", state_home=state_home(os.environ))
+        return Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ))
 
     @cached_property
     def snapshot(self) -> Snapshot:

@@ -75,9 +75,23 @@ def _document(session: Session, found: Brief, last: datetime | None, alerts: lis
             {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
             for run in found.next_runs
         ],
+        "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
         "problems": [as_json(problem) for problem in _serious(found)],
     }
+
+
+def _systems(session: Session) -> dict[str, Any]:
+    """Return how things stand in the systems beside the memory files."""
+    found: dict[str, Any] = {}
+    for system in session.workspace.systems():
+        if system.name == "files":
+            continue
+        try:
+            found[system.name] = dict(system.status(session.now))
+        except MemdeckError as error:
+            found[system.name] = {"error": error.message}
+    return found
 
 
 def _lines(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> Iterator[str]:
@@ -86,6 +100,10 @@ def _lines(session: Session, found: Brief, last: datetime | None, alerts: list[d
     paint, zone, now = session.paint, found.snapshot.zone, session.now
     yield paint.line(str(session.workspace.root))
     yield from paint.columns((_words(name), _counted(counts)) for name, counts in found.counts.items())
+    yield from paint.columns(
+        (name, _counted(values["counts"]) if "counts" in values else values["error"])
+        for name, values in _systems(session).items()
+    )
     for heading, tasks, alerting in (
         ("Overdue", found.overdue, True),
         ("Due today", found.due_today, False),

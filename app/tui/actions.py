@@ -37,18 +37,19 @@ def _pane_actions() -> Iterator[Action]:
     for pane in PANES:
         yield Action(
             f"pane.{pane.id}",
-            (pane.key,),
+            (pane.key,) if pane.key else (),
             "navigation",
             "open_pane",
             pane.title,
             f"Open the pane {pane.title}",
             "Panes",
             (pane.id,),
+            needs="workspace" if pane.system == "files" else f"system:{pane.system}",
         )
 
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
-_UPKEEP, _PANE, _APP = "Maintenance", "Panes", "Application"
+_UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
 _RUN = "Running"
 
 ACTIONS: tuple[Action, ...] = (
@@ -223,6 +224,17 @@ ACTIONS: tuple[Action, ...] = (
         _ENTRY,
         needs="item",
     ),
+    Action(
+        "facts.inject",
+        ("i",),
+        "injecting",
+        "show",
+        "inject",
+        "Show what a message would inject into a prompt",
+        "Facts",
+        needs="facts",
+        shown=True,
+    ),
     Action("change.redo", ("U",), "changing", "redo", "redo", "Bring back what you undid last", _ENTRY),
     Action(
         "entry.history",
@@ -251,7 +263,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs="task"),
     Action(
         "task.left",
-        ("less_than_sign", "shift+left"),
+        ("shift+left",),
         "tasks",
         "move",
         "move back",
@@ -262,7 +274,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "task.right",
-        ("greater_than_sign", "shift+right"),
+        ("shift+right",),
         "tasks",
         "move",
         "move on",
@@ -299,7 +311,7 @@ ACTIONS: tuple[Action, ...] = (
         needs="calendar",
     ),
     Action(
-        "journal.capture", ("i",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
+        "journal.capture", ("J",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
     Action(
         "knowledge.move",
@@ -393,6 +405,50 @@ ACTIONS: tuple[Action, ...] = (
         "approve outgoing checks",
         "Approve the workspace for checks of public addresses",
         _CONSENT,
+    ),
+    Action(
+        "typed.promote",
+        ("greater_than_sign",),
+        "typed",
+        "promote",
+        "promote",
+        "Move the file up to core, and list it in the Aidefile; asks where to",
+        _TYPED,
+        needs="typed",
+        shown=True,
+    ),
+    Action(
+        "typed.demote",
+        ("less_than_sign",),
+        "typed",
+        "demote",
+        "demote",
+        "Move the file down, and take it from the core files of the Aidefile; asks where to",
+        _TYPED,
+        needs="typed",
+        shown=True,
+    ),
+    Action(
+        "typed.lock",
+        ("L",),
+        "typed",
+        "lock",
+        "lock",
+        "Lock the file for other programs, or unlock what you locked",
+        _TYPED,
+        needs="typed",
+        shown=True,
+    ),
+    Action(
+        "typed.prune",
+        ("C",),
+        "typed",
+        "prune",
+        "prune agent",
+        "Delete what is too old of the agent's files; shows its plan first",
+        _TYPED,
+        needs="typed",
+        shown=True,
     ),
     *_pane_actions(),
     Action("pane.next", ("tab",), "navigation", "next_pane", "next pane", "Open the next pane", _PANE, (1,)),

@@ -25,13 +25,13 @@ def run(
     Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
     application offers to make one. Raises UsageError `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
-    from app.places import state_home
+    from app.places import home, state_home
     from memory.workspace import Workspace
 
     environ = os.environ if environ is None else environ
     workspace: Workspace | None
     try:
-        workspace = Workspace.open(path or ".", state_home=state_home(environ))
+        workspace = Workspace.open(path or ".", state_home=state_home(environ), home=home(environ))
     except UsageError as error:
         if error.code != "workspace.not_found":
             raise

@@ -47,10 +47,14 @@ class Changing(Part):
         otherwise: Callable[[MemdeckError], bool] | None = None,
     ) -> None:
         """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it."""
+        from memory.systems import Act
+
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None
 
         def write() -> Outcome:
+            if isinstance(build, Act):
+                return build.run(workspace, actor=ACTOR, now=now)
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
         self.run(write, then, otherwise)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
+SYSTEM = "system:"
+"""What the need of a memory system beside the memory files begins with."""
+
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of the brief whose rows are tasks."""
 
@@ -27,6 +30,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
+    if needs.startswith(SYSTEM):
+        return needs.removeprefix(SYSTEM) in app.workspace.system_names()
     if needs == "draft":
         return bool(app.left_drafts)
     if pane is None or pane.contents is None:
@@ -145,6 +150,7 @@ def _restorable(pane: Pane) -> bool:
 
 
 NEEDS: dict[str, Callable[[Pane], bool]] = {
+    "facts": lambda pane: pane.pane_id == "facts",
     "pane": lambda pane: True,  # noqa: ARG005
     "item": _item,
     "leave": _leave,
@@ -164,6 +170,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,
     "versions": lambda pane: versioned(pane) is not None,
+    "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from widgets.footer import UNBOUND, KeyHints
 from widgets.frame import Frame
 from widgets.header import HeaderLine
 from widgets.pane import Pane
-from widgets.panes import PANES
+from widgets.panes import PaneName
 from widgets.sidebar import PaneEntry, Sidebar
 
 from .actions import ACTIONS, PINNED
@@ -55,14 +55,17 @@ class Desk(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
 
-    def __init__(self, ready: Callable[[], None], path: str = "", pane: Pane | None = None) -> None:
+    def __init__(
+        self, ready: Callable[[], None], path: str = "", pane: Pane | None = None, names: Sequence[PaneName] = ()
+    ) -> None:
         """`ready` is called when everything stands and nothing is drawn yet; `path` is what the header says;
-        `pane` the one that is there from the first frame on.
+        `pane` the one that is there from the first frame on, `names` those of the sidebar.
         """
         super().__init__()
         self._ready = ready
         self._path = path
         self._pane = pane
+        self._names = tuple(names)
 
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)
@@ -81,7 +84,7 @@ class Desk(Screen[None]):
         with Horizontal(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
-                sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in PANES])
+                sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in self._names])
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar

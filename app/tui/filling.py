@@ -91,8 +91,12 @@ class Filling(Part):
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
             return {}
+        from memory.systems import Act
+
         try:
-            plan.build(changed, values, self.app.clock())(snapshot)
+            build = plan.build(changed, values, self.app.clock())
+            if not isinstance(build, Act):
+                build(snapshot)
         except ConflictError:
             return {}  # Asked when it is written.
         except MemdeckError as error:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
     from memory.monitoring.pictures import Notice
+    from memory.workspace import Workspace
 
 
 CHECKED = 5_000
@@ -42,6 +43,26 @@ def upkeep(snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
             found.append(
                 (rule.file, f"1 {one} moves to the archive" if moved == 1 else f"{moved} {many} move to the archive")
             )
+    return tuple(found)
+
+
+def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, str], ...]:
+    """What the next maintenance would do in the systems beside the memory files; nothing of one that is in trouble."""
+    from contextlib import suppress
+
+    from memory.errors import MemdeckError
+
+    found: list[tuple[str, str]] = []
+    for system in workspace.systems():
+        if system.name == "files":
+            continue
+        with suppress(MemdeckError):
+            for rule in system.maintain(now, actor="human", dry_run=True).rules:
+                if count := rule.archived + rule.cleared:
+                    noun, verb = rule.what or ("entry", "cleared")
+                    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+                    words = f"1 {noun} is {verb}" if count == 1 else f"{count:,} {many} are {verb}"
+                    found.append((rule.file, words))
     return tuple(found)
 
 

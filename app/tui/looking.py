@@ -14,7 +14,6 @@ from textual.worker import Worker, get_current_worker
 from memory.errors import MemdeckError
 from memory.files.snapshot import MEMORY_FILES
 from widgets.pane import Pane
-from widgets.panes import PANES
 
 from . import collecting, header
 from .messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFailed
@@ -188,7 +187,7 @@ class Looking(Part):
 
     def _count(self, snapshot: Snapshot, now: Any) -> None:
         badges = {}
-        for name in PANES:
+        for name in self.app.navigation.panes:
             try:
                 badges[name.id] = name.load().badge(snapshot, now)
             except ImportError:
@@ -203,7 +202,15 @@ class Looking(Part):
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
         if header.is_small(found):
-            self.app.post_message(Briefed(alerts, notice, found.problems, header.upkeep(snapshot, now), news))
+            assert self.app.workspace is not None
+            others = tuple(
+                problem
+                for system in self.app.workspace.systems()
+                if system.name != "files"
+                for problem in system.check()
+            )
+            upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news))
         else:
             self.app.post_message(Briefed(alerts, notice, news=news))
 
@@ -235,11 +242,13 @@ class Looking(Part):
         self.show_badges()
 
     def show_badges(self) -> None:
-        """Draw the sidebar's numbers again."""
+        """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
+        if not self.app.desk.is_mounted or not self.app.is_running:
+            return
         from widgets.sidebar import PaneEntry
 
         entries = []
-        for name in PANES:
+        for name in self.app.navigation.panes:
             badge = self._badges.get(name.id)
             count = (self.app.noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
             entries.append(PaneEntry(name.id, name.key, name.title, count, badge.alert if badge else False))

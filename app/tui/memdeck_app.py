@@ -32,18 +32,20 @@ from .consent import Consent
 from .desk import Desk
 from .diary import Diary
 from .entries import Entries
+from .injecting import Injecting
 from .jobs import Jobs
 from .keymap import Keymap
 from .listing import Listing
 from .looking import Looking
 from .morning import Morning
-from .navigation import NAMES, Navigation
+from .navigation import Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
 from .remembering import Remembering
 from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
+from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
 from .views import Views
@@ -63,9 +65,6 @@ if TYPE_CHECKING:
     from .filling import Filling
     from .reverting import Reverting
     from .versions import Versions
-
-FIRST_PANE = "tasks"
-"""What opens in a workspace that was never open before."""
 
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
@@ -151,11 +150,13 @@ class MemdeckApp(App[int]):
         self.changing = Changing(self)
         self.entries = Entries(self)
         self.tasks = TaskVerbs(self)
+        self.typed = TypedVerbs(self)
         self.listing = Listing(self)
         self.views = Views(self)
         self.morning = Morning(self)
         self.diary = Diary(self)
         self.upkeep = Upkeep(self)
+        self.injecting = Injecting(self)
         self.consent = Consent(self)
         self.jobs = Jobs(self)
         self.watching = Watching(self)
@@ -168,10 +169,10 @@ class MemdeckApp(App[int]):
         self.typing_ahead = TypeAhead(self)
         first = None
         if workspace is not None:
-            wanted = pane or self.remembering.last_pane or FIRST_PANE
-            first = self.navigation.begin(wanted if wanted in NAMES else FIRST_PANE)
+            wanted = pane or self.remembering.last_pane
+            first = self.navigation.begin(self.navigation.first(wanted))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
-        self.desk = Desk(self._desk_ready, path_shown, first)
+        self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = THEMES[0].name
@@ -260,7 +261,7 @@ class MemdeckApp(App[int]):
         if workspace is not None:
             self.workspace = workspace
             self.desk.header.path = short_path(str(workspace.root), self.environ)
-            self.navigation.open_pane(FIRST_PANE, remember=False)
+            self.navigation.open_pane(self.navigation.first(None), remember=False)
 
     def _leave(self) -> None:
         """Keep what is typed and what is remembered, stop watching."""

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from widgets.inputs import SafeText
 from widgets.pane import Pane
-from widgets.panes import PANES, PaneName, pane_of
+from widgets.panes import PANES, PaneName, pane_of, panes_for
 
 from .part import Part
 
 if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
+
+FIRST_PANE = "tasks"
+"""What opens in a workspace that was never open before."""
 
 LONGEST_WAY = 100
 """How many places the way back remembers."""
@@ -39,6 +42,11 @@ class Navigation(Part):
         self._following = False
 
     @property
+    def panes(self) -> tuple[PaneName, ...]:
+        """The panes that this workspace has."""
+        return panes_for(() if self.app.workspace is None else self.app.workspace.system_names())
+
+    @property
     def mounted(self) -> dict[str, Pane]:
         """The panes that were opened so far, by id."""
         return self._mounted
@@ -46,6 +54,9 @@ class Navigation(Part):
     def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
         """Open a pane, and go to an entry in it."""
         if pane_id not in NAMES:
+            return
+        if NAMES[pane_id] not in self.panes:
+            self.app.say(f"There are no {NAMES[pane_id].title.lower()} in this workspace.")
             return
         if remember:
             self._remember()
@@ -79,6 +90,15 @@ class Navigation(Part):
         if self.pane is pane and self.app.desk.focused is None:
             self.app.desk.set_focus(pane.focus_target)
 
+    def first(self, wanted: str | None) -> str:
+        """The pane to open first: the one that is wanted, else the usual one, else one of a system that is here."""
+        workspace = self.app.workspace
+        assert workspace is not None
+        systems = workspace.system_names()
+        own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
+        usual = own[0] if own and "files" not in systems else FIRST_PANE
+        return wanted if wanted in {name.id for name in self.panes} else usual
+
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(NAMES[pane_id])
@@ -109,8 +129,8 @@ class Navigation(Part):
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         wanted = character.casefold()
-        for name in PANES:
-            if wanted in (name.key, name.title[:1].casefold()):
+        for name in self.panes:
+            if wanted in (name.key, name.letter or name.title[:1].casefold()):
                 self.open_pane(name.id)
                 return
         self.app.say(f"No pane begins with {character!r}.")
@@ -126,7 +146,7 @@ class Navigation(Part):
 
     def next_pane(self, step: int) -> None:
         """Open the pane after this one, or before it."""
-        ids = [name.id for name in PANES]
+        ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0
         self.open_pane(ids[(place + step) % len(ids)])
 

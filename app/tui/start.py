@@ -87,21 +87,21 @@ class StartScreen(Dialog, ModalScreen[str | None]):
 
 def make(app: MemdeckApp, choice: str) -> Workspace | None:
     """Make the workspace that was chosen; None, and a message, where that fails."""
-    from app.places import state_home
+    from app.places import home, state_home
     from memory.workspace import Workspace
 
-    home = state_home(app.environ)
+    state, own = state_home(app.environ), home(app.environ)
     now = app.clock()
     try:
         if choice == CREATE:
-            return Workspace.init(app.path, now, actor="human", state_home=home)[0]
+            return Workspace.init(app.path, now, actor="human", state_home=state, home=own)[0]
         from app.demo import demo_files
         from memory.clock import machine_zone
         from memory.storage.fsio import temporary_folder
 
         files = demo_files(now, machine_zone(app.environ))
         folder = temporary_folder("memdeck-demo-")
-        return Workspace.init(folder, now, actor="human", state_home=home, files=files)[0]
+        return Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
     except MemdeckError as error:
         app.say_error(error)
         return None

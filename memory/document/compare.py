@@ -15,7 +15,7 @@ from .nodes import Entry, Section
 if TYPE_CHECKING:
     from .model import Document
 
-Kind = Literal["top", "body", "entries", "sections", "bytes"]
+Kind = Literal["top", "body", "entries", "sections", "lines", "bytes"]
 Gap = tuple[int, int, int, int]
 _CHUNK = 512
 
@@ -25,9 +25,9 @@ class Region:
     """A stretch of a file that a change replaced, `start` in the old bytes; regions lie apart and in order.
 
     `top` is the BOM with the front matter, `body` the text of one section before its entries, `entries` are whole
-    entries of one section, `sections` whole sections, `bytes` a part of a file that has no blocks. `section` is the
-    title of the section that a body or entries stand in (None: before the first), `above` and `below` are the titles
-    of the entries, or sections, right before and behind (None: there is none).
+    entries of one section, `sections` whole sections, `lines` whole lines of a file of lines, `bytes` a part of any
+    other file. `section` is the title of the section that a body or entries stand in (None: before the first), `above`
+    and `below` are the titles of the entries, or sections, right before and behind (None: there is none).
     """
 
     kind: Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memory.document import Document, parse
 from memory.errors import MemdeckError
@@ -73,12 +73,26 @@ class Snapshot:
     in a file; only the file system can refuse (`RefusedError`, `MemdeckError` `file.*`).
     """
 
-    def __init__(self, source: Source, machine_zone: Callable[[], tzinfo], views: Views | None = None) -> None:
-        """Keep where to read from."""
+    def __init__(
+        self,
+        source: Source,
+        machine_zone: Callable[[], tzinfo],
+        views: Views | None = None,
+        systems: Callable[[str], Any] | None = None,
+    ) -> None:
+        """Keep where to read from; `systems` gives a look at another memory system, by its name."""
         self._source = source
         self._machine_zone = machine_zone
         self._views = Views() if views is None else views
         self._documents: dict[str, Document | None] = {}
+        self._systems = systems
+        self._looks: dict[str, Any] = {}
+
+    def of(self, system: str) -> Any:
+        """Return the look at another memory system at this moment, None where there is nobody to ask."""
+        if system not in self._looks:
+            self._looks[system] = None if self._systems is None else self._systems(system)
+        return self._looks[system]
 
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
@@ -95,7 +109,7 @@ class Snapshot:
 
     def readable(self) -> Snapshot:
         """Return the same look in which a file that must not or cannot be read counts as missing; see `refused`."""
-        return _Readable(self._source, self._machine_zone, self._views, self._documents)
+        return _Readable(self._source, self._machine_zone, self._views, self._documents, self._systems)
 
     def refused(self, name: str) -> MemdeckError | None:  # noqa: ARG002 - a plain look raises it instead
         """Return why a file of a `readable` look could not be read, None where it could."""
@@ -206,8 +220,9 @@ class _Readable(Snapshot):
         machine_zone: Callable[[], tzinfo],
         views: Views,
         documents: dict[str, Document | None],
+        systems: Callable[[str], Any] | None,
     ) -> None:
-        super().__init__(source, machine_zone, views)
+        super().__init__(source, machine_zone, views, systems)
         self._shared = documents
         self._refused: dict[str, MemdeckError] = {}
 

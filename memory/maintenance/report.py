@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memory.clock import format_utc
 from memory.safetext import visible
@@ -67,10 +67,40 @@ class Move(_Item):
         return {"ref": self.ref, "title": self.title, "to": self.to}
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Something of another system that its rule let go; `to` says where it is found again."""
+
+    ref: str | None
+    title: str
+    to: str
+
+    def json(self) -> dict[str, str | None]:
+        """Return the keys `ref`, `title`, `to`."""
+        return {"ref": self.ref, "title": self.title, "to": self.to}
+
+
+Moved: TypeAlias = Move | Gone
+"""What a rule takes out of a file."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Skip(_Item):
     """An entry that a rule looked at and left where it is, with the reason in words."""
 
+    reason: str
+
+    def json(self) -> dict[str, str | None]:
+        """Return the keys `ref`, `title`, `reason`."""
+        return {"ref": self.ref, "title": self.title, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """Something of another system that its rule looked at and left where it is, with the reason in words."""
+
+    ref: str | None
+    title: str
     reason: str
 
     def json(self) -> dict[str, str | None]:
@@ -91,8 +121,10 @@ class RuleReport:
     kept: int
     archived: int
     cleared: int
-    moves: Sequence[Move] = ()
-    skipped: Sequence[Skip] = ()
+    moves: Sequence[Moved] = ()
+    skipped: Sequence[Skip | Stays] = ()
+    what: tuple[str, str] | None = None
+    """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
 
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report."""
@@ -199,7 +231,7 @@ def summary(rules: Sequence[RuleReport]) -> str:
     """Say in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
     counts: dict[tuple[str, str], int] = {}
     for rule in rules:
-        what = _NOUNS[rule.rule]
+        what = rule.what or _NOUNS[rule.rule]
         counts[what] = counts.get(what, 0) + rule.archived + rule.cleared
     by_verb: dict[str, list[str]] = {}
     for (noun, verb), count in counts.items():

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from memory.clock import format_utc
 from memory.errors import MemdeckError
 from memory.files.edit import Edit
-from memory.storage import Store
 from memory.workspace import stamped
 
 from . import conserve
@@ -133,7 +132,5 @@ def _remember(workspace: Workspace, now: datetime, actor: str) -> None:
     """Record when the last whole run was; a workspace that cannot be locked at once is none the worse for it."""
     if workspace.state is None:
         return
-    known = workspace.store
-    store = Store(known.root, known.folder, known.state, workspace=known.workspace, lock_timeout=0)
-    with suppress(MemdeckError), store.transaction(OPERATION, actor=actor, now=now):
-        workspace.state.record(last_maintenance=now)
+    with suppress(MemdeckError), workspace.store.at_once().transaction(OPERATION, actor=actor, now=now):
+        workspace.state.record(last_maintenance=now, owner=workspace.store.system)

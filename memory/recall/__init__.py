@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from memory.registry import KINDS
+
 from .hits import Answer, Entry, Hit
 from .query import Query, read_day, read_query
-from .records import KINDS, Record, records
+from .records import FILE_KINDS, Record, records
 from .scan import scan
 
-__all__ = ["KINDS", "Answer", "Entry", "Hit", "Query", "Record", "read_day", "read_query", "records", "scan"]
+__all__ = [
+    "FILE_KINDS",
+    "KINDS",
+    "Answer",
+    "Entry",
+    "Hit",
+    "Query",
+    "Record",
+    "read_day",
+    "read_query",
+    "records",
+    "scan",
+]

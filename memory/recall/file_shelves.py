@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.files.snapshot import MEMORY_FILES
 
-from .records import KINDS, journal_record, records, task_record
+from .records import FILE_KINDS, journal_record, records, task_record
 from .shelves import Group, Shelf, whole
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def shelves_of_files(workspace: Workspace) -> Iterator[Shelf]:
         kind = name.removeprefix("archive/").removesuffix(".md")
         kind = kind.partition("-")[0] if name.startswith("archive/") else kind
         kind = _KIND_OF.get(kind, kind)
-        if kind in KINDS:
+        if kind in FILE_KINDS:
             yield Shelf(name, stamp, lambda name=name, kind=kind: _groups(snapshot, name, kind))  # type: ignore[misc]
 
 

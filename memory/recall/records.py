@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.registry import REGISTRY
+
 if TYPE_CHECKING:
     from memory.files.journal import JournalEntry
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
 
-KINDS = ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config")
-"""The kinds of records, in the order in which equally good finds are listed."""
+FILE_KINDS = REGISTRY[0].kinds
+"""The kinds of records of the memory files."""
 
 
 _DAY = re.compile(r"^- (?:created|started|completed|lastUpdate): (\d{4}-\d\d-\d\d)", re.MULTILINE)
@@ -45,9 +47,9 @@ class Record(NamedTuple):
         return line
 
 
-def records(snapshot: Snapshot, kinds: Collection[str] = KINDS) -> Iterator[Record]:
+def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator[Record]:
     """Yield the records of some kinds, those of the archive behind those of the files."""
-    for kind in KINDS:
+    for kind in FILE_KINDS:
         if kind in kinds:
             yield from _SOURCES[kind](snapshot)
 

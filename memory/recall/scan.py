@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from heapq import nsmallest
 
+from memory.registry import KINDS
+
 from .hits import Answer, Entry, hit_of
 from .match import Matcher, day_number, spelled
 from .query import Query, Term
-from .records import KINDS, Record
+from .records import Record
 from .typos import is_guessable, meant
 
 # What a term is worth where it is found, best first; all terms as they were typed in the title add the last.

@@ -38,6 +38,18 @@ class Change:
     redoes: str | None = None
 
 
+SERIES = 22
+"""How many characters of an id the parts of one series share; changes apart have other ones there."""
+
+
+def part_id(now: datetime, series: bytes, number: int) -> str:
+    """Return the id of one part of a change that is made in several transactions; `series` are 8 random bytes.
+
+    The ids of all parts differ in what stands behind the first `SERIES` characters, by which they are found again.
+    """
+    return new_id(now, series[:8] + (number & 0xFFFF).to_bytes(2, "big"))
+
+
 def new_id(now: datetime, randomness: bytes | None = None) -> str:
     """Return a ULID: 26 characters that sort by `now` (to the millisecond), then by 10 random bytes."""
     noise = os.urandom(10) if randomness is None else randomness

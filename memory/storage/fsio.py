@@ -23,15 +23,20 @@ __all__ = [
     "KEPT",
     "NO_LINKS",
     "UNSUPPORTED",
+    "append",
     "copy_attributes",
+    "create",
     "empty_folder",
     "exchange",
+    "keep_time",
     "link",
     "make_folder",
+    "open_append",
     "open_folder",
     "open_lock",
     "overwrite",
     "private_folder",
+    "put_mark",
     "put_private",
     "read",
     "remove",
@@ -43,6 +48,7 @@ __all__ = [
     "stage",
     "sync",
     "temporary_folder",
+    "temporary_name",
     "version_of",
 ]
 
@@ -231,6 +237,28 @@ def copy_attributes(source: int, target: int) -> None:
                 os.setxattr(target, name, os.getxattr(source, name))
 
 
+def keep_time(source: os.stat_result, target: int) -> None:
+    """Give an open file the time at which another was changed last, durably: it was moved, not changed."""
+    os.utime(target, ns=(source.st_atime_ns, source.st_mtime_ns))
+    sync(target)
+
+
+def create(name: str, folder: int, data: bytes) -> None:
+    """Make a small file (0644 under the umask) that nobody has; FileExistsError where the name is taken.
+
+    For a sentinel that says by its existence alone what it has to say; what stands in it is not synced.
+    """
+    fd = os.open(name, _NEW, 0o644, dir_fd=folder)
+    try:
+        _write(fd, data)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=folder)
+        raise
+    finally:
+        os.close(fd)
+
+
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
     """Move a file over whatever has the new name, in one step."""
     os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
@@ -312,11 +340,50 @@ def overwrite(fd: int, data: bytes) -> None:
     os.pwrite(fd, data, 0)
 
 
-def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) -> None:
-    """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
-    one back.
+def open_append(name: str, folder: int) -> int:
+    """Open a file that is there for adding to its end; the caller has looked at it, and closes the descriptor."""
+    return os.open(name, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+
+
+def append(fd: int, data: bytes) -> None:
+    """Add bytes to the end of a file in one write, and sync it; a part that went in before an error is cut off again.
+
+    Nothing is cut off where somebody else has added bytes behind it.
     """
-    temporary = f".{name}{_TEMPORARY}"
+    start = os.fstat(fd).st_size
+    done = 0
+    try:
+        while done < len(data):
+            done += os.write(fd, memoryview(data)[done:])
+        sync(fd)
+    except OSError:
+        with suppress(OSError):
+            if done and os.fstat(fd).st_size == start + done:
+                os.ftruncate(fd, start)
+        raise
+
+
+def put_mark(name: str, folder: int, number: int, path: str) -> None:
+    """Write a number into a small file beside the memory, in place, and sync it; the number only ever grows.
+
+    RefusedError where a link or something else stands under its name.
+    """
+    fd = open_lock(name, folder, path)
+    try:
+        text = b"%d\n" % number
+        os.pwrite(fd, text, 0)
+        if os.fstat(fd).st_size != len(text):
+            os.ftruncate(fd, len(text))
+        sync(fd)
+    finally:
+        os.close(fd)
+
+
+def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
+    """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
+    one back. Where others replace the same file under another lock, `owner` tells who does it here.
+    """
+    temporary = temporary_name(name, owner)
     remove(temporary, folder)
     fd = os.open(temporary, _NEW, 0o600, dir_fd=folder)
     try:
@@ -335,10 +402,15 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True) ->
         sync(folder)
 
 
-def remove_temporary(folder: int) -> None:
-    """Unlink what a crash left of files that `put_private` had not finished."""
+def temporary_name(name: str, owner: str = "") -> str:
+    """Return the name under which `put_private` writes a file before it has its own."""
+    return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
+
+
+def remove_temporary(folder: int, names: Collection[str]) -> None:
+    """Unlink what a crash left of files that `put_private` had not finished, by their temporary names."""
     for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(_TEMPORARY):
+        if name in names:
             remove(name, folder)
 
 

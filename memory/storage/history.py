@@ -10,26 +10,30 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
+from memory.document.lines import is_lines, take_over
 from memory.document.takeback import take_back
 from memory.errors import AmbiguousError, BusyError, ConflictError, MemdeckError, NotFoundError, RefusedError
 
 from . import log_rows as rows
 from .beneath import version_of
-from .changes import Change, FileChange, new_id
-from .log import ChangeLog, Found
-from .records import Reading, Record, RecordedFile
+from .changes import SERIES, Change, FileChange, new_id
+from .log import ChangeLog, Found, Mine
+from .records import Record, RecordedFile
 from .steps import conflict
-from .version import Stored, Version
+from .version import MISSING, Stored, Version
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .rehearsal import Turning
     from .store import Store
+    from .together import Together
 
 REVERT = "revert"
 PEOPLE = frozenset({"human", "cli"})
@@ -39,21 +43,12 @@ PEOPLE = frozenset({"human", "cli"})
 class History:
     """Records changes, lists them and takes them back; safe to share between threads."""
 
-    def __init__(self, log: ChangeLog, store: Store) -> None:
-        """Read and write the log of a store; nothing is opened yet."""
+    def __init__(self, log: ChangeLog, together: Together) -> None:
+        """Read and write the log of some stores; nothing is opened yet."""
         self._log = log
-        self._store = store
-        self._open: dict[str, Change] = {}
+        self._together = together
+        self._open: dict[str, tuple[Change, Store]] = {}
         self._mutex = threading.RLock()
-
-    @property
-    def reading(self) -> Reading:
-        """How files are read; a workspace sets what it knows about its own."""
-        return self._log.reading
-
-    @reading.setter
-    def reading(self, reading: Reading) -> None:
-        self._log.reading = reading
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -63,54 +58,73 @@ class History:
     # -- what transactions tell ---------------------------------------------------------------------------------
 
     def expect(self, path: str, data: bytes) -> None:
-        """Take note of bytes that a change will write, so that their hash is there when it is needed."""
+        """Take note of bytes that a change will write, so that their hash is there when it is needed.
+
+        The path is as seen from the workspace, as all paths of the history are.
+        """
         with self._mutex:
             self._log.expect(path, data)
 
-    def begin(self, change: Change) -> None:
-        """Note a change right before its files move, under the workspace's lock; RefusedError `state.*`."""
-        with self._mutex:
-            if self._log.begin(change, self._look):
-                self._open[change.id] = change
+    def begin(self, change: Change, store: Store) -> bool:
+        """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
 
-    def done(self, change_id: str) -> None:
+        Return whether the log took it: it is made all the same, unless its transaction says otherwise.
+        """
+        files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
+        shown = replace(change, files=files)
+        with self._mutex:
+            # One change at a time is open in a store: what failed there before is forgotten with it.
+            self._open.pop(store.shown(""), None)
+            taken = self._log.begin(shown, self._look, self._mine(store))
+            if taken:
+                self._open[store.shown("")] = (shown, store)
+            return taken
+
+    def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex:
-            change = self._open.pop(change_id, None)
-            self._open.clear()
-            if change is not None:
-                self._log.done(change, self._versions(change))
+            change, _ = self._open.pop(store.shown(""), (None, None))
+            if change is not None and change.id == change_id:
+                self._log.done(change, self._versions(change, store))
 
     def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
         """Note something that a person decided and that changed no file; it cannot be taken back from here."""
         with self._mutex:
             self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
 
-    def _versions(self, change: Change) -> dict[str, Version]:
+    def _versions(self, change: Change, store: Store) -> dict[str, Version]:
         """Return the versions of files that hold what the change wrote, for sure."""
         known = {}
         for file in change.files:
-            stored = self._store.cached(file.path)
+            stored = store.cached(file.path.removeprefix(store.shown("")))
             if stored is not None and stored.data is file.after:
                 known[file.path] = stored.version
         return known
 
     def _look(self, path: str) -> tuple[bytes | None, Version | None]:
-        stored = self._store.read(path)
+        stored = self._read(path)
         return stored.base, None
+
+    def _read(self, path: str) -> Stored:
+        """Read a file by its path as seen from the workspace."""
+        found = self._together.find(path)
+        return MISSING if found is None else found[0].read(found[1])
+
+    def _mine(self, store: Store) -> Mine:
+        return lambda path: (found := self._together.store_of(path)) is not None and found.root == store.root
 
     # -- what others did ----------------------------------------------------------------------------------------
 
     def notice(self, paths: Iterable[str], now: datetime) -> int:
         """Look at files and note what other programs did to them; return how many changes that were.
 
-        Writes to the log only, and takes no lock unless a crash left a change open. Errors as `Store.read`.
+        Paths are as seen from the workspace. Writes to the log only, and takes no lock unless a crash left a change
+        open. Errors as `Store.read`.
         """
-        store = self._store
         self._settle(now)
         found = []
         for path in paths:
-            stored = store.read(path)
+            stored = self._read(path)
             changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
             found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
         with self._mutex:
@@ -128,30 +142,31 @@ class History:
             return self._log.passing(Found(path, stored.base, stored.version, age))
 
     def seen(self) -> tuple[str, ...]:
-        """Return every file that was ever seen, relative to the store's root."""
+        """Return every file that was ever seen, as seen from the workspace."""
         with self._mutex:
             return tuple(self._log.file.run(rows.seen_paths, [], make=False))
 
     def _same(self, found: Found) -> bool:
-        return version_of(self._store.shown(found.path), self._store.workspace) == found.version
+        store = self._together.store_of(found.path)
+        return store is not None and version_of(found.path, store.workspace) == found.version
 
     def _folder_time(self, path: str) -> int:
+        store = self._together.store_of(path)
         try:
-            return os.stat((self._store.root / path).parent).st_mtime_ns
+            return 0 if store is None else os.stat((store.workspace / path).parent).st_mtime_ns
         except OSError:
             return 0
 
     def _settle(self, now: datetime) -> None:
         """Decide about changes that a crash left open, unless somebody is at work right now."""
         with self._mutex:
-            is_open = self._log.file.run(lambda db: bool(rows.pending(db)), False, make=False)
-        if not is_open:
-            return
-        try:
-            with self._store.at_once().transaction("recover", actor="recover", now=now), self._mutex:
-                self._log.settle(self._look)
-        except BusyError:
-            return
+            nothing: list[str] = []
+            waiting = self._log.file.run(_waiting, nothing, make=False)
+        for store in dict.fromkeys(self._together.store_of(path) for path in waiting):
+            if store is None:
+                continue
+            with suppress(BusyError), store.at_once().transaction("recover", actor="recover", now=now), self._mutex:
+                self._log.settle(self._look, self._mine(store))
 
     # -- listing ------------------------------------------------------------------------------------------------
 
@@ -265,20 +280,21 @@ class History:
 
     # -- taking back --------------------------------------------------------------------------------------------
 
-    def undo(self, store: Store, *, actor: str, now: datetime) -> Change:
+    def undo(self, *, actor: str, now: datetime) -> Change:
         """Take back the newest change of this actor that stands, and return the change which did it.
 
         NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
         same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
         `change.log_failed` where the log cannot be read.
+        A change that was made in several transactions is taken back as one.
         """
         self._settle(now)
         record = next(iter(self._own(actor, 1, _STANDS)), None)
         if record is None:
             raise NotFoundError("change.none", f"there is no change by {actor} to undo")
-        return self._turn(store, record, actor, now, "undo")
+        return self._turn_series(record, _STANDS, actor, now, "undo")
 
-    def redo(self, store: Store, *, actor: str, now: datetime) -> Change:
+    def redo(self, *, actor: str, now: datetime) -> Change:
         """Bring back the change of this actor that was undone last; a new change in between ends that.
 
         Errors as `undo`.
@@ -287,12 +303,12 @@ class History:
         record = self._undone(actor)
         if record is None:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
-        return self._turn(store, record, actor, now, "redo")
+        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
 
-    def revert(self, store: Store, change_id: str, *, actor: str, now: datetime) -> Change:
+    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
         self._settle(now)
-        return self._turn(store, self._revertible(change_id), actor, now, REVERT)
+        return self._turn(self._revertible(change_id), actor, now, REVERT)
 
     def _revertible(self, change_id: str) -> Record:
         record = self.get(change_id)
@@ -303,20 +319,40 @@ class History:
         _refuse_thinned(record)
         return record
 
-    def rehearse_revert(self, store: Store, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
-        """Return what `revert` would do to the files, and write nothing; errors as `revert`."""
+    def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
+        """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
+
+        Errors as `revert`.
+        """
         from .rehearsal import Rehearsal
 
         record = self._revertible(change_id)
+        store = self._store_of(record)
         rehearsal = Rehearsal(store)
         for file in record.files:
-            self._turn_file(rehearsal, record, file, now, back=True)
-        return tuple(rehearsal.files)
+            self._turn_file(rehearsal, store, record, file, now, back=True)
+        return tuple(replace(file, path=store.shown(file.path)) for file in rehearsal.files)
 
     def touched_by(self, file: FileChange) -> tuple[Region, ...]:
-        """Return what is different in a file that a change would write."""
+        """Return what is different in a file that a change would write; its path as seen from the workspace."""
         with self._mutex:
             return self._log.regions(file)
+
+    def _store_of(self, record: Record) -> Store:
+        """Return the store whose files a change is of; ConflictError where it has none."""
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
+        store = self._together.store_of(record.files[0].path)
+        if store is None:
+            raise RefusedError(
+                "change.path", f"change {record.id} names {record.files[0].path!r}, which is no memory file"
+            )
+        return store
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
         """Return the newest changes of an actor that fit a condition."""
@@ -337,36 +373,49 @@ class History:
         with self._mutex:
             return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
 
-    def _turn(self, store: Store, record: Record, actor: str, now: datetime, name: str) -> Change:
+    def _turn_series(self, record: Record, condition: str, actor: str, now: datetime, name: str) -> Change:
+        """Take back or bring back a change with the other parts of its series that fit a condition."""
+        prefix = record.id[:SERIES]
+        low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
+        parts = self._records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
+        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
+        if not parts:
+            return changes[0]
+        files = tuple(file for change in changes for file in change.files)
+        return replace(changes[-1], files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+
+    def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""
-        if not record.files:
-            raise ConflictError(
-                "change.note",
-                f"change {record.id} changed no file",
-                "`memdeck trust revoke` takes an approval back",
-                id=record.id,
-            )
+        store = self._store_of(record)
         _refuse_thinned(record)
         back = name != "redo"
-        which = {"undoes": record.id} if back else {"redoes": record.id}
-        with store.transaction(name, actor=actor, now=now, **which) as transaction:
+        undoes, redoes = (record.id, None) if back else (None, record.id)
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes) as transaction:
             try:
                 for file in record.files:
-                    self._turn_file(transaction, record, file, now, back=back)
+                    self._turn_file(transaction, store, record, file, now, back=back)
             except ConflictError as error:
                 error.details.setdefault("id", record.id)
                 raise
             return transaction.commit(f"{name}: {record.summary or record.operation}")
 
     def _turn_file(
-        self, transaction: Turning, record: Record, file: RecordedFile, now: datetime, *, back: bool
+        self,
+        transaction: Turning,
+        store: Store,
+        record: Record,
+        file: RecordedFile,
+        now: datetime,
+        *,
+        back: bool,
     ) -> None:
         # The log lies where only its owner writes; still no file is written because a row names it.
-        if not self.reading.knows(file.path):
+        if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
             raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
+        path = file.path.removeprefix(store.shown(""))
         regions = self._whole_regions(record, file)
         here, there = (file.after, file.before) if back else (file.before, file.after)
-        base = transaction.read(file.path).base
+        base = transaction.read(path).base
         with self._mutex:
             found = self._log.identity(file.path, base)
         turned = inverted(regions) if back else regions
@@ -375,20 +424,45 @@ class History:
                 try:
                     data = apply(turned, base or b"")
                 except ValueError:  # rows that do not belong together
-                    raise conflict([self._store.shown(file.path)]) from None
-                transaction.write(file.path, data, base=base)
+                    raise conflict([file.path]) from None
+                transaction.write(path, data, base=base)
             elif base is not None:
-                transaction.remove(file.path, base=base)
+                transaction.remove(path, base=base)
             return
-        shown = self._store.shown(file.path)
-        document = None if base is None else self.reading.document(file.path, base)
-        if base is None or document is None:
-            raise conflict([shown])
+        if base is None:
+            raise conflict([file.path])
         if found == there:
             return
-        taken = take_back(document, inverted(turned), shown)
+        if is_lines(file.path):
+            self._turn_lines(transaction, record, file, path, base, regions, back=back)
+            return
+        document = self._together.document(file.path, base)
+        if document is None:
+            raise conflict([file.path])
+        taken = take_back(document, inverted(turned), file.path)
         if taken is not document:
-            transaction.write(file.path, self.reading.stamp(taken, now).dump(), base=base)
+            transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
+
+    def _turn_lines(
+        self,
+        transaction: Turning,
+        record: Record,
+        file: RecordedFile,
+        path: str,
+        base: bytes,
+        regions: Sequence[Region],
+        *,
+        back: bool,
+    ) -> None:
+        """Turn the lines of a change in a file that moved on; ConflictError where they are no longer there."""
+        old = self.before(record.id, file.path)
+        if old is None and file.before is not None:
+            raise conflict([file.path])
+        new = apply(regions, old or b"")
+        taken = take_over(new, old or b"", base) if back else take_over(old or b"", new, base)
+        if taken is None:
+            raise conflict([file.path])
+        transaction.write(path, taken, base=base)
 
 
 _STANDS = (
@@ -399,6 +473,12 @@ _STANDS = (
 
 The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
 """
+
+
+def _waiting(db: sqlite3.Connection) -> list[str]:
+    """Return the files of the changes that are open, one of each."""
+    files = [rows.files_of(db, seq) for seq, *_ in rows.pending(db)]
+    return [found[0][1] for found in files if found]
 
 
 def _refuse_thinned(record: Record) -> None:

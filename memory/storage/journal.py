@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from memory.errors import MemdeckError
@@ -19,6 +19,7 @@ from memory.errors import MemdeckError
 from . import faults, fsio
 from .marks import Mark
 from .places import StateFolder
+from .state import STATE
 
 _HEAD = b"memdeck 1 "
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -56,7 +57,7 @@ class Intent:
 
     def encode(self) -> bytes:
         """Return the bytes of the record."""
-        return _encode(asdict(self))
+        return _encode({**_values(self), "roles": [_with_marks(role) for role in self.roles]})
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -71,6 +72,11 @@ class Intent:
             return cls(id_, time, actor, operation, str(values["summary"]), roles, folders)
         except (KeyError, TypeError, ValueError):
             return None
+
+
+def suffix_of(system: str) -> str:
+    """Return what the names of a system's private files end in, by its folder."""
+    return system.replace("/", "+") or "root"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +99,11 @@ class Journal:
     def __init__(self, folder: StateFolder, system: str) -> None:
         """`system` tells the systems of a workspace apart (`.aiter`); nothing is looked at yet."""
         self._place = folder
-        suffix = system.replace("/", "+") or "root"
+        suffix = suffix_of(system)
         self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
+        # Only what this system writes: another one may be in the middle of writing its own.
+        names = (fsio.temporary_name(self._intent), fsio.temporary_name(self._displaced))
+        self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
         self._fd = -1
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was read or written last."""
@@ -113,7 +122,7 @@ class Journal:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
         try:
             self._fd = self._place.open()
-            fsio.remove_temporary(self._fd)
+            fsio.remove_temporary(self._fd, self._temporary)
         except OSError as error:
             raise faults.writing(error, self.path) from error
 
@@ -173,7 +182,7 @@ class Journal:
             return
         try:
             if files:
-                self._put(self._displaced, _encode({"files": [asdict(file) for file in files]}), durable=False)
+                self._put(self._displaced, _encode({"files": [_with_marks(file) for file in files]}), durable=False)
             else:
                 fsio.remove(self._displaced, self._fd)
         except OSError as error:
@@ -226,6 +235,19 @@ def _decode(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def _with_marks(record: Role | Displaced) -> dict[str, Any]:
+    """Return a record with its marks as JSON takes them."""
+    return {key: _values(value) if isinstance(value, Mark) else value for key, value in _values(record).items()}
+
+
+def _values(record: Any) -> dict[str, Any]:
+    """Return the fields of a record as they are; `asdict` copies each, and there may be thousands."""
+    return {name: getattr(record, name) for name in _NAMES[type(record)]}
+
+
+_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Mark, Role, Intent, Displaced)}
 
 
 def _files(data: bytes | None) -> tuple[Displaced, ...]:

@@ -13,19 +13,21 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare
+from memory.document.lines import compare_lines, is_lines, lines_of
 from memory.document.units import units_of
 from memory.errors import MemdeckError
 
 from . import log_rows as rows
 from .changes import Change, FileChange, new_id
 from .log_file import LogFile
-from .records import OUTSIDE, PlainReading, Reading, Touched, TouchKind, touched_in
+from .records import OUTSIDE, Touched, TouchKind, touched_in
 from .version import Version
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .places import StateFolder
+    from .together import Together
 
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
@@ -43,6 +45,8 @@ _PASSING_NS = 5_000_000_000
 
 Look = Callable[[str], "tuple[bytes | None, Version | None]"]
 """Returns the bytes of a file as they are now, None where there is none, and their version if that is sure."""
+Mine = Callable[[str], bool]
+"""Tells whether a file is one of the store whose lock is held: about changes of others nothing can be decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,10 @@ class _Hash:
 class ChangeLog:
     """The log of one workspace; not safe between threads, `History` sees to that."""
 
-    def __init__(self, folder: StateFolder | None, *, keep_bytes: int = KEEP_BYTES) -> None:
-        """Nothing is opened yet; without a folder the log lives as long as the process."""
+    def __init__(self, folder: StateFolder | None, reading: Together, *, keep_bytes: int = KEEP_BYTES) -> None:
+        """Nothing is opened yet; without a folder the log lives as long as the process. `reading` knows the files."""
         self.file = LogFile(folder)
-        self.reading: Reading = PlainReading()
+        self.reading = reading
         self._keep_bytes = keep_bytes
         self._known: dict[str, tuple[bytes | None, rows.Identity]] = {}
         self._hashing: dict[str, tuple[bytes, _Hash]] = {}
@@ -96,7 +100,7 @@ class ChangeLog:
 
     # -- what a transaction tells -------------------------------------------------------------------------------
 
-    def begin(self, change: Change, look: Look) -> bool:
+    def begin(self, change: Change, look: Look, mine: Mine) -> bool:
         """Note a change whose files are about to move; what others did to them before is noted first.
 
         False where it could not be noted: then `done` would wait for the log in vain.
@@ -105,7 +109,7 @@ class ChangeLog:
         planned = [(file, self.regions(file)) for file in change.files]
 
         def work(db: sqlite3.Connection) -> bool:
-            self._settle(db, look)
+            self._settle(db, look, mine)
             for file in change.files:
                 self._notice(db, file.path, file.before, None, change.time)
             self._insert(db, change, planned, "pending")
@@ -121,6 +125,9 @@ class ChangeLog:
                 return
             for file in change.files:
                 rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
+                if file.after is None:
+                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
+                    self._known.pop(file.path, None)
             rows.mark(db, change.id, change.undoes, change.redoes)
             self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
             if self._since_thinned >= _THIN_EVERY:
@@ -196,9 +203,9 @@ class ChangeLog:
         nothing: tuple[bool, bytes | None] = (False, None)
         return self.file.run(work, nothing, make=False)
 
-    def settle(self, look: Look) -> None:
-        """Decide about changes that a crash left open; only while no transaction is under way."""
-        self.file.run(lambda db: self._settle(db, look), None, make=False)
+    def settle(self, look: Look, mine: Mine) -> None:
+        """Decide about changes that a crash left open; only while no transaction of that store is under way."""
+        self.file.run(lambda db: self._settle(db, look, mine), None, make=False)
 
     # -- bytes --------------------------------------------------------------------------------------------------
 
@@ -222,6 +229,8 @@ class ChangeLog:
     def regions(self, file: FileChange) -> tuple[Region, ...]:
         """Return what is different in a file."""
         before, after = file.before or b"", file.after or b""
+        if is_lines(file.path):
+            return compare_lines(before, after)
         old, new = self.reading.document(file.path, before), self.reading.document(file.path, after)
         if old is None or new is None:
             from .delta import Delta
@@ -269,7 +278,20 @@ class ChangeLog:
             for region in regions
             if region.kind == "body" and region.before and region.after
         ]
+        for region in regions:
+            if region.kind == "lines":
+                found += self._touched_lines(path, region)
         return found
+
+    def _touched_lines(self, path: str, region: Region) -> list[Touched]:
+        """Return the lines that went and came; one with a ref that did both was edited."""
+        gone = [self.reading.line(path, line) for line in lines_of(region.before)]
+        come = [self.reading.line(path, line) for line in lines_of(region.after)]
+        old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
+        found = [Touched(path, ref, title, "removed") for ref, title in gone if ref is None or ref not in new]
+        return found + [
+            Touched(path, ref, title, "edited" if ref is not None and ref in old else "added") for ref, title in come
+        ]
 
     def _notice(
         self, db: sqlite3.Connection, path: str, data: bytes | None, version: Version | None, now: datetime
@@ -340,11 +362,14 @@ class ChangeLog:
             rows.put_base(db, file.path, seq, file.before)
         rows.grow_base(db, file.path, kept)
 
-    def _settle(self, db: sqlite3.Connection, look: Look) -> None:
+    def _settle(self, db: sqlite3.Connection, look: Look, mine: Mine) -> None:
         """Decide about every open change by the files: those that hold its new bytes were moved by it."""
         for seq, change_id, undoes, redoes in rows.pending(db):
+            files = rows.files_of(db, seq)
+            if not all(mine(path) for _, path, _ in files):
+                continue
             try:
-                found = [(number, path, after, *look(path)) for number, path, after in rows.files_of(db, seq)]
+                found = [(number, path, after, *look(path)) for number, path, after in files]
             except MemdeckError:
                 continue  # a file that cannot be read now says nothing
             moved = 0

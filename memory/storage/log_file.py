@@ -6,14 +6,14 @@ A record that cannot be kept is never a reason to fail a change: what went wrong
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.errors import MemdeckError
 
 from . import fsio
-from .log_schema import CONNECTION, TABLES, VERSION
+from .log_schema import CONNECTION, TABLES, UPGRADES, VERSION
 from .places import StateFolder
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ DAMAGED = "changes.damaged.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a database file is for: its names, how messages call it, and its tables with their version."""
+    """What a database file is for: its names, how messages call it, its tables with their version.
+
+    `upgrades` makes the tables of each older version those of the next one.
+    """
 
     name: str
     damaged: str
@@ -34,9 +37,10 @@ class Kind:
     tables: str
     version: int
     connection: str = CONNECTION
+    upgrades: Mapping[int, str] = field(default_factory=dict)
 
 
-CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION)
+CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
 """The change log."""
 _DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
 
@@ -153,7 +157,7 @@ class LogFile:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == self.kind.version:
             return
-        if version != 0:
+        if version != 0 and version not in self.kind.upgrades:
             raise _Foreign(
                 f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is"
             )
@@ -161,11 +165,13 @@ class LogFile:
         try:
             # Another process may have made the tables while we waited.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                for statement in self.kind.tables.split(";"):
-                    if statement.strip():
-                        connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {self.kind.version}")
+            kind = self.kind
+            steps = [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]
+            for statement in ";".join(steps).split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+            if steps:
+                connection.execute(f"PRAGMA user_version = {kind.version}")
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:

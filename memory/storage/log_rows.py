@@ -302,20 +302,32 @@ def kept_bytes(db: sqlite3.Connection) -> int:
 def thinnable(db: sqlite3.Connection, newest_kept: int, removed_since: datetime) -> list[tuple[int, int, int]]:
     """Return (place, file, bytes) of what may lose its bytes, oldest first.
 
-    Not the newest of each file, not what leads from its base to its last known bytes, not files removed since a time.
+    Not the newest of each file, not what leads from its base to its last known bytes, not files removed since a time;
+    a file that was removed before it and is still gone has nothing that is worth keeping.
     """
     return db.execute(
         "SELECT file.seq, file.n, file.kept FROM file JOIN change USING (seq) LEFT JOIN base USING (path)"
-        " WHERE file.kept > 0 AND (base.seq IS NULL OR file.seq < base.seq)"
-        " AND NOT (file.after_size IS NULL AND change.time > ?)"
+        " WHERE file.kept > 0 AND NOT (file.after_size IS NULL AND change.time > ?)"
+        " AND ((base.seq IS NULL OR file.seq < base.seq)"
         " AND (SELECT COUNT(*) FROM file AS later WHERE later.path = file.path AND later.seq > file.seq) >= ?"
+        f" OR {_GONE})"
         " ORDER BY file.seq",
         (time_text(removed_since), newest_kept),
     ).fetchall()
 
 
+_GONE = (
+    "file.after_size IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM file AS later WHERE later.path = file.path AND later.seq > file.seq)"
+)
+"""What is true of the removal of a file that is still gone."""
+
+
 def thin(db: sqlite3.Connection, seq: int, number: int) -> None:
-    """Let go of the bytes of one file of a change."""
+    """Let go of the bytes of one file of a change, and of all that is known of a file that is still gone."""
+    gone = f"SELECT path FROM file WHERE seq = ? AND n = ? AND {_GONE}"
+    for table in ("base", "base_data", "seen"):
+        db.execute(f"DELETE FROM {table} WHERE path = ({gone})", (seq, number))
     db.execute("DELETE FROM region WHERE seq = ? AND n = ?", (seq, number))
     db.execute("UPDATE file SET kept = NULL WHERE seq = ? AND n = ?", (seq, number))
 

@@ -1,15 +1,26 @@
 """The tables of the change log: changes with their files, what was different in them, and how files looked last.
 
 `change.seq` is the order in which changes were made, whatever their clocks said. `region` holds bytes, and nothing in
-it is ever taken for a path: `file.path` names a file of the store's root and is compared, never followed.
+it is ever taken for a path: `file.path` names a file as seen from the workspace and is compared, never followed.
 `base_data` holds the bytes of a file before the change that `base` names; with the regions since then it gives the
 last known bytes.
 """
 
 from __future__ import annotations
 
-VERSION = 1
-"""Stored as `user_version`; a database of another version is left alone."""
+VERSION = 2
+"""Stored as `user_version`; a database of a newer version is left alone."""
+
+UPGRADES: dict[int, str] = {
+    # Only the workspace memory had a log then, with paths relative to its folder.
+    1: """
+UPDATE file SET path = '.aiter/' || path;
+UPDATE seen SET path = '.aiter/' || path;
+UPDATE base SET path = '.aiter/' || path;
+UPDATE base_data SET path = '.aiter/' || path;
+""",
+}
+"""What makes the tables of each older version those of the next one."""
 
 TABLES = """
 CREATE TABLE change (

@@ -9,8 +9,10 @@ from typing import Literal, Protocol
 
 from memory.document import Document, parse
 from memory.document.nodes import Entry
+from memory.document.source import decode
 
 TouchKind = Literal["added", "removed", "edited", "moved"]
+_TITLE = 200
 OUTSIDE = "outside"
 """The actor of changes that another program made."""
 
@@ -62,7 +64,7 @@ class Record:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files, relative to the store's root."""
+        """The files, as seen from the workspace."""
         return tuple(file.path for file in self.files)
 
     @property
@@ -77,13 +79,16 @@ class Record:
 
 
 class Reading(Protocol):
-    """How files are read by who knows what they mean: documents, names of entries, the time of an edit."""
+    """How the files of one store are read by who knows what they mean; paths are relative to the store's root."""
 
     def knows(self, path: str) -> bool:
         """Tell whether a path is one of a file that changes may be taken back in."""
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
+        """Return the ref (None: it has none) and the title of one line of a file of lines."""
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry by its file and the title of its section, None where it has none."""
@@ -102,6 +107,10 @@ class PlainReading:
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""
         return parse(data) if path.endswith(".md") else None
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
+        """Return no ref, and the line as its title."""
+        return None, decode(line.rstrip(b"\r\n"))[:_TITLE]
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
         """Return no ref."""

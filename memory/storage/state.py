@@ -11,7 +11,7 @@ from typing import Any
 from . import faults, fsio
 from .places import StateFolder
 
-_NAME = "state.json"
+STATE = "state.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class State:
 
         RefusedError `state.*` when the folder is not one to rely on.
         """
-        data = self.folder.read(_NAME)
+        data = self.folder.read(STATE)
         if data is None:
             return Recorded()
         import json
@@ -55,8 +55,13 @@ class State:
             return Recorded()
         return Recorded(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
 
-    def record(self, *, last_maintenance: datetime | None = None, last_change: datetime | None = None) -> None:
-        """Note one or both times, in one step; RefusedError `state.*`, MemdeckError `file.io`."""
+    def record(
+        self, *, last_maintenance: datetime | None = None, last_change: datetime | None = None, owner: str = ""
+    ) -> None:
+        """Note one or both times, in one step; `owner` is the system whose lock is held.
+
+        RefusedError `state.*`, MemdeckError `file.io`.
+        """
         import json
 
         recorded = self.read()
@@ -74,11 +79,11 @@ class State:
             folder = self.folder.open()
             try:
                 # Not synced: after a power cut an older time is good enough for what it guards against.
-                fsio.put_private(_NAME, folder, text.encode() + b"\n", durable=False)
+                fsio.put_private(STATE, folder, text.encode() + b"\n", durable=False, owner=owner)
             finally:
                 os.close(folder)
         except OSError as error:
-            raise faults.writing(error, f"{self.folder.path}/{_NAME}") from error
+            raise faults.writing(error, f"{self.folder.path}/{STATE}") from error
 
 
 def _time(value: Any) -> datetime | None:

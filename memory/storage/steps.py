@@ -23,14 +23,23 @@ class Step:
     put_back, and tidy at the end.
 
     `shown` is the path from the workspace on, as messages name it; `label` makes the names of staged files
-    unique; `patience` is how long (in seconds) a program may keep the file open for writing.
+    unique; `patience` is how long (in seconds) a program may keep the file open for writing. `like` is the path of
+    a file whose mode, attributes and time a file that is created takes over, for it is that file under a new name.
     """
 
     def __init__(
-        self, file: FileChange, workspace: Path, shown: str, stage: int, label: str, patience: float = 2.0
+        self,
+        file: FileChange,
+        workspace: Path,
+        shown: str,
+        stage: int,
+        label: str,
+        patience: float = 2.0,
+        like: str | None = None,
     ) -> None:
         """Plan it; nothing is looked at yet."""
         self.file = file
+        self._like = like
         self.shown = shown
         self.label = label
         self._workspace = workspace
@@ -99,12 +108,34 @@ class Step:
         if self.file.after is None:
             return
         try:
+            if self._like is not None and self._stage_like(self._like, self.file.after):
+                return
             self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found)
             if self._source >= 0:
                 fsio.copy_attributes(self._source, self._staged)
             self._written = Version.of(os.fstat(self._staged))
         except OSError as error:
             raise faults.writing(error, self.shown) from error
+
+    def _stage_like(self, like: str, data: bytes) -> bool:
+        """Write the new bytes as those of a file that moves; False where that file is gone by now."""
+        *parents, name = like.split("/")
+        folder = fsio.open_folder(parents, self._workspace)
+        try:
+            opened = allowed.open_target(name, folder, like)
+        finally:
+            os.close(folder)
+        if opened is None:
+            return False
+        source, found = opened
+        try:
+            self._staged = fsio.stage(self._new, self._stage, data, found)
+            fsio.copy_attributes(source, self._staged)
+            fsio.keep_time(found, self._staged)
+            self._written = Version.of(os.fstat(self._staged))
+        finally:
+            os.close(source)
+        return True
 
     def role(self, *, digests: bool) -> Role:
         """Return what an intent says of this step; with digests, it is recognised by its bytes too."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError
 
 from . import beneath
+from .together import Together
 from .version import Stored
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Store:
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder no link may lead out of (default: the parent
     of `root`). `folder` is memdeck's own (default: `root/.memdeck`). Without `state` nothing is remembered
     outside the workspace, and a change of several files is not protected from a crash. `reading` tells
-    the history what the files mean. Making a store looks at nothing and makes nothing.
+    the history what the files mean. Stores of one workspace share a change log by `together`, to which the caller adds
+    them; a store alone has its own. Making a store looks at nothing and makes nothing.
 
     In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing,
     `settle` for how long a displaced file is watched for late bytes. `recovered` lists the changes that this store
@@ -50,6 +52,7 @@ class Store:
         reading: Reading | None = None,
         patience: float = 2.0,
         settle: float = 2.0,
+        together: Together | None = None,
     ) -> None:
         """Keep where things are; ValueError when root or folder lies outside the workspace."""
         self.patience = patience
@@ -63,9 +66,11 @@ class Store:
         self._private = _relative(self.folder, self.workspace)
         self._timeout = lock_timeout
         self._reading = reading
+        self.together = Together(state) if together is None else together
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
-        self._histories: dict[str, History] = {}
+        if together is None:
+            self.together.add(self)
 
     def read(self, path: str) -> Stored:
         """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is the
@@ -102,27 +107,34 @@ class Store:
         now: datetime,
         undoes: str | None = None,
         redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
     ) -> Transaction:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
         change.
+
+        `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one.
+        `recorded` fails a change that the change log does not take, for what it removes would be gone.
         """
         from .transaction import Transaction
 
-        return Transaction(self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes)
+        return Transaction(
+            self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes, part=part, recorded=recorded
+        )
 
     @property
     def history(self) -> History:
         """The changes that were made, by whomever; kept in the state folder, or with the process without one."""
-        if not self._histories:
-            from .history import History
-            from .log import ChangeLog
+        return self.together.history
 
-            # One step even between threads, without an import that reading does not need.
-            log = ChangeLog(self.state.folder if self.state else None)
-            if self._reading is not None:
-                log.reading = self._reading
-            self._histories.setdefault("", History(log, self))
-        return self._histories[""]
+    @property
+    def reading(self) -> Reading:
+        """What tells the history what the files mean."""
+        if self._reading is None:
+            from .records import PlainReading
+
+            self._reading = PlainReading()
+        return self._reading
 
     def cached(self, path: str) -> Stored | None:
         """Return a file as it was read or written last, without looking at it again."""
@@ -138,6 +150,7 @@ class Store:
             lock_timeout=0,
             patience=self.patience,
             settle=self.settle,
+            together=self.together,
         )
 
     @property
@@ -148,6 +161,13 @@ class Store:
 
             self._locks.setdefault("", Lock(f"{self._private}/{NAME}", self._timeout))
         return self._locks[""]
+
+    @property
+    def system(self) -> str:
+        """What tells the private files of this store from those of others in the workspace."""
+        from .journal import suffix_of
+
+        return suffix_of(self._prefix)
 
     @property
     def journal(self) -> Journal | None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 
 from . import faults, fsio
+from .appending import Appending
 from .beneath import parts_of
-from .changes import Change, FileChange, new_id
+from .changes import Change, FileChange, new_id, part_id
 from .displaced import sweep
 from .journal import Displaced, Intent, Journal
 from .places import OpenFolder
@@ -47,6 +48,8 @@ class Transaction:
         now: datetime,
         undoes: str | None = None,
         redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
     ) -> None:
         """Keep what the change is called and who makes it when; the lock is taken on entry."""
         self.operation = operation
@@ -55,8 +58,13 @@ class Transaction:
         self._store = store
         self._undoes = undoes
         self._redoes = redoes
+        self._part = part
+        self._recorded = recorded
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
+        self._like: dict[str, str] = {}
+        self._appended: str | None = None
+        self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
@@ -171,7 +179,7 @@ class Transaction:
         deadline = time.monotonic() + store.patience
         while True:
             stored = store.read(path)
-            if time.monotonic() >= deadline or not store.history.passing(path, stored, store.patience):
+            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
                 return stored
             time.sleep(_PAUSE)
 
@@ -185,6 +193,32 @@ class Transaction:
     def remove(self, path: str, *, base: bytes) -> None:
         """Plan to remove a file that still holds `base`."""
         self._plan(FileChange(path, base, None))
+
+    def move(self, source: str, target: str, *, base: bytes, over: bytes | None = None) -> None:
+        """Plan that a file which still holds `base` stands under another name, with its mode and its time.
+
+        `over` are the bytes of the file that has that name now, None if there must be none.
+        """
+        self.write(target, base, base=over)
+        self.remove(source, base=base)
+        self._like[target] = source
+
+    def append(self, path: str, data: bytes, *, base: bytes) -> None:
+        """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
+
+        It is the only file of its change. A last line without a newline gets one first, so what a crash tore stays a
+        line of its own. For a file that is not there yet see `write`.
+        """
+        mend = b"\n" if base and not base.endswith(b"\n") else b""
+        self._plan(FileChange(path, base, base + mend + data))
+        self._appended = path
+
+    def mark(self, path: str, number: int) -> None:
+        """Plan to note a number that only grows in a small file, durably and before the change: what it counts is
+        never given twice. It is no part of the change, and not taken back with it.
+        """
+        self._store.check_path(path)
+        self._marks[path] = number
 
     def folder(self, path: str) -> None:
         """Plan that a folder is there after the commit, empty or not."""
@@ -202,8 +236,8 @@ class Transaction:
 
         All files are compared with their bases first: ConflictError `document.conflict` (`details["files"]`)
         writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
-        for a disk that fails, `change.incomplete` if a file could then not be put back. RuntimeError outside
-        the `with` block and the second time.
+        for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
+        RuntimeError outside the `with` block and the second time.
         """
         if self._open is None or self._committed:
             raise RuntimeError("a transaction is committed once, inside its with block")
@@ -211,7 +245,7 @@ class Transaction:
         planned = [file for file in self._files.values() if file.before != file.after]
         planned.sort(key=lambda file: file.after is None)
         change = Change(
-            new_id(self.now),
+            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
             self.now,
             self.actor,
             self.operation,
@@ -222,18 +256,29 @@ class Transaction:
         )
         if planned or self._folders:
             try:
-                self._carry_out(change, self._open)
+                if self._appended is not None and planned:
+                    self._add(change)
+                else:
+                    self._carry_out(change, self._open)
             except OSError as error:
                 raise faults.writing(error, self._store.place.path) from error
         if planned:
-            self._store.history.done(change.id)
+            self._store.history.done(change.id, self._store)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
         """Check everything, stage everything, write down what is about to happen, then move one after the other."""
         store = self._store
         steps = [
-            Step(file, store.workspace, store.shown(file.path), places.stage, f"{change.id}.{number}", store.patience)
+            Step(
+                file,
+                store.workspace,
+                store.shown(file.path),
+                places.stage,
+                f"{change.id}.{number}",
+                store.patience,
+                store.shown(self._like[file.path]) if file.path in self._like else None,
+            )
             for number, file in enumerate(change.files)
         ]
         failed = True
@@ -241,7 +286,7 @@ class Transaction:
             if changed := [step.shown for step in steps if not step.check()]:
                 raise conflict(changed, crossed=True)
             if store.state is not None:
-                store.state.record(last_change=change.time)
+                store.state.record(last_change=change.time, owner=store.system)
             for step in steps:
                 step.stage()
             if not store.lock.intact():
@@ -250,11 +295,13 @@ class Transaction:
             several = len(steps) > 1 or bool(folders)
             if several:
                 self._sync([places.stage])
-            if change.files:
-                store.history.begin(change)
+            if change.files and not store.history.begin(change, store) and self._recorded:
+                raise _unrecorded(store.history.warnings)
+            left = self._put_marks(self._marks)
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders, durable=several)
             failed = False
+            self._put_marks(left)
             if self._journal is not None:
                 # The change is done; an intent that cannot be taken away is found done by the next start.
                 with suppress(MemdeckError):
@@ -263,6 +310,42 @@ class Transaction:
                 store.remember(step.file.path, step.finish())
         finally:
             self._tidy(steps, places, failed=failed)
+
+    def _add(self, change: Change) -> None:
+        """Carry out a change that only adds to the end of a file."""
+        store = self._store
+        if len(change.files) > 1:
+            raise ValueError("a file is added to in a change of its own")
+        (file,) = change.files
+        step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
+        try:
+            if not step.check():
+                raise conflict([step.shown], crossed=True)
+            if store.state is not None:
+                store.state.record(last_change=change.time, owner=store.system)
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            store.history.begin(change, store)
+            self._put_marks(self._marks)
+            store.remember(file.path, step.append())
+        finally:
+            step.close()
+
+    def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
+        """Write marks; return those whose folder is not there yet."""
+        left = {}
+        for path, number in marks.items():
+            *parents, name = parts_of(self._store.shown(path))
+            try:
+                folder = fsio.open_folder(parents, self._store.workspace)
+            except FileNotFoundError:
+                left[path] = number
+                continue
+            try:
+                fsio.put_mark(name, folder, number, self._store.shown(path))
+            finally:
+                os.close(folder)
+        return left
 
     def _missing(self, steps: list[Step]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
@@ -334,6 +417,14 @@ class Transaction:
             os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
         except FileNotFoundError as error:
             raise faults.writing(error, path) from error
+
+
+def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
+    """Return the error for a change that must not be made without being recorded."""
+    why = f" ({warnings[-1]})" if warnings else ""
+    return MemdeckError(
+        "change.unrecorded", f"the change log does not take the change{why}, so it was not made", "see `memdeck doctor`"
+    )
 
 
 def _distinct(steps: list[Step]) -> list[int]:

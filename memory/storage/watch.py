@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,17 @@ _IGNORED = frozenset({"opened", "closed_no_write"})
 _PAUSE = 0.03
 
 
+More = Callable[[], Mapping[str, Path]]
+"""Gives further folders, by what the names of their files are to begin with."""
+
+
 class Watcher:
     """Calls back, from a thread of its own, with the names of the Markdown files that changed.
 
     Watched are the files of `folder` and of its `archive`, whether these exist yet or not. Names are
     relative to `folder` (`tasks.md`, `archive/tasks-2024-01.md`); one that appeared or vanished counts as
     changed, and one that was written within the last tick of the file system's clock may be named twice.
+    In further folders all files are watched; they are named by what stands before the folder in `more`.
     memdeck's own changes are named as well. A folder that leads out of `within` has no files. `interval` is in
     seconds. What the callback raises is kept in `error` and ends nothing.
     """
@@ -39,15 +44,20 @@ class Watcher:
         interval: float = 1.0,
         *,
         hints: bool = True,
+        more: More | None = None,
         within: Path | None = None,
     ) -> None:
-        """Keep what to watch; `hints` off leaves polling alone, `within` is the workspace (None: anywhere)."""
+        """Keep what to watch; `hints` off leaves polling alone, `within` is the workspace (None: anywhere).
+
+        `more` gives further folders, asked with every look.
+        """
         self.folder = folder
         self.within = within
         self.interval = interval
         self.error: Exception | None = None
         self._callback = callback
         self._hints = hints
+        self._more: More = more or dict
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -59,7 +69,7 @@ class Watcher:
         """Take what is there now as known and watch from here on; RuntimeError if it was started before."""
         if self._thread is not None:
             raise RuntimeError("the watcher was started before")
-        self._seen = _versions(self.folder, self.within)
+        self._seen = _versions(self.folder, self._more(), self.within)
         self._thread = threading.Thread(target=self._run, name="memdeck-watch", daemon=True)
         self._thread.start()
 
@@ -86,7 +96,7 @@ class Watcher:
 
     def _poll(self) -> None:
         """Compare with what was seen last and call back with the difference."""
-        now = _versions(self.folder, self.within)
+        now = _versions(self.folder, self._more(), self.within)
         names = self._seen.keys() | now.keys()
         changed = frozenset(n for n in names if self._seen.get(n, ABSENT) != now.get(n, ABSENT))
         # A version that is younger than a tick may stand for two contents: name the file once more next time,
@@ -103,8 +113,8 @@ class Watcher:
     def _listen(self) -> None:
         """Ask for notifications from the folders that are there now; without them polling alone does it."""
         found: dict[str, tuple[int, int]] = {}
-        for name in _SUBFOLDERS:
-            path = os.path.join(self.folder, name) if name else os.fspath(self.folder)
+        own = [os.path.join(self.folder, name) if name else os.fspath(self.folder) for name in _SUBFOLDERS]
+        for path in (*own, *map(os.fspath, self._more().values())):
             with suppress(OSError):
                 if not _is_within(path, self.within):
                     continue
@@ -145,21 +155,21 @@ class Watcher:
 
 def _is_within(path: str, within: Path | None) -> bool:
     """Tell whether a folder lies in the workspace: a link of a clone must not have others' folders watched."""
-    return within is None or os.path.realpath(path).startswith(os.path.realpath(within).rstrip("/") + "/")
+    return within is None or f"{os.path.realpath(path)}/".startswith(os.path.realpath(within).rstrip("/") + "/")
 
 
-def _versions(folder: Path, within: Path | None) -> dict[str, Version]:
+def _versions(folder: Path, more: Mapping[str, Path], within: Path | None) -> dict[str, Version]:
     """Look at every watched file once."""
     found: dict[str, Version] = {}
-    for sub in _SUBFOLDERS:
+    places = [(sub, Path(folder, sub), _SUFFIX) for sub in _SUBFOLDERS]
+    for prefix, place, suffix in (*places, *((prefix, place, "") for prefix, place in more.items())):
         # A folder that is missing, or goes while it is being read, has no files.
-        path = os.path.join(folder, sub) if sub else os.fspath(folder)
-        if not _is_within(path, within):
+        if not _is_within(os.fspath(place), within):
             continue
-        with suppress(OSError), os.scandir(path) as entries:
+        with suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
-                if entry.name.endswith(_SUFFIX):
-                    name = f"{sub}/{entry.name}" if sub else entry.name
+                if entry.name.endswith(suffix) and (suffix or entry.is_file(follow_symlinks=False)):
+                    name = f"{prefix}/{entry.name}" if prefix else entry.name
                     try:
                         found[name] = Version.of(os.stat(entry.path))
                     except FileNotFoundError:

@@ -65,3 +65,24 @@ def test_maintenance_merges_and_says_so(place: Place) -> None:
     report = maintain(workspace, NOW, actor="maintain")
     assert any("merged" in warning for warning in report.warnings)
     assert "Came late" in (workspace.memory / "tasks.md").read_text()
+
+
+def test_late_lines_are_merged(tmp_path: Path) -> None:
+    """A fact that a program added to the file which a delete had just displaced ends up among the others, once."""
+    place = Workspace.init(tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state")[0]
+    facts = place.system("facts").store
+    for text in ("one", "two"):
+        facts.store(text, actor="cli", now=NOW)
+    facts._store.settle = 60
+    facts.delete("m-1", actor="cli", now=NOW)
+    (displaced,) = (place.root / ".aegis/.memdeck/stage").iterdir()
+    with open(displaced, "ab") as file:
+        file.write(b'{"id":"m-9","text":"came late"}\n')
+    place = Workspace.open(place.root, state_home=tmp_path / "state")
+    facts = place.system("facts").store
+    facts._store.settle = 0
+    facts.store("three", actor="cli", now=NOW)
+    (late,) = place.merge_late(NOW)
+    assert (late.file, late.why) == (".aegis/memory/memories.jsonl", "")
+    assert sorted(fact.text for fact in facts.read().facts) == ["came late", "three", "two"]
+    assert place.merge_late(NOW) == ()

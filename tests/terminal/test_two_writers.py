@@ -49,6 +49,10 @@ def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[in
         assert "- notes: by the agent\n" in text
         terminal.wait_for(lambda screen: "Edit a task" not in screen and "meanwhile" not in screen)
 
+        # The detail has it too: a form that opened before would have begun with what stood there before.
+        terminal.press("Enter")
+        terminal.wait_for("soon")
+        terminal.press("Escape")
         terminal.press("e", "Down", "Down", "Down", "Down", "End")
         terminal.type(" and me")
         agent(shop, "tasks", "edit", "Deploy v2.1", "--set", "assigned=theirs", "--set", "action=by the agent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -20,7 +21,12 @@ class PaneName:
     module: str
     class_name: str
     files: tuple[str, ...] = ()
-    """The memory files whose entries it shows; `archive/` stands for all archive files."""
+    """The memory files whose entries it shows; `archive/` stands for all archive files, and a file of another system
+    is named as seen from the workspace."""
+    letter: str = ""
+    """What opens it after `g`, where that is not the first letter of its title."""
+    system: str = "files"
+    """The memory system that it shows: that of another one than the memory files is there only with its system."""
 
     def load(self) -> type[Pane]:
         """Import the pane's class."""
@@ -38,9 +44,16 @@ PANES: tuple[PaneName, ...] = (
     PaneName("monitors", "7", "Monitors", "monitors", "MonitorsPane", ("monitors.md",)),
     PaneName("config", "8", "Config", "config", "ConfigPane", ("config.md",)),
     PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
+    PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
     PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
+    PaneName("typed", "", "Typed memory", "typed", "TypedPane", letter="y", system="typed"),
 )
 """All panes in the order of the sidebar."""
+
+
+def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
+    """The panes of a workspace that holds these systems; those of the memory files are always there."""
+    return tuple(name for name in PANES if name.system == "files" or name.system in systems)
 
 
 def pane_of(file: str) -> str | None:

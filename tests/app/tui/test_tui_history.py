@@ -106,7 +106,7 @@ async def test_a_long_log_is_read_by_pages(workspace: Workspace) -> None:
     text = path.read_text()
     for number in range(PAGE + 60):
         path.write_text(f"{text}\n## Counted\n\n- number: {number:04}\n")
-        history.notice(["memory/config.md"], NOW)
+        history.notice([".aiter/memory/config.md"], NOW)
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "0")

@@ -15,7 +15,7 @@ from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, 
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs import Preview
 from widgets.pane import Contents
-from widgets.panes import PANES
+from widgets.panes import panes_for
 from widgets.panes.journal import JournalPane
 
 
@@ -131,7 +131,7 @@ async def test_every_pane_opens_in_every_size(workspace: Workspace, size: tuple[
     """Every pane, its detail, the palette and the help open in every size, and a resize keeps them."""
     app = make_app(workspace)
     async with running(app, size) as pilot:
-        for pane in PANES:
+        for pane in panes_for(()):
             await press(pilot, pane.key)
             await pilot.press("enter", "escape")
         await pilot.press("2", "colon", "escape", "question_mark", "escape", "a", "escape")
@@ -185,7 +185,7 @@ async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path
         await pilot.press("y", "u", "d", "escape", "t", "escape")
         await press(pilot, "s")
         assert_safe(screen_text(app))
-        for pane in PANES:
+        for pane in panes_for(()):
             await press(pilot, pane.key)
             await pilot.press("enter", "escape", "j")
             assert_safe(screen_text(app))

@@ -97,7 +97,7 @@ async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> No
     """i takes a title and what there is to say; the entry stands in the journal with the time."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
-        await press(pilot, "i")
+        await press(pilot, "J")
         await type_text(pilot, "Call with Alice: she agrees")
         await press(pilot, "enter")
         entry = workspace.snapshot().journal.entries(limit=1)[0]

@@ -35,12 +35,12 @@ def headings(app: MemdeckApp) -> list[str]:
 
 
 async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
-    """`>` starts and finishes, `<` reopens; the cursor goes along, and one undo takes each move back."""
+    """shift+right starts and finishes, shift+left reopens; the cursor goes along, and one undo takes each move back."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         await press(pilot, "b")
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
-        await press(pilot, "greater_than_sign")
+        await press(pilot, "shift+right")
         assert [len(cards) for cards in lanes(app)] == [2, 2, 1]
         assert tasks_pane(app).current().title.startswith("Deploy")
         assert tasks_pane(app).current().section == "in-progress"
@@ -49,7 +49,7 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         await press(pilot, "enter")
         assert "Deploy" in lanes(app)[2]
         assert tasks_pane(app).current().outcome == "live"
-        await press(pilot, "less_than_sign")
+        await press(pilot, "shift+left")
         assert tasks_pane(app).current().section == "completed"
         await press(pilot, "u", "u")
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]

@@ -61,27 +61,27 @@ def test_undo_and_redo_walk_the_changes(store: Store, tasks: Path, now: datetime
         write(store, now, data)
     for _ in range(2):
         for data in reversed(states[:-1]):
-            store.history.undo(store, actor="human", now=now)
+            store.history.undo(actor="human", now=now)
             assert tasks.read_bytes() == data
         with pytest.raises(NotFoundError) as caught:
-            store.history.undo(store, actor="human", now=now)
+            store.history.undo(actor="human", now=now)
         assert caught.value.code == "change.none"
         for data in states[1:]:
-            store.history.redo(store, actor="human", now=now)
+            store.history.redo(actor="human", now=now)
             assert tasks.read_bytes() == data
         with pytest.raises(NotFoundError):
-            store.history.redo(store, actor="human", now=now)
+            store.history.redo(actor="human", now=now)
 
 
 def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
     """After something new, what was undone before does not come back; the new change can be undone."""
     first = tasks.read_bytes()
     write(store, now, b"one")
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     write(store, now, b"two")
     with pytest.raises(NotFoundError):
-        store.history.redo(store, actor="human", now=now)
-    store.history.undo(store, actor="human", now=now)
+        store.history.redo(actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == first
 
 
@@ -91,7 +91,7 @@ def test_redo_after_undo_after_redo(store: Store, tasks: Path, now: datetime) ->
     write(store, now, b"two")
     history = store.history
     for step in (history.undo, history.redo, history.undo, history.undo, history.redo, history.redo):
-        step(store, actor="human", now=now)
+        step(actor="human", now=now)
     assert tasks.read_bytes() == b"two"
 
 
@@ -100,14 +100,14 @@ def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now:
     new = tasks.with_name("new.md")
     before = tasks.read_bytes()
     write(store, now, b"created", "memory/new.md")
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert not new.exists()
-    store.history.redo(store, actor="human", now=now)
+    store.history.redo(actor="human", now=now)
     assert new.read_bytes() == b"created"
     write(store, now, None)
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
-    store.history.redo(store, actor="human", now=now)
+    store.history.redo(actor="human", now=now)
     assert not tasks.exists()
 
 
@@ -118,7 +118,7 @@ def test_undo_of_several_files_is_one_change(store: Store, tasks: Path, now: dat
         transaction.write("memory/archive/a.md", b"moved", base=None)
         transaction.write(NAME, b"kept", base=before)
         transaction.commit()
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
     assert not (tasks.parent / "archive/a.md").exists()
 
@@ -132,7 +132,7 @@ def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetim
     else:
         tasks.write_bytes(foreign)
     with pytest.raises(ConflictError) as caught:
-        store.history.undo(store, actor="human", now=now)
+        store.history.undo(actor="human", now=now)
     assert caught.value.code == "document.conflict"
     assert (tasks.read_bytes() if tasks.exists() else None) == foreign
     assert store.history.list()[0].undone_by is None
@@ -142,7 +142,7 @@ def test_each_actor_undoes_their_own(store: Store, tasks: Path, now: datetime) -
     """A person's undo takes back the person's change, though an agent's is newer."""
     write(store, now, b"mine")
     write(store, now, b"agent", "memory/journal.md", "agent:a")
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() != b"mine"
     assert (tasks.parent / "journal.md").read_bytes() == b"agent"
 
@@ -151,19 +151,19 @@ def test_the_list_is_newest_first(store: Store, now: datetime) -> None:
     """Every change is listed with its files; an undo is one too, and marks what it took back."""
     first = write(store, now, b"one")
     second = write(store, now, b"two")
-    undo = store.history.undo(store, actor="human", now=now)
+    undo = store.history.undo(actor="human", now=now)
     listed = store.history.list()
     assert [record.id for record in listed] == [undo.id, second.id, first.id]
     assert [record.operation for record in listed] == ["undo", "edit", "edit"]
     assert [record.undone_by for record in listed] == [None, undo.id, None]
-    assert (listed[0].undoes, listed[0].paths) == (second.id, (NAME,))
+    assert (listed[0].undoes, listed[0].paths) == (second.id, (f".aiter/{NAME}",))
     assert store.history.list(1) == listed[:1]
 
 
 def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:
     """Over the budget the oldest changes lose their bytes and say so, but never the newest five of a file."""
-    log = ChangeLog(None, keep_bytes=100_000)
-    store._histories[""] = History(log, store)
+    log = ChangeLog(None, store.together, keep_bytes=100_000)
+    store.together._histories[""] = History(log, store.together)
     for number in range(60):
         write(store, now, bytes([65 + number]) * 200_000)
     records = store.history.list()
@@ -171,8 +171,8 @@ def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None
     assert not records[-1].kept
     assert sum(record.size for record in records) < sum(len(b"x") * 400_000 for _ in records)
     with pytest.raises(MemdeckError) as caught:
-        store.history.revert(store, records[-1].id, actor="human", now=now)
+        store.history.revert(records[-1].id, actor="human", now=now)
     assert caught.value.code == "change.thinned"
     for number in range(58, 54, -1):
-        store.history.undo(store, actor="human", now=now)
+        store.history.undo(actor="human", now=now)
         assert tasks.read_bytes() == bytes([65 + number]) * 200_000

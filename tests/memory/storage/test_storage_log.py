@@ -20,6 +20,7 @@ from memory.storage.log import ChangeLog
 from memory.storage.log_file import DAMAGED, NAME
 
 TASKS = "memory/tasks.md"
+SHOWN = f".aiter/{TASKS}"
 
 
 @pytest.fixture
@@ -53,14 +54,14 @@ def test_undo_and_redo_outlive_the_process(reopened, tasks: Path, now: datetime)
     write(reopened(), now, b"two two")
     for data in (b"one", before):
         store = reopened()
-        store.history.undo(store, actor="human", now=now)
+        store.history.undo(actor="human", now=now)
         assert tasks.read_bytes() == data
     store = reopened()
     with pytest.raises(NotFoundError):
-        store.history.undo(store, actor="human", now=now)
+        store.history.undo(actor="human", now=now)
     for data in (b"one", b"two two"):
         store = reopened()
-        store.history.redo(store, actor="human", now=now)
+        store.history.redo(actor="human", now=now)
         assert tasks.read_bytes() == data
     assert [record.operation for record in reopened().history.list()] == ["redo"] * 2 + ["undo"] * 2 + ["edit"] * 2
 
@@ -70,7 +71,7 @@ def test_a_person_is_one_wherever_they_work(reopened, tasks: Path, now: datetime
     write(reopened(), now, b"mine", actor="human")
     write(reopened(), now, b"agent", "memory/other.md", actor="agent:a")
     store = reopened()
-    store.history.undo(store, actor="cli", now=now)
+    store.history.undo(actor="cli", now=now)
     assert tasks.read_bytes() != b"mine"
     assert (tasks.parent / "other.md").read_bytes() == b"agent"
 
@@ -114,7 +115,7 @@ def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: d
     assert tasks.read_bytes() == b"one"
     write(store, now, b"two")
     assert [record.summary for record in reopened().history.list()] == ["wrote memory/tasks.md"]
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == b"one"
 
 
@@ -203,7 +204,7 @@ def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: 
     database.close()
     store = reopened()
     with pytest.raises(MemdeckError) as caught:
-        store.history.revert(store, change.id, actor="human", now=now)
+        store.history.revert(change.id, actor="human", now=now)
     assert caught.value.code == "change.log_failed"
     assert tasks.read_bytes() == b"one"
 
@@ -266,7 +267,7 @@ def test_a_log_that_came_with_a_clone_has_no_effect(
     store = reopened()
     assert store.history.list() == ()
     with pytest.raises(NotFoundError):
-        store.history.undo(store, actor="human", now=now)
+        store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == b"planted"
     assert (workspace / NAME).read_bytes() == planted
 
@@ -283,7 +284,7 @@ def test_listing_makes_nothing(reopened, tmp_path: Path) -> None:
 def begun(store: Store, now: datetime, *files: FileChange) -> Change:
     """Note a change whose files never moved, as a crash right before would leave it."""
     change = Change("01" + "Z" * 24, now, "human", "edit", "crashed", files)
-    store.history.begin(change)
+    store.history.begin(change, store)
     store.history._log.file.close()
     return change
 
@@ -307,12 +308,12 @@ def test_a_change_that_happened_counts(reopened, tasks: Path, now: datetime, set
     tasks.write_bytes(b"after")
     store = reopened()
     if settled_by == "a look":
-        assert store.history.notice([TASKS], now) == 0
+        assert store.history.notice([SHOWN], now) == 0
     else:
         write(store, now, b"newer", "memory/new.md", actor="agent:x")
     assert "crashed" in [record.summary for record in store.history.list()]
     assert {record.actor for record in store.history.list()} <= {"human", "agent:x"}
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == before
 
 
@@ -323,11 +324,11 @@ def test_half_of_a_change_is_what_is_listed(reopened, tasks: Path, now: datetime
     begun(reopened(), now, FileChange("memory/other.md", None, b"came"), FileChange(TASKS, before, b"after"))
     other.write_bytes(b"came")
     store = reopened()
-    store.history.notice([TASKS], now)
+    store.history.notice([SHOWN], now)
     write(store, now, b"x", "memory/third.md", actor="agent:x")
     (crashed,) = [record for record in store.history.list() if record.summary == "crashed"]
-    assert crashed.paths == ("memory/other.md",)
-    store.history.undo(store, actor="human", now=now)
+    assert crashed.paths == (".aiter/memory/other.md",)
+    store.history.undo(actor="human", now=now)
     assert not other.exists()
     assert tasks.read_bytes() == before
 
@@ -353,9 +354,9 @@ def test_an_open_change_of_a_running_process_is_left_alone(store: Store, reopene
         begun(store, now, FileChange(TASKS, before, b"after"))
         tasks.write_bytes(b"after")
         other = reopened()
-        assert other.history.notice([TASKS], now) == 0
+        assert other.history.notice([SHOWN], now) == 0
         assert other.history.list() == ()
-    assert reopened().history.notice([TASKS], now) == 0
+    assert reopened().history.notice([SHOWN], now) == 0
 
 
 # -- what other programs did ------------------------------------------------------------------------------------
@@ -363,7 +364,7 @@ def test_an_open_change_of_a_running_process_is_left_alone(store: Store, reopene
 
 def look(store: Store, now: datetime, *paths: str) -> int:
     """Look at files as an application does again and again."""
-    return store.history.notice(paths or (TASKS,), now)
+    return store.history.notice(paths or (SHOWN,), now)
 
 
 def test_the_first_sight_is_no_change(store: Store, tasks: Path, now: datetime) -> None:
@@ -373,7 +374,7 @@ def test_the_first_sight_is_no_change(store: Store, tasks: Path, now: datetime) 
     tasks.write_bytes(tasks.read_bytes() + b"\n### New\n- a: 1\n")
     assert look(store, now) == 1
     (record,) = store.history.list()
-    assert (record.actor, record.paths) == ("outside", (TASKS,))
+    assert (record.actor, record.paths) == ("outside", (SHOWN,))
     assert [(one.kind, one.title) for one in record.touched] == [("added", "New")]
     assert look(store, now) == 0
 
@@ -386,7 +387,7 @@ def test_a_change_of_ours_notes_what_was_there_before(reopened, tasks: Path, now
     store = reopened()
     write(store, now, tasks.read_bytes().replace(b"n: 1", b"n: 9"))
     assert [record.actor for record in store.history.list(2)] == ["human", "outside"]
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == start.replace(b"n: 2", b"n: 3")
 
 
@@ -399,16 +400,16 @@ def test_what_another_program_did_can_be_reverted(reopened, tasks: Path, now: da
     look(store, now)
     foreign = store.history.list(1)[0]
     write(store, now, tasks.read_bytes().replace(b"n: 1", b"n: 9"))
-    store.history.revert(store, foreign.id[:20], actor="human", now=now)
+    store.history.revert(foreign.id[:20], actor="human", now=now)
     assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9")
     assert store.history.get(foreign.id).undone_by == store.history.list(1)[0].id
     with pytest.raises(ConflictError) as caught:
-        store.history.revert(store, foreign.id, actor="human", now=now)
+        store.history.revert(foreign.id, actor="human", now=now)
     assert caught.value.code == "change.undone"
-    store.history.undo(store, actor="human", now=now)
+    store.history.undo(actor="human", now=now)
     assert tasks.read_bytes() == start.replace(b"n: 1", b"n: 9").replace(b"n: 2", b"n: 3")
     assert store.history.get(foreign.id).undone_by is None
-    store.history.redo(store, actor="human", now=now)
+    store.history.redo(actor="human", now=now)
     assert store.history.get(foreign.id).undone_by is not None
 
 
@@ -439,7 +440,7 @@ def test_a_state_that_stays_is_a_change(store: Store, tasks: Path, now: datetime
     monkeypatch.undo()
     (record,) = store.history.list()
     assert (record.actor, record.files[0].after) == ("outside", None)
-    store.history.revert(store, record.id, actor="human", now=now)
+    store.history.revert(record.id, actor="human", now=now)
     assert tasks.read_bytes() == whole
 
 
@@ -450,7 +451,7 @@ def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: 
         body = body.replace(b"### Task %d\n- n: " % (turn % 50), b"### Task %d\n- n: %d" % (turn % 50, turn))
         write(reopened(), now + timedelta(seconds=turn), body)
     store = reopened()
-    assert store.history._log.last_known(TASKS) == (True, body)
+    assert store.history._log.last_known(SHOWN) == (True, body)
     tasks.write_bytes(body.replace(b"### Task 7\n", b"### Task seven\n"))
     look(store, now)
     assert [(one.kind, one.title) for one in store.history.list(1)[0].touched] == [("edited", "Task seven")]
@@ -459,8 +460,8 @@ def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: 
 def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: datetime) -> None:
     """Whole files that were removed keep their bytes over the budget, and lose them after a month."""
     store = reopened()
-    log = ChangeLog(store.state.folder if store.state else None, keep_bytes=1000)
-    store._histories[""] = History(log, store)
+    log = ChangeLog(store.state.folder if store.state else None, store.together, keep_bytes=1000)
+    store.together._histories[""] = History(log, store.together)
     write(store, now, b"x" * 5000, "memory/gone.md")
     removed = write(store, now, None, "memory/gone.md")
     for number in range(8):
@@ -500,15 +501,15 @@ def test_a_killed_process_leaves_a_true_log(reopened, tasks: Path, now: datetime
             os._exit(0)
         done = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         store = reopened()
-        store.history.notice([TASKS, other], now)
+        store.history.notice([SHOWN, store.shown(other)], now)
         new = [record for record in store.history.list() if record.id not in known]
-        moved = {path for path in (TASKS, other) if store.read(path).data == after}
+        moved = {store.shown(path) for path in (TASKS, other) if store.read(path).data == after}
         assert {path for record in new for path in record.paths} == moved
         assert {record.actor for record in new} <= {"human"}
         assert not store.history.warnings
         outcomes.add((bool(moved), done))
         if moved and TASKS in moved:
-            store.history.undo(store, actor="human", now=now)
+            store.history.undo(actor="human", now=now)
             assert tasks.read_bytes() == before
         if done:
             break

@@ -1,0 +1,59 @@
+"""What is wrong in the file of facts, by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memory.problems import Problem
+
+from .alike import alike
+from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
+from .reading import Reading, time_key
+
+_MOST_ALIKE = 5000
+
+
+def problems_of(reading: Reading, mark: int, mark_data: bytes | None) -> list[Problem]:
+    """Return the findings in the order of the lines.
+
+    Errors: lines that are no facts, and ids that stand twice. Warnings: facts that look like a secret, a missing text
+    or time, a mark below the highest id. Notes: what is over the limits of the format, and facts that are nearly the
+    same as an earlier one.
+    """
+    found = [
+        Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is no fact: {one.why}")
+        for one in reading.unread
+    ]
+    first: dict[str, Fact] = {}
+    for fact in reading.facts:
+        other = first.setdefault(fact.id, fact)
+        if other is not fact:
+            text = f"{fact.id} stands in line {other.line + 1} already"
+            found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
+        found += _of_fact(fact)
+    if len(reading.facts) <= _MOST_ALIKE:
+        for pair in alike(reading.ranked):
+            text = f"{pair.fact.id} says nearly the same as {pair.other.id}"
+            found.append(Problem("note", SHOWN, pair.fact.line + 1, "fact.alike", text))
+    if mark_data is not None and mark < reading.highest:
+        text = f"it is below m-{reading.highest}; the next change of memdeck raises it"
+        found.append(Problem("warning", f"{FOLDER}/{MARK}", 1, "fact.mark", text))
+    return sorted(found, key=lambda one: (one.file, one.line, one.code))
+
+
+def _of_fact(fact: Fact) -> Iterator[Problem]:
+    from memory.secrets import find_secrets
+
+    line = fact.line + 1
+    if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text)):
+        yield Problem("warning", SHOWN, line, "fact.secret", f"{fact.id} looks like a secret; delete it and change it")
+    if not fact.text.strip():
+        yield Problem("warning", SHOWN, line, "fact.text", f"{fact.id} has no text")
+    elif len(fact.text) > MOST_CHARACTERS:
+        yield Problem("note", SHOWN, line, "fact.long", f"{fact.id} is longer than {MOST_CHARACTERS} characters")
+    if fact.scope not in SCOPES:
+        yield Problem("note", SHOWN, line, "fact.scope", f"{fact.id} has an unknown scope")
+    if len(fact.tags) > MOST_TAGS:
+        yield Problem("note", SHOWN, line, "fact.tags", f"{fact.id} has more than {MOST_TAGS} tags")
+    if not time_key(fact.ts):
+        yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no time that can be read, and counts as old")

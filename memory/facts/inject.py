@@ -1,0 +1,187 @@
+"""Injection: the facts that matter for a message, as the block that goes into a prompt, and why these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import nsmallest
+from typing import Any
+
+from .index import Index
+from .model import Fact, one_line
+from .reading import Reading, time_key
+from .settings import Settings
+from .words import words_of
+
+HEADER = "[Memories]"
+RECENT = 5
+"""How many of the newest facts stand in for a match where there is none."""
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One fact that was considered: its words in the message, the bonus for being new, the score.
+
+    `fits` says that it was taken; `total` is how many characters of text there are with it.
+    """
+
+    fact: Fact
+    words: tuple[str, ...]
+    bonus: float
+    score: float
+    fits: bool
+    total: int
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "id": self.fact.id,
+            "score": round(self.score, 6),
+            "words": list(self.words),
+            "bonus": round(self.bonus, 6),
+            "chars": len(self.fact.text),
+            "total": self.total,
+            "injected": self.fits,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What is injected, in the order in which it is printed, and how that came.
+
+    `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are those of the message that
+    count; `explain` works out what `candidates` are.
+    """
+
+    reason: str
+    facts: tuple[Fact, ...]
+    words: tuple[str, ...]
+    settings: Settings
+    explain: Callable[[], Sequence[Candidate]] = tuple
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The facts in the order in which they were tried: those that fit, then some that fell off."""
+        return tuple(self.explain())
+
+    @property
+    def characters(self) -> int:
+        """How many characters of text are injected."""
+        return sum(len(fact.text) for fact in self.facts)
+
+    @property
+    def block(self) -> str:
+        """The block for a prompt, empty where there is nothing to say; every line ends with a newline."""
+        if not self.facts:
+            return ""
+        return "\n".join((HEADER, *map(line_of, self.facts))) + "\n"
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "mode": self.settings.inject_mode,
+            "reason": self.reason,
+            "words": list(self.words),
+            "budget": {
+                "chars": self.characters,
+                "max_chars": self.settings.max_inject_chars,
+                "count": len(self.facts),
+                "max_count": self.settings.max_inject_count,
+            },
+            "candidates": [one.json() for one in self.candidates],
+            "block": self.block,
+        }
+
+
+def line_of(fact: Fact) -> str:
+    """Return the line of a fact in the block: `- (m-1, preference) text`."""
+    tag = next((tag for tag in fact.tags[:1] if tag.strip()), None)
+    name = fact.id if tag is None else f"{fact.id}, {tag}"
+    return f"- ({one_line(name)}) {one_line(fact.text)}"
+
+
+def inject(
+    reading: Reading, message: str, now: datetime, settings: Settings, index: Callable[[], Index] | None = None
+) -> Injection:
+    """Choose the facts for a message at the aware time `now`; the same facts and message give the same every time.
+
+    The score of a fact is the number of its words that are in the message, plus a bonus for being new:
+    `min(1, 0.1 / max(age in hours, 0.1))`; without a common word it is 0. Higher scores come first, then newer facts,
+    then higher ids. Facts are taken until the first that is over the budget; the first always fits. Where nothing
+    matches, the newest are taken. `index` gives the index of the facts; without it they are compared one by one.
+    """
+    if settings.inject_mode == "off":
+        return Injection("off", (), (), settings)
+    if settings.inject_mode == "recent_only":
+        return _recent(reading, settings, settings.max_inject_count, "recent_only", ())
+    words = words_of(message)
+    known = None if index is None or reading.undated else index()
+    ranked = _ranked(reading, words, now, settings.max_inject_count, known) if words else []
+    if not ranked:
+        return _recent(reading, settings, min(RECENT, settings.max_inject_count), "recent", tuple(sorted(words)))
+
+    def explain() -> list[Candidate]:
+        most = settings.max_inject_count
+        more = [reading.ranked[rank] for rank in _ranked(reading, words, now, most + _SHOWN, None)]
+        return list(_explained(more, words, now, settings, most))
+
+    chosen = _fitting([reading.ranked[rank] for rank in ranked], settings.max_inject_chars)
+    return Injection("match", chosen, tuple(sorted(words)), settings, explain)
+
+
+def bonus_of(ts: str, now: datetime) -> float:
+    """Return the bonus for being new, between 0 and 1; 0 where the time cannot be read."""
+    key = time_key(ts)
+    if not key:
+        return 0.0
+    hours = (now - datetime.fromisoformat(key).replace(tzinfo=UTC)).total_seconds() / 3600
+    return min(1.0, 0.1 / max(hours, 0.1))
+
+
+def _recent(reading: Reading, settings: Settings, count: int, reason: str, words: tuple[str, ...]) -> Injection:
+    newest = reading.ranked[: -(count + _SHOWN) - 1 : -1]
+    chosen = _fitting(newest[:count], settings.max_inject_chars)
+    shown = chosen[::-1] if reason == "recent_only" else chosen
+    return Injection(reason, shown, words, settings, lambda: list(_explained(newest, set(), None, settings, count)))
+
+
+def _fitting(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
+    """Return facts up to the first that is over the budget; the first always fits."""
+    total = 0
+    for number, fact in enumerate(facts):
+        total += len(fact.text)
+        if number and total > most:
+            return tuple(facts[:number])
+    return tuple(facts)
+
+
+def _explained(
+    facts: Sequence[Fact], words: set[str], now: datetime | None, settings: Settings, count: int
+) -> Iterator[Candidate]:
+    """Yield facts with the terms of their scores, and whether they were taken."""
+    fitting = len(_fitting(facts[:count], settings.max_inject_chars))
+    total = 0
+    for number, fact in enumerate(facts):
+        total += len(fact.text)
+        common = tuple(sorted(words & words_of(fact.text))) if words else ()
+        bonus = bonus_of(fact.ts, now) if now is not None and common else 0.0
+        yield Candidate(fact, common, bonus, len(common) + bonus, number < fitting, total)
+
+
+def _ranked(reading: Reading, words: set[str], now: datetime, limit: int, index: Index | None) -> list[int]:
+    """Return the ranks of the best facts in their order.
+
+    The bonus is at most 1 and grows with the time, so facts are in order by the number of words, then by rank. Only a
+    fact without a time has no bonus at all and may lose that way to a new one with a word less.
+    """
+    if index is not None:
+        return [rank for _, rank in index.best(words, limit)]
+    found = []
+    for rank, fact in enumerate(reading.ranked):
+        common = len(words & words_of(fact.text))
+        if common:
+            bonus = bonus_of(fact.ts, now) if reading.undated else 0.0
+            found.append((-(common + bonus), -rank))
+    return [-rank for _, rank in nsmallest(limit, found)]

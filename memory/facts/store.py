@@ -1,0 +1,312 @@
+"""FactStore: the facts of one workspace; stores, deletes, searches, injects and prunes them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from memory.errors import ConflictError, UsageError
+
+from .model import DEFAULT_SCOPE, FILE, MARK, SETTINGS, Deleted, Fact, Kept, Refused, one_line, refusal
+from .reading import Reading, read_facts
+from .search import Haystack, find_facts
+from .settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from memory.storage import Change, Store
+    from memory.storage.transaction import Transaction
+
+    from .index import Index
+    from .inject import Injection
+    from .transfer import Import, Row
+    from .writing import Line
+
+_TRIES = 12  # How often a change is planned again while other programs write to the same file.
+R = TypeVar("R")
+
+
+class Look:
+    """The facts at one moment, for panes and searches; immutable, and the same object while the file is the same."""
+
+    def __init__(self, store: FactStore, reading: Reading, settings: Settings | None, refusal: str) -> None:
+        """Keep what was read; `refusal` says why there are no settings."""
+        self._store = store
+        self.reading = reading
+        self.refusal = refusal
+        self.settings = settings or Settings()
+
+    @property
+    def newest(self) -> Sequence[Fact]:
+        """The facts, the newest first."""
+        return self.reading.newest
+
+    def inject(self, message: str, now: datetime) -> Injection:
+        """Return what a message would inject; see `memory.facts.inject`."""
+        return self._store.inject_into(self.reading, self.settings, message, now)
+
+
+class FactStore:
+    """The facts in one store; safe to share between threads.
+
+    What was read is kept until the file's device, inode, size or times change. Expected refusals are returned;
+    BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io` and ConfigError `facts.settings` are raised.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """`store` is that of the folder `.aegis`; nothing is read yet."""
+        self._store = store
+        self._reading: Reading | None = None
+        self._look: Look | None = None
+        self._index: tuple[object, Index] | None = None
+        self._injections = self._searches = 0
+        self._haystack: tuple[Reading, Haystack] | None = None
+        self._mutex = threading.RLock()
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def read(self) -> Reading:
+        """Return the facts as they stand in the file now."""
+        return self._read(self._store.read(FILE).data)
+
+    def _read(self, data: bytes) -> Reading:
+        with self._mutex:
+            known = self._reading
+            if known is None or (known.data is not data and known.data != data):
+                self._reading = known = read_facts(data, known)
+            return known
+
+    @property
+    def settings(self) -> Settings:
+        """The limits as they stand in `agent.json` now; ConfigError `facts.settings`."""
+        return read_settings(self._store.read(SETTINGS).base)
+
+    @property
+    def mark(self) -> int:
+        """The highest number that the file beside the facts remembers; 0 where it says nothing."""
+        return read_mark(self._store.read(MARK).data)
+
+    def look(self) -> Look:
+        """Return one look at the facts; settings that are wrong count as the defaults, and say why."""
+        from memory.errors import ConfigError
+
+        reading, why = self.read(), ""
+        try:
+            settings: Settings | None = self.settings
+        except ConfigError as error:
+            settings, why = None, error.message
+        with self._mutex:
+            known = self._look
+            if (
+                known is None
+                or known.reading is not reading
+                or (known.settings, known.refusal)
+                != (
+                    settings or Settings(),
+                    why,
+                )
+            ):
+                self._look = known = Look(self, reading, settings, why)
+            return known
+
+    def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
+        """Return the newest facts, at most 20, whose text holds the query and which have the tag, both in any case."""
+        reading = self.read()
+        if not query:
+            return find_facts(reading, None, tag)
+        with self._mutex:
+            self._searches += 1
+            # To join all texts takes as long as to look into each of them once.
+            if self._searches == 1 or "\n" in query or "\r" in query:
+                return find_facts(reading, query, tag)
+            if self._haystack is None or self._haystack[0].line is not reading.line:
+                self._haystack = (reading, Haystack(reading))
+            known, haystack = self._haystack
+            if len(known.facts) > len(reading.facts):
+                return find_facts(reading, query, tag)
+            if known is not reading:
+                haystack.follow(reading)
+                self._haystack = (reading, haystack)
+            return find_facts(reading, query, tag, haystack)
+
+    def inject(self, message: str, now: datetime) -> Injection:
+        """Return what is injected for a message; see `memory.facts.inject`."""
+        return self.inject_into(self.read(), self.settings, message, now)
+
+    def inject_into(self, reading: Reading, settings: Settings, message: str, now: datetime) -> Injection:
+        """Return what a message injects from facts that were read."""
+        from .inject import inject
+
+        with self._mutex:
+            self._injections += 1
+            # To make an index takes longer than to look at each fact once, which is all that a prompt hook asks for.
+            index = None if self._injections == 1 else lambda: self._index_of(reading)
+        return inject(reading, message, now, settings, index)
+
+    def _index_of(self, reading: Reading) -> Index:
+        """Return the index of what was read; facts that were added since the last one are taken in."""
+        from .index import Index
+
+        with self._mutex:
+            ranked = reading.ranked
+            if self._index is not None:
+                line, index = self._index
+                # One that knows more already is of no use for an older look.
+                if line is reading.line and index.count <= len(ranked):
+                    index.extend(ranked[index.count :])
+                    return index
+            index = Index(ranked)
+            self._index = (reading.line, index)
+            return index
+
+    # -- changing -----------------------------------------------------------------------------------------------
+
+    def store(
+        self, text: str, *, tags: Sequence[str] = (), scope: str = DEFAULT_SCOPE, actor: str, now: datetime
+    ) -> Kept | Refused:
+        """Store a fact at the aware time `now`, or say why not; the oldest facts go where there are too many."""
+        why = refusal(text, tags, scope)
+        if why is not None:
+            return Refused(why)
+        most = self.settings.max_total
+
+        def build(transaction: Transaction) -> Kept:
+            from .writing import Line
+
+            line = Line(text, tuple(tags), scope)
+            change, ids, pruned = self._add(transaction, [line], most, now, f"stored {{id}}: {_short(text)}")
+            return Kept(ids[0], change, pruned)
+
+        return self._change("facts.store", build, actor, now)
+
+    def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | Refused:
+        """Delete the fact of an id (all of them, where it stands twice), or say that there is none."""
+
+        change = self.delete_all([fact_id], actor=actor, now=now)
+        return Refused(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
+
+    def delete_all(self, ids: Collection[str], *, actor: str, now: datetime) -> Change | None:
+        """Delete the facts of some ids in one change; None where there is none of them."""
+        if not any(fact.id in ids for fact in self.read().facts):
+            return None
+
+        def build(transaction: Transaction) -> Change | None:
+            reading = self._read(transaction.read(FILE).data)
+            gone = [fact for fact in reading.facts if fact.id in ids]
+            if not gone:
+                return None
+            words = f"{gone[0].id}: {_short(gone[0].text)}" if len(ids) == 1 else f"{len(gone):,} facts"
+            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}")
+
+        return self._change("facts.delete", build, actor, now)
+
+    def prune(self, *, actor: str, now: datetime) -> tuple[tuple[Fact, ...], Change | None]:
+        """Let the oldest facts go that are more than `max_total`; return them, and the change (None: nothing to do)."""
+        most = self.settings.max_total
+        if len(self.read().facts) <= most:
+            return (), None
+
+        def build(transaction: Transaction) -> tuple[tuple[Fact, ...], Change | None]:
+            reading = self._read(transaction.read(FILE).data)
+            gone = reading.ranked[: max(len(reading.facts) - most, 0)]
+            if not gone:
+                return (), None
+            noun = "fact" if len(gone) == 1 else "facts"
+            change = self._rewrite(transaction, reading, gone, b"", f"pruned {len(gone):,} {noun}")
+            return tuple(gone), change
+
+        return self._change("facts.prune", build, actor, now)
+
+    def take_in(self, rows: Sequence[Row], *, actor: str, now: datetime) -> Import:
+        """Store what was read from a file for import, in one change; see `memory.facts.transfer`."""
+        from .transfer import Import, sort_out
+        from .writing import Line
+
+        most = self.settings.max_total
+
+        def build(transaction: Transaction) -> Import:
+            reading = self._read(transaction.read(FILE).data)
+            wanted, skipped, refused = sort_out(rows, reading)
+            lines = [Line(row.text, row.tags, row.scope, row.ts) for row in wanted]
+            if not lines:
+                return Import((), skipped, refused)
+            if len(lines) > most:
+                raise UsageError(
+                    "facts.import",
+                    f"{len(lines):,} facts are more than the {most:,} that max_total allows",
+                    "raise it in .aegis/agent.json, or import a part",
+                )
+            noun = "fact" if len(lines) == 1 else "facts"
+            _, ids, pruned = self._add(transaction, lines, most, now, f"imported {len(lines):,} {noun}")
+            return Import(ids, skipped, refused, pruned)
+
+        return self._change("facts.import", build, actor, now)
+
+    def _change(self, operation: str, build: Callable[[Transaction], R], actor: str, now: datetime) -> R:
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                with self._store.transaction(operation, actor=actor, now=now) as transaction:
+                    return build(transaction)
+            except ConflictError as error:
+                # Another program wrote in that very moment: planned again on what it wrote, nothing is in the way.
+                if not (left and error.details.get("crossed")):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def _add(
+        self, transaction: Transaction, lines: Sequence[Line], most: int, now: datetime, summary: str
+    ) -> tuple[Change, tuple[str, ...], tuple[str, ...]]:
+        """Add lines under new ids; return the change, the ids, and those of the facts that had to go."""
+        from .writing import encode_lines
+
+        stored = transaction.read(FILE)
+        reading = self._read(stored.data)
+        ids, data, number = encode_lines(lines, self._highest(transaction, reading), now)
+        summary = summary.format(id=ids[0]) if "{id}" in summary else summary
+        excess = len(reading.facts) + len(lines) - most
+        gone = reading.ranked[:excess] if excess > 0 else ()
+        transaction.mark(MARK, number)
+        if gone:
+            change = self._rewrite(transaction, reading, gone, data, summary, marked=True)
+        elif stored.exists:
+            transaction.append(FILE, data, base=stored.data)
+            change = transaction.commit(summary)
+        else:
+            transaction.write(FILE, data, base=None)
+            change = transaction.commit(summary)
+        return change, ids, tuple(fact.id for fact in gone)
+
+    def _rewrite(
+        self,
+        transaction: Transaction,
+        reading: Reading,
+        gone: Sequence[Fact],
+        added: bytes,
+        summary: str,
+        *,
+        marked: bool = False,
+    ) -> Change:
+        """Write the file without the lines of some facts; every other byte stays."""
+        from .writing import without
+
+        if not marked:
+            transaction.mark(MARK, self._highest(transaction, reading))
+        data = without(reading.data, {fact.line for fact in gone}, added)
+        transaction.write(FILE, data, base=reading.data)
+        return transaction.commit(summary)
+
+    def _highest(self, transaction: Transaction, reading: Reading) -> int:
+        """Return the highest number that was ever given, as far as anything here remembers."""
+        return max(read_mark(transaction.read(MARK).data), reading.highest)
+
+
+def read_mark(data: bytes) -> int:
+    """Return the number in the file beside the facts; 0 where it holds none."""
+    digits = data.strip()
+    return int(digits) if digits.isdigit() and len(digits) <= 18 else 0
+
+
+def _short(text: str) -> str:
+    text = one_line(text).replace("{", "(").replace("}", ")")
+    return text if len(text) <= 60 else text[:59] + "…"

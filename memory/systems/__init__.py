@@ -1,0 +1,127 @@
+"""The memory systems of a workspace, and the protocol they share.
+
+Maintenance, search, check, status and Brief go over `systems_of` and know no system by name. A new system is one
+folder in `memory/`, one module here with an object of the protocol, and one line in `memory.registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from memory.errors import MemdeckError
+    from memory.maintenance import Report
+    from memory.problems import Problem
+    from memory.recall import Record
+    from memory.recall.searcher import Searcher
+    from memory.workspace import Outcome, Workspace
+
+
+class System(Protocol):
+    """One memory system in one workspace; making the object reads nothing."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder in `memory/`, for people and programs."""
+
+    def present(self) -> bool:
+        """Tell whether the workspace holds this system."""
+
+    def files(self) -> Iterable[str]:
+        """Yield the files that the history looks at for changes of other programs, as seen from the workspace."""
+
+    def folders(self) -> Iterable[str]:
+        """Yield the folders to watch while somebody looks, as seen from the workspace."""
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a file, named as in problems, is one that `check` looks at."""
+
+    def look(self) -> Any:
+        """Return one look at it for panes: immutable, and the same as long as its files are."""
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong in its files, or in those named, by file and line."""
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
+        """Keep it small by its rules, in one transaction; `dry_run` only reports."""
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield what can be found in it, archives included; of some kinds only, where `kinds` names them.
+
+        A file that cannot be read is left out and noted in `refused`, by its name; without `refused` it raises.
+        """
+
+    def status(self, now: datetime) -> Mapping[str, Any]:
+        """Return how things stand in it, as JSON-able data."""
+
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield what `doctor` is to tell of it: what a person should look at, and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A change of another system than the memory files, which a pane asks for: `do(system, actor, now)` makes it."""
+
+    system: str
+    do: Callable[[Any, str, datetime], Outcome]
+
+    def run(self, workspace: Workspace, *, actor: str, now: datetime) -> Outcome:
+        """Make it; errors as the system raises them."""
+        return self.do(workspace.system(self.system), actor, now)
+
+
+def systems_of(workspace: Workspace) -> tuple[System, ...]:
+    """Return the systems that are present in a workspace."""
+    systems: tuple[System, ...] = workspace.systems()
+    return systems
+
+
+def check_all(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's."""
+    systems = systems_of(workspace)
+    if names is None:
+        return tuple(problem for system in systems for problem in system.check())
+    found: list[Problem] = []
+    left = list(names)
+    for system in reversed(systems):
+        mine = [name for name in left if system.owns(name) or system is systems[0]]
+        left = [name for name in left if name not in mine]
+        found[:0] = system.check(mine) if mine else ()
+    return tuple(found)
+
+
+def records_of_all(
+    workspace: Workspace,
+    kinds: Collection[str] | None = None,
+    refused: MutableMapping[str, MemdeckError] | None = None,
+) -> Iterator[Record]:
+    """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
+    for system in systems_of(workspace):
+        yield from system.records(kinds, refused)
+
+
+def searcher_of(workspace: Workspace) -> Searcher:
+    """Return what searches all systems of a workspace, with its index in the private state folder."""
+    from memory.recall.searcher import Searcher
+
+    folder = None if workspace.state is None else workspace.state.folder
+    return Searcher(folder, lambda: systems_of(workspace))
+
+
+def maintain_all(
+    workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
+) -> Report:
+    """Keep all systems small, one transaction each, and report them as one run.
+
+    A system that cannot be maintained ends the run with its error; those before it are done.
+    """
+    from memory.maintenance import Report
+
+    if not (systems := systems_of(workspace)):
+        return Report(dry_run, now, ())
+    return Report.joined([system.maintain(now, actor=actor, dry_run=dry_run, force=force) for system in systems])

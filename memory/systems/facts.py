@@ -1,0 +1,177 @@
+"""Facts as a system: `.aegis/memory/memories.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.document import Document
+from memory.document.nodes import Entry
+from memory.errors import MemdeckError
+from memory.facts import FactStore, Look
+from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
+from memory.workspace import Outcome
+
+if TYPE_CHECKING:
+    from memory.maintenance import Report
+    from memory.problems import Problem
+    from memory.recall import Record
+    from memory.workspace import Workspace
+
+RULE = "prune-facts"
+
+
+class Facts:
+    """The facts of a workspace; `store` is what verbs and other programs use."""
+
+    name = "facts"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Join the workspace's change log; nothing is read yet."""
+        self._workspace = workspace
+        self._files = workspace.add_store(FOLDER, Reading())
+        self.store = FactStore(self._files)
+
+    def present(self) -> bool:
+        """Tell whether there is a file of facts."""
+        return (self._workspace.root / SHOWN).is_file()
+
+    def files(self) -> Iterable[str]:
+        """Yield the file of facts."""
+        return (SHOWN,)
+
+    def folders(self) -> Iterable[str]:
+        """Yield the folder of facts."""
+        return (SHOWN.rpartition("/")[0],)
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a name is that of a file of this system."""
+        return name in (SHOWN, f"{FOLDER}/{MARK}", f"{FOLDER}/{SETTINGS}")
+
+    def look(self) -> Look:
+        """Return one look at the facts."""
+        return self.store.look()
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong in the file of facts, the mark beside it, and the settings."""
+        from memory.facts.check import problems_of
+        from memory.problems import Problem
+
+        found: list[Problem] = []
+        try:
+            self.store.settings  # noqa: B018 - asked for its error
+        except MemdeckError as error:
+            found.append(Problem("error", f"{FOLDER}/{SETTINGS}", 0, error.code, error.message))
+        try:
+            found += problems_of(self.store.read(), self.store.mark, self._files.read(MARK).base)
+        except MemdeckError as error:
+            found.append(Problem("error", SHOWN, 0, error.code, error.message))
+        return tuple(one for one in found if names is None or one.file in names)
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
+        """Let the oldest facts go that are over `max_total`; they stay in the change log."""
+        import time
+
+        from memory.maintenance import Gone, Report, RuleReport
+
+        begun = time.perf_counter()
+        before = len(self.store.read().facts)
+        if dry_run:
+            excess = max(before - self.store.settings.max_total, 0)
+            gone, change = tuple(self.store.read().ranked[:excess]), None
+        else:
+            gone, made = self.store.prune(actor=actor, now=now)
+            change = None if made is None else made.id
+            before = len(self.store.read().facts) + len(gone)
+        moves = tuple(Gone(fact.ref, fact.title, "the change log") for fact in gone)
+        rule = RuleReport(RULE, SHOWN, before, before - len(gone), 0, len(gone), moves, (), ("fact", "cleared"))
+        took = round((time.perf_counter() - begun) * 1000, 1)
+        return Report(dry_run, now, (rule,), duration_ms=took, change=change)
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield the facts, the newest first."""
+        from memory.recall import Record
+
+        if kinds is not None and self.name not in kinds:
+            return
+        try:
+            facts = self.store.read().newest
+        except MemdeckError as error:
+            if refused is None:
+                raise
+            refused[SHOWN] = error
+            return
+        for fact in facts:
+            text = " ".join((fact.id, *fact.tags, fact.text))
+            yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
+
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield nothing."""
+        return ()
+
+    def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return how many facts there are by scope, the limit, and how many lines cannot be read."""
+        look = self.store.look()
+        scopes: dict[str, int] = {}
+        for fact in look.reading.facts:
+            scopes[fact.scope] = scopes.get(fact.scope, 0) + 1
+        return {
+            "counts": {"facts": len(look.reading.facts), **scopes},
+            "max_total": look.settings.max_total,
+            "unread": len(look.reading.unread),
+        }
+
+    # -- what the pane asks for, as outcomes of changes ---------------------------------------------------------------
+
+    def add(self, text: str, tags: Sequence[str], scope: str, *, actor: str, now: datetime) -> Outcome:
+        """Store a fact; UsageError `facts.refused` where it may not be stored."""
+        from memory.errors import UsageError
+        from memory.facts.model import Refused, ref_of
+
+        kept = self.store.store(text, tags=tags, scope=scope, actor=actor, now=now)
+        if isinstance(kept, Refused):
+            raise UsageError("facts.refused", kept.error)
+        return Outcome(kept.change, f"stored {kept.id}", ref_of(kept.id))
+
+    def remove(self, facts: Sequence[Fact], *, actor: str, now: datetime) -> Outcome:
+        """Delete facts, in one change; NotFoundError `facts.not_found` where they are gone already."""
+        from memory.errors import NotFoundError
+
+        change = self.store.delete_all([fact.id for fact in facts], actor=actor, now=now)
+        if change is None:
+            raise NotFoundError("facts.not_found", "somebody deleted it already")
+        words = facts[0].id if len(facts) == 1 else f"{len(facts)} facts"
+        return Outcome(change, f"deleted {words}")
+
+
+class Reading:
+    """What the change log asks about the file of facts."""
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is that of the file of facts."""
+        return path == FILE
+
+    def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
+        """Return none: it is a file of lines."""
+        return None
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
+        """Return the ref and the text of a fact; a line that is none has no ref."""
+        from memory.facts.reading import read_facts
+
+        reading = read_facts(line)
+        if reading.facts:
+            fact = reading.facts[0]
+            return fact.ref, fact.title
+        return None, "a line that is no fact"
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:  # noqa: ARG002
+        """Return none: there are no entries."""
+        return None
+
+    def stamp(self, document: Document, now: datetime) -> Document:  # noqa: ARG002
+        """Return the document as it is."""
+        return document

@@ -1,0 +1,107 @@
+"""The memory files of `.aiter/memory` as a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.workspace import MEMORY_FOLDER
+
+if TYPE_CHECKING:
+    from memory.errors import MemdeckError
+    from memory.files.snapshot import Snapshot
+    from memory.maintenance import Report
+    from memory.problems import Problem
+    from memory.recall import Record
+    from memory.recall.shelves import Shelf
+    from memory.workspace import Workspace
+
+
+class WorkspaceMemory:
+    """The memory files of `.aiter/memory` as a system."""
+
+    name = "files"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Keep the workspace."""
+        self._workspace = workspace
+
+    def present(self) -> bool:
+        """Tell whether there is a folder `.aiter/memory`."""
+        return self._workspace.memory.is_dir()
+
+    def files(self) -> Iterable[str]:
+        """Yield the memory files and the archive files."""
+        from memory.files.snapshot import MEMORY_FILES
+
+        for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names):
+            yield f"{MEMORY_FOLDER}/{name}"
+
+    def folders(self) -> Iterable[str]:
+        """Yield none: the memory folder is always watched."""
+        return ()
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a name is one of a file in the memory folder."""
+        return name.endswith(".md") and name.count("/") == name.startswith("archive/")
+
+    def look(self) -> Snapshot:
+        """Return a look at the memory files."""
+        return self._workspace.snapshot()
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong in the memory files."""
+        from memory.files.check import check_files
+        from memory.files.monitors import FILE
+
+        snapshot = self._workspace.snapshot()
+        found = check_files(snapshot, names)
+        if names is not None and FILE not in names:
+            return found
+        from memory.monitoring.problems import monitor_problems
+
+        more = monitor_problems(snapshot)
+        return tuple(sorted({*found, *more}, key=lambda one: (one.file, one.line, one.code, one.message)))
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
+        """Apply the four rules; see `memory.maintenance.maintain`."""
+        from memory.maintenance import maintain
+
+        return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
+        from memory.recall import FILE_KINDS, records
+
+        snapshot = self._workspace.snapshot()
+        if refused is not None:
+            snapshot = snapshot.readable()
+        yield from records(snapshot, FILE_KINDS if kinds is None else kinds)
+        if refused is not None:
+            refused.update(snapshot.refusals)
+
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield nothing."""
+        return ()
+
+    def shelves(self) -> Iterator[Shelf]:
+        """Yield what search indexes file by file; a system without this is asked for its records."""
+        from memory.recall.file_shelves import shelves_of_files
+
+        return shelves_of_files(self._workspace)
+
+    def status(self, now: datetime) -> Mapping[str, Any]:
+        """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
+        from memory.files.status import brief
+
+        found = brief(self._workspace.snapshot().readable(), now)
+        return {
+            "counts": dict(found.counts),
+            "overdue": len(found.overdue),
+            "due_today": len(found.due_today),
+            "in_progress": len(found.in_progress),
+            "alerts": len(found.alerts),
+        }

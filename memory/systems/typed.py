@@ -1,0 +1,293 @@
+"""The typed memory of the agents that lie in a workspace, as a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import MemdeckError
+from memory.problems import Problem
+from memory.typed import check
+from memory.typed.aidefile import NAME
+from memory.typed.registry import Agent, agents_of
+from memory.typed.status import AgentLook, AgentStatus, look_at
+from memory.typed.stores import TypedReading, path_in
+
+if TYPE_CHECKING:
+    from memory.maintenance import Report, RuleReport
+    from memory.recall import Record
+    from memory.storage import Change, Store
+    from memory.typed.failures import Failure
+    from memory.typed.files import MemoryFile
+    from memory.typed.prune import AgentPrune
+    from memory.workspace import Outcome, Workspace
+
+RULE = "prune-typed-memory"
+KIND = "typed"
+_BASELINE = 1_000_000
+
+
+class TypedLook:
+    """One look at the agents of a workspace: which files they have, how large and how old."""
+
+    def __init__(self, agents: tuple[AgentLook, ...]) -> None:
+        """Keep what was seen."""
+        self.agents = agents
+        self._at: tuple[datetime, tuple[AgentStatus, ...]] | None = None
+
+    def at(self, now: datetime) -> tuple[AgentStatus, ...]:
+        """Return how each agent stands at an aware time; the answer for the last one is kept."""
+        known = self._at
+        if known is None or known[0] != now:
+            known = self._at = (now, tuple(agent.at(now) for agent in self.agents))
+        return known[1]
+
+    def preview(self, agent: Agent, file: MemoryFile) -> str:
+        """Return the beginning of a file, read now."""
+        from memory.typed.reading import preview
+
+        return preview(agent.folder, file)
+
+    def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
+        """Return the failures that a file notes, read now; none where it is no failure log."""
+        from memory.typed.failures import FILE
+        from memory.typed.reading import failures_of
+
+        look = next((look for look in self.agents if look.agent == agent), None)
+        if look is None or look.aidefile is None or file.path != f"{look.aidefile.procedural_real}/{FILE}":
+            return ()
+        return failures_of(look)
+
+
+class TypedMemory:
+    """The agents of a workspace: those of the registry that lie in it, and one that it is itself."""
+
+    name = "typed"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Keep the workspace; nothing is read yet."""
+        self._workspace = workspace
+        self._stores: dict[str, Store] = {}
+        self._last: TypedLook | None = None
+        self._secrets: check.Known = {}
+
+    # -- which agents -------------------------------------------------------------------------------------------
+
+    def agents(self) -> tuple[Agent, ...]:
+        """Return the agents; a registry that cannot be read has none here, `check` says what is wrong with it."""
+        home, root = self._workspace.home, self._workspace.root
+        try:
+            agents = agents_of(root, home)
+        except MemdeckError:
+            agents = agents_of(root, None)
+        for agent in agents:
+            self.store(agent)
+        return agents
+
+    def present(self) -> bool:
+        """Tell whether there is any agent."""
+        return bool(self.agents())
+
+    def store(self, agent: Agent) -> Store:
+        """Return the store of an agent of the workspace; what a crash left there is finished or discarded first."""
+        return self._store(check.shown_folder(agent.folder, self._workspace.root).rstrip("/"))
+
+    def adopt(self, folder: str) -> None:
+        """Take in the folder (from the workspace on) of an agent that is not registered, for its history."""
+        self._store(folder)
+
+    def _store(self, folder: str) -> Store:
+        if folder not in self._stores:
+            self._stores[folder] = self._workspace.add_store(folder, TypedReading())
+        return self._stores[folder]
+
+    def _shown(self, agent: Agent) -> str:
+        return check.shown_folder(agent.folder, self._workspace.root)
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    def look(self) -> TypedLook:
+        """Return a look at the agents; the same object as long as nothing changed."""
+        found = TypedLook(tuple(look_at(agent) for agent in self.agents()))
+        if self._last is None or _facts(found) != _facts(self._last):
+            self._last = found
+        return self._last
+
+    def files(self) -> Iterable[str]:
+        """Yield the Aidefiles, the core and the procedural files, but for very large ones.
+
+        Episodic files are scratch that comes and goes: the history has the changes that memdeck makes to them.
+        """
+        for look in self.look().agents:
+            shown = self._shown(look.agent)
+            yield shown + NAME
+            for file in look.found.files:
+                if file.type != "episodic" and file.size <= _BASELINE:
+                    yield shown + file.path
+
+    def folders(self) -> Iterable[str]:
+        """Yield the folders that hold memory files, and those of agents but for the workspace itself."""
+        for look in self.look().agents:
+            shown = self._shown(look.agent)
+            places = {file.path.rpartition("/")[0] for file in look.found.files}
+            if look.aidefile is not None:
+                places |= {look.aidefile.procedural_real, look.aidefile.episodic_real}
+            yield from sorted(path for path in {(shown + place).rstrip("/") for place in {"", *places}} if path)
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a path, as seen from the workspace, is one of an agent's Aidefile or memory."""
+        for look in self.look().agents:
+            shown = self._shown(look.agent)
+            if not name.startswith(shown):
+                continue
+            path = name.removeprefix(shown)
+            if path == NAME:
+                return True
+            if look.aidefile is not None and (
+                look.aidefile.is_core(path)
+                or path.startswith((look.aidefile.procedural_real + "/", look.aidefile.episodic_real + "/"))
+            ):
+                return True
+        return False
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return what is wrong with the registry, the Aidefiles, core files, locks, and lines that hold secrets."""
+        found = [] if names is not None else list(check.registry_problems(self._workspace.home))
+        for look in self.look().agents:
+            found += check.agent_problems(look, self._shown(look.agent), self._secrets)
+        return tuple(problem for problem in found if names is None or problem.file in names)
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
+    ) -> Iterator[Record]:
+        """Yield a record for each `##` block of a Markdown file and for each other text file.
+
+        A file that cannot be read or is very large is left out, and noted in `refused` where that is given.
+        """
+        from memory.recall import Record
+        from memory.typed.reading import entries_of
+
+        if kinds is not None and KIND not in kinds:
+            return
+
+        def passed(path: str, reason: str) -> None:
+            if refused is not None:
+                refused[path] = MemdeckError("file.unreadable", f"{path}: {reason}")
+
+        for look in self.look().agents:
+            for entry in entries_of(look, self._shown(look.agent), passed):
+                yield Record(KIND, entry.path, entry.title, entry.text, entry, entry.date)
+
+    def status(self, now: datetime) -> Mapping[str, Any]:
+        """Return sizes, ages, tokens and what the next prune would take, agent by agent."""
+        agents = self.look().at(now)
+        return {
+            "agents": [agent.json() for agent in agents],
+            "counts": {
+                "agents": len(agents),
+                "files": sum(len(agent.found.files) for agent in agents),
+                "next_prune": sum(len(agent.prune.deleted) for agent in agents),
+            },
+        }
+
+    def care(self) -> Iterable[tuple[str, str]]:
+        """Yield the locks whose process is gone: nobody will take them away, and memdeck does not by itself."""
+        for look in self.look().agents:
+            for holder in look.locks:
+                if holder.dead:
+                    words = f"the lock of {holder.path} of {look.agent.name} is stale: {holder.text()}"
+                    yield words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` takes it away"
+
+    # -- changing -----------------------------------------------------------------------------------------------
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
+        """Prune the registered agents of the workspace; an Aidefile that nobody registered deletes nothing.
+
+        What cannot be pruned is a warning: no file and no agent ends the pass.
+        """
+        import time
+
+        from memory.maintenance import Report
+
+        begun = time.perf_counter()
+        rules, warnings, change = [], [], None
+        for agent in self.agents():
+            if not agent.registered:
+                continue
+            pruned = self.prune(agent, now, actor=actor, dry_run=dry_run)
+            rules.append(_rule(pruned, self._shown(agent)))
+            change = next(iter(pruned.changes), change)
+            if pruned.error is not None:
+                warnings.append(f"{agent.name}: {pruned.error.message}")
+            warnings += [f"{agent.name}: {one.path}: {one.reason}" for one in pruned.errors]
+        took = round((time.perf_counter() - begun) * 1000, 1)
+        return Report(dry_run, now, tuple(rules), tuple(warnings), took, change=change)
+
+    def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
+        """Prune one agent; see `memory.typed.prune.prune`."""
+        from memory.typed.prune import prune
+
+        return prune(agent, self.store, now, actor=actor, dry_run=dry_run)
+
+    def move(self, agent: Agent, source: str, target: str, *, core: str | None, actor: str, now: datetime) -> Outcome:
+        """Promote (`core="add"`) or demote (`core="remove"`) a file, with `core_files` of the Aidefile, in one change.
+
+        Paths are relative to the agent's folder. Errors as `memory.typed.writes.move_file`.
+        """
+        from memory.typed.writes import move_file
+
+        store = self.store(agent)
+        operation = "typed promote" if core == "add" else "typed demote"
+        source, target = path_in(store, source), path_in(store, target)
+        return _outcome(move_file(store, source, target, operation, now=now, actor=actor, core=core))
+
+    def lock(self, agent: Agent, path: str, *, now: datetime, actor: str) -> Outcome:
+        """Lock a file, or unlock it where this process holds the lock; BusyError `typed.locked` for another's."""
+        from memory.typed.locks import holder_of, refuse_locked
+        from memory.typed.writes import lock_file, unlock_file
+
+        store = self.store(agent)
+        path = path_in(store, path)
+        if holder_of(store.root, path) is None:
+            lock_file(store, path, now=now)
+            return _outcome(_nothing("typed lock", f"locked {path}", actor, now))
+        refuse_locked(store.root, path)
+        unlock_file(store, path)
+        return _outcome(_nothing("typed unlock", f"unlocked {path}", actor, now))
+
+
+def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
+    from memory.maintenance import Gone, RuleReport, Stays
+
+    stays = (*pruned.skipped, *pruned.errors)
+    kept = pruned.kept + len(stays)
+    return RuleReport(
+        RULE,
+        shown.rstrip("/") or ".",
+        kept + len(pruned.deleted),
+        kept,
+        0,
+        len(pruned.deleted),
+        moves=tuple(Gone(None, file.path, "the change log") for file in pruned.deleted),
+        skipped=tuple(Stays(None, one.path, one.reason) for one in stays),
+        what=("memory file", "pruned"),
+    )
+
+
+def _outcome(change: Change) -> Outcome:
+    from memory.workspace import Outcome
+
+    return Outcome(change, change.summary)
+
+
+def _nothing(operation: str, summary: str, actor: str, now: datetime) -> Change:
+    """Return the record of something that is no change of memory."""
+    from memory.storage.changes import Change, new_id
+
+    return Change(new_id(now), now, actor, operation, summary, ())
+
+
+def _facts(look: TypedLook) -> object:
+    """Return what tells one look from another; errors are no values that compare."""
+    return [(one.agent, one.aidefile, one.found, one.locks, str(one.error or "")) for one in look.agents]

@@ -1,0 +1,191 @@
+"""The Aidefile of an agent: where its three types of memory are, and how much of them it wants to load.
+
+Only `[memory]` is read; the sections of other tools are accepted and kept. Paths are resolved with their links and
+must stay inside the agent's folder: an Aidefile that came with a clone must not make anybody delete files elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memory.errors import ConfigError, MemdeckError
+from memory.problems import Problem
+
+from .sizes import read_size
+from .toml_text import config_error, has, line_of, read_toml
+
+NAME = "Aidefile"
+SECTIONS = ("memory", "persona", "budget", "hooks", "skills", "trigger", "vault", "output", "workspace")
+"""The sections that an Aidefile may have."""
+PROCEDURAL, EPISODIC = "memory/procedural", "memory/episodic"
+"""Where those memories are when the Aidefile does not say."""
+_KEYS = ("compact_after", "core_files", "procedural_dir", "episodic_dir")
+
+
+@dataclass(frozen=True, slots=True)
+class Aidefile:
+    """What an Aidefile says about memory; paths are relative to the agent's folder, with `/`, as written.
+
+    `core` and the `_real` folders are the same with their links resolved, which is how files are compared and
+    opened. `compact_after` is in tokens, None where nothing is said.
+    """
+
+    compact_after: int | None
+    core_files: tuple[str, ...]
+    procedural_dir: str
+    episodic_dir: str
+    core: tuple[str, ...]
+    procedural_real: str
+    episodic_real: str
+    problems: tuple[Problem, ...] = ()
+
+    def is_core(self, path: str) -> bool:
+        """Tell whether a path (links resolved) is a core file, or lies in a folder that is listed as one."""
+        return path in self.core or any(path.startswith(core + "/") for core in self.core)
+
+
+def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
+    """Read an agent's Aidefile, given as its bytes; None, no file, gives the defaults.
+
+    Raises ConfigError `typed.toml`, `typed.section` (one that nobody knows), `typed.value` (a value of the wrong
+    form) and `typed.outside` (a path that leads out of the folder), each with `file` and `line`.
+    """
+    data = data or b""
+    values = read_toml(data, NAME)
+    for name, value in values.items():
+        if name not in SECTIONS and isinstance(value, Mapping | list):
+            raise config_error(
+                "typed.section",
+                f"[{name[:60]}] is no section of an Aidefile",
+                NAME,
+                line_of(data, name),
+                f"the sections are {', '.join(SECTIONS)}",
+            )
+    reader = _Reader(folder, data, values.get("memory", {}))
+    procedural = reader.folder("procedural_dir", PROCEDURAL)
+    episodic = reader.folder("episodic_dir", EPISODIC)
+    if procedural[1] == episodic[1]:
+        key = "episodic_dir" if has(values, ("memory", "episodic_dir")) else "procedural_dir"
+        raise reader.wrong(key, "procedural_dir and episodic_dir are one folder", "typed.value")
+    core = [reader.inside("core_files", path) for path in reader.paths("core_files")]
+    return Aidefile(
+        compact_after=reader.size("compact_after"),
+        core_files=tuple(path for path, _ in core),
+        procedural_dir=procedural[0],
+        episodic_dir=episodic[0],
+        core=tuple(real for _, real in core),
+        procedural_real=procedural[1],
+        episodic_real=episodic[1],
+        problems=_problems(data, values),
+    )
+
+
+def _problems(data: bytes, values: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Return what is unusual, without being wrong."""
+    found = []
+    for name, value in values.items():
+        if name not in SECTIONS and not isinstance(value, Mapping | list):
+            text = f"{name[:60]} stands outside of a section, and nobody reads it"
+            found.append(Problem("warning", NAME, line_of(data, name), "typed.key", text))
+    section = values.get("memory", {})
+    for name in section if isinstance(section, Mapping) else ():
+        if name not in _KEYS:
+            text = f"[memory] has no key {name[:60]}; it has {', '.join(_KEYS)}"
+            found.append(Problem("warning", NAME, line_of(data, "memory", name), "typed.key", text))
+    return tuple(found)
+
+
+class _Reader:
+    """Reads the values of `[memory]`, with the line of each that is wrong."""
+
+    def __init__(self, folder: Path, data: bytes, section: object) -> None:
+        self._data = data
+        self._top = os.path.realpath(folder)
+        if not isinstance(section, Mapping):
+            raise config_error("typed.value", "memory is no section", NAME, line_of(data, "memory"))
+        self._section: Mapping[str, Any] = section
+
+    def size(self, key: str) -> int | None:
+        if key not in self._section:
+            return None
+        try:
+            return read_size(self._section[key])
+        except ValueError:
+            message = f"{key} does not take {str(self._section[key])[:40]!r}"
+            hint = 'write a size such as "200k", "1m" or 200000'
+            raise self.wrong(key, message, "typed.value", hint) from None
+
+    def paths(self, key: str) -> list[str]:
+        value = self._section.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
+            raise self.wrong(key, f"{key} takes a list of paths", "typed.value")
+        return value
+
+    def folder(self, key: str, default: str) -> tuple[str, str]:
+        value = self._section.get(key, default)
+        if not isinstance(value, str):
+            raise self.wrong(key, f"{key} takes one path", "typed.value")
+        return self.inside(key, value)
+
+    def inside(self, key: str, path: str) -> tuple[str, str]:
+        """Return a path as it is written and as it is without links, both relative to the agent's folder."""
+        if not path.strip() or "\0" in path:
+            raise self.wrong(key, f"{key} has an empty path", "typed.value")
+        try:
+            real = inside(self._top, path)
+        except MemdeckError as error:
+            raise self.wrong(key, f"{key}: {error.message}", "typed.outside") from None
+        written = os.path.normpath(os.path.join(self._top, path))
+        return os.path.relpath(written, self._top), real
+
+    def wrong(self, key: str, message: str, code: str, hint: str = "") -> ConfigError:
+        return config_error(code, message, NAME, line_of(self._data, "memory", key), hint)
+
+
+def inside(top: str, path: str) -> str:
+    """Return a path with its links resolved, relative to the real folder `top`.
+
+    Raises MemdeckError `typed.outside` unless it leads to something strictly below that folder.
+    """
+    real = os.path.realpath(os.path.join(top, path))
+    if not real.startswith(top.rstrip("/") + "/"):
+        where = "the agent's folder itself" if real == top else "outside of the agent's folder"
+        raise MemdeckError("typed.outside", f"{path[:200]!r} is {where}", "name a path inside of it", path=path)
+    return real[len(top.rstrip("/")) + 1 :]
+
+
+def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
+    """Return an Aidefile whose `core_files` lists a path, or no longer does; comments and order stay.
+
+    Nothing changes where that is so already. ConfigError `typed.toml` for what is no TOML.
+    """
+    import tomlkit
+
+    read_toml(data, NAME)
+    text = data.decode()
+    bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    document = tomlkit.parse(text)
+    section: Any = document.get("memory")
+    listed = [] if section is None else section.get("core_files", [])
+    same = [index for index, one in enumerate(listed) if os.path.normpath(str(one)) == os.path.normpath(path)]
+    if bool(same) == add:
+        return data
+    if add:
+        if section is None:
+            section = tomlkit.table()
+            document["memory"] = section
+        if "core_files" not in section:
+            section["core_files"] = tomlkit.array()
+        section["core_files"].append(path)
+    else:
+        for index in reversed(same):
+            del section["core_files"][index]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    made = tomlkit.dumps(document)
+    if newline == "\r\n":
+        made = made.replace("\r\n", "\n").replace("\n", "\r\n")
+    return (bom + made).encode()

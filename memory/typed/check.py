@@ -1,0 +1,89 @@
+"""What is wrong with agents and their files, said with file and line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+
+from memory.errors import ConfigError, MemdeckError
+from memory.problems import Problem
+
+from .aidefile import NAME
+from .files import LOCK, MemoryFile
+from .reading import SEARCHED, read_text
+from .registry import REGISTRY, read_registry
+from .status import AgentLook
+
+
+def registry_problems(home: Path | None) -> tuple[Problem, ...]:
+    """Return what is wrong with the registry: what does not parse, and agents whose folder is not there."""
+    shown = f"~/{REGISTRY}"
+    try:
+        agents = read_registry(home)
+    except MemdeckError as error:
+        return (_problem(error, shown),)
+    return tuple(
+        Problem("warning", shown, 0, "typed.no_folder", f"the folder of {agent.name} is not there: {agent.folder}")
+        for agent in agents
+        if not agent.folder.is_dir()
+    )
+
+
+Known = MutableMapping[str, tuple[tuple[int, int], tuple[tuple[int, str], ...]]]
+"""By path what tells a file from what it was, and the lines (from 0) with secrets that were found in it."""
+
+
+def agent_problems(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
+    """Yield what is wrong with one agent; `shown` stands before the paths of its files.
+
+    `known` keeps what was found in each file, so that only those that changed are read again.
+    """
+    if look.error is not None:
+        yield _problem(look.error, shown + NAME)
+        return
+    assert look.aidefile is not None
+    for problem in look.aidefile.problems:
+        yield Problem(problem.level, shown + NAME, problem.line, problem.code, problem.message)
+    for path in look.found.missing:
+        yield Problem("warning", shown + NAME, 0, "typed.no_core_file", f"the core file {path} is not there")
+    for left in look.found.failed:
+        yield Problem("warning", shown + left.path, 0, "typed.unreadable", left.reason)
+    for holder in look.locks:
+        if holder.dead:
+            words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` takes it away"
+            yield Problem("warning", shown + holder.path + LOCK, 0, "typed.stale_lock", words)
+    yield from _secrets(look, shown, known)
+
+
+def _secrets(look: AgentLook, shown: str, known: Known) -> Iterator[Problem]:
+    """Yield the lines that hold a secret; scratch that the next days take away is looked at as well."""
+    for file in look.found.files:
+        if file.size > SEARCHED:
+            continue
+        path, stamp = shown + file.path, (file.mtime_ns, file.size)
+        found = known.get(path)
+        if found is None or found[0] != stamp:
+            found = known[path] = (stamp, _secrets_in(look, file))
+        for line, kind in found[1]:
+            yield Problem("warning", path, line + 1, "typed.secret", f"this looks like a secret: {kind}")
+
+
+def _secrets_in(look: AgentLook, file: MemoryFile) -> tuple[tuple[int, str], ...]:
+    from memory.secrets import secret_lines
+
+    text = read_text(look.agent.folder, file.path)
+    return () if text is None or "\0" in text else secret_lines(text)
+
+
+def _problem(error: MemdeckError, file: str) -> Problem:
+    line = error.details.get("line", 0) if isinstance(error, ConfigError) else 0
+    # The message names file and line itself, which the problem does in its own way.
+    message = error.message.partition(": ")[2] if isinstance(error, ConfigError) else error.message
+    return Problem("error", file, line, error.code, message or error.message)
+
+
+def shown_folder(folder: Path, root: Path) -> str:
+    """Return what stands before the paths of an agent's files as seen from a workspace, empty for itself."""
+    path = os.path.relpath(folder, os.path.realpath(root))
+    return "" if path == "." else f"{path}/"

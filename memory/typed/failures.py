@@ -1,0 +1,298 @@
+"""The failure log of an agent: notes that runs left, read back, counted, grouped, and made into a proposal."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from memory.document import Section, parse
+
+STATUSES = ("partial", "timeout")
+"""With which a run ends whose failure is noted."""
+FILE = "failures.md"
+SNIPPET = 200
+"""How many characters of a task a note keeps."""
+_LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_WORD = re.compile(r"[^\W_]{2,}")
+_SIMILAR = 0.5
+_COMPARED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One note; `at` is the time as it is written, `time` the same as aware UTC, None where it is none.
+
+    `tokens` is None where the note has no number. `line` counts from 0.
+    """
+
+    agent: str
+    file: str
+    line: int
+    at: str
+    time: datetime | None
+    issue: str
+    snippet: str
+    tokens: int | None
+    reason: str
+    source: str
+
+    @property
+    def week(self) -> str:
+        """The ISO week, such as `2026-W16`, or `unknown`."""
+        if self.time is None:
+            return "unknown"
+        year, week, _ = self.time.isocalendar()
+        return f"{year:04}-W{week:02}"
+
+    @property
+    def title(self) -> str:
+        """What the list and the search show."""
+        return f"{self.reason}: {self.snippet}"
+
+    def json(self) -> dict[str, Any]:
+        """Return the note as programs get it; `line` counts from 1."""
+        return {
+            "agent": self.agent,
+            "time": self.at,
+            "week": self.week,
+            "issue": self.issue,
+            "task": self.snippet,
+            "tokens": self.tokens,
+            "reason": self.reason,
+            "file": self.file,
+            "line": self.line + 1,
+        }
+
+
+def snippet_of(task: str) -> str:
+    """Return the first 200 characters of a task on one line."""
+    return _LINE_ENDS.sub(" ", task)[:SNIPPET]
+
+
+def note_of(status: str, task: str, tokens: int, issue: str, now: datetime) -> str:
+    """Return the block that a failed run leaves; its heading is `now` in UTC, in whole seconds."""
+    at = now.astimezone(UTC).replace(microsecond=0).isoformat()
+    issue = _LINE_ENDS.sub(" ", issue).strip() or "local"
+    return (
+        f"## {at}\n- **Issue**: {issue}\n- **Task snippet**: {snippet_of(task)}\n"
+        f"- **Tokens**: {tokens}\n- **Why it failed**: {status}\n"
+    )
+
+
+def with_note(existing: bytes, note: str) -> bytes:
+    """Return a failure log with one more note behind it; what is there stays as it is.
+
+    A code fence or HTML block that was left open would swallow the note, so it is closed first.
+    """
+    from memory.document.source import blank_end, ends_line, newline_of
+
+    from .merging import close_end
+
+    newline = newline_of(existing)
+    newline = "\r\n" if newline == "\r\n" else "\n"
+    text = note.replace("\n", newline).encode("utf-8", "surrogateescape")
+    data = close_end(existing, newline)
+    if not data:
+        return text
+    if not ends_line(data):
+        data += newline.encode()
+    return data + (b"" if blank_end(data) else newline.encode()) + text
+
+
+def read_failures(data: bytes, *, agent: str = "", file: str = FILE) -> tuple[Failure, ...]:
+    """Return the notes of a failure log in their order; sections that are no notes are left out."""
+    document = parse(data)
+    found = []
+    for index, section in enumerate(document.sections):
+        failure = _failure(section, agent, file, document.line_of(index))
+        if failure is not None:
+            found.append(failure)
+    return tuple(found)
+
+
+def _failure(section: Section, agent: str, file: str, line: int) -> Failure | None:
+    fields = {key.replace("*", "").strip().casefold(): value for key, value in _pairs(section.body)}
+    if section.level != 2 or "why it failed" not in fields:
+        return None
+    try:
+        time: datetime | None = datetime.fromisoformat(section.title.strip())
+    except ValueError:
+        time = None
+    if time is not None:
+        time = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    tokens = fields.get("tokens", "").replace(",", "").replace("_", "").strip()
+    return Failure(
+        agent=agent,
+        file=file,
+        line=line,
+        at=section.title,
+        time=time,
+        issue=fields.get("issue", "local"),
+        snippet=fields.get("task snippet", ""),
+        tokens=int(tokens) if tokens.isascii() and tokens.isdigit() and len(tokens) < 19 else None,
+        reason=fields["why it failed"] or "unknown",
+        source=section.raw.decode("utf-8", "surrogateescape"),
+    )
+
+
+def _pairs(body: str) -> Iterable[tuple[str, str]]:
+    for line in body.split("\n"):
+        found = re.match(r"\s*[-*+]\s+\*\*(.+?)\*\*\s*:(.*)|\s*[-*+]\s+([^:*]+?)\s*:(.*)", line.rstrip("\r"))
+        if found:
+            yield found[1] or found[3], (found[2] if found[1] else found[4]).strip()
+
+
+# -- looking at many --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Failures whose tasks read alike, newest first; `words` are those that most of them share."""
+
+    failures: tuple[Failure, ...]
+    words: tuple[str, ...]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many failed for which reason, the most frequent first."""
+        return dict(Counter(one.reason for one in self.failures).most_common())
+
+    def json(self) -> dict[str, Any]:
+        """Return the group as programs get it."""
+        newest = self.failures[0]
+        return {
+            "count": len(self.failures),
+            "task": newest.snippet,
+            "words": list(self.words),
+            "reasons": self.reasons,
+            "issues": sorted({one.issue for one in self.failures}),
+            "tokens": sum(one.tokens or 0 for one in self.failures),
+            "first": self.failures[-1].at,
+            "last": newest.at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Failures counted by reason, by issue and by week, and those with similar tasks together, largest group first."""
+
+    failures: tuple[Failure, ...]
+    by_reason: dict[str, int]
+    by_issue: dict[str, int]
+    by_week: dict[str, int]
+    groups: tuple[Group, ...]
+
+    def json(self) -> dict[str, Any]:
+        """Return the summary as programs get it."""
+        return {
+            "total": len(self.failures),
+            "tokens": sum(one.tokens or 0 for one in self.failures),
+            "by_reason": self.by_reason,
+            "by_issue": self.by_issue,
+            "by_week": self.by_week,
+            "groups": [group.json() for group in self.groups],
+        }
+
+
+def summarise(failures: Iterable[Failure]) -> Summary:
+    """Count failures and put similar ones together; weeks in their order, all else by how often it occurs."""
+    found = tuple(sorted(failures, key=_when, reverse=True))
+    weeks = Counter(one.week for one in found)
+    return Summary(
+        found,
+        dict(Counter(one.reason for one in found).most_common()),
+        dict(Counter(one.issue for one in found).most_common()),
+        {week: weeks[week] for week in sorted(weeks)},
+        grouped(found),
+    )
+
+
+def _when(failure: Failure) -> tuple[bool, datetime]:
+    return failure.time is not None, failure.time or datetime.min.replace(tzinfo=UTC)
+
+
+def grouped(failures: Sequence[Failure]) -> tuple[Group, ...]:
+    """Put failures together whose tasks share at least half of their words with the first of a group.
+
+    Each goes to the most similar of the groups that share a word with it; the largest groups come first, of equally
+    large ones that with the newest failure.
+    """
+    groups: list[list[Failure]] = []
+    words_of: list[frozenset[str]] = []
+    by_word: dict[str, list[int]] = {}
+    for failure in failures:
+        words = frozenset(_words(failure.snippet))
+        shared: Counter[int] = Counter()
+        for word in words:
+            # A word that most groups have tells none of them apart.
+            if len(by_word.get(word, ())) <= _COMPARED:
+                shared.update(by_word.get(word, ()))
+        scored = ((count / len(words | words_of[index]), -index) for index, count in shared.items())
+        best, index = max(scored, default=(0.0, 0))
+        if best >= _SIMILAR:
+            groups[-index].append(failure)
+            continue
+        for word in words:
+            by_word.setdefault(word, []).append(len(groups))
+        groups.append([failure])
+        words_of.append(words)
+    made = [Group(tuple(members), _shared_words(members)) for members in groups]
+    return tuple(sorted(made, key=lambda group: -len(group.failures)))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _shared_words(members: Sequence[Failure]) -> tuple[str, ...]:
+    """Return the words that more than half of the tasks have, in the order of the first."""
+    counts = Counter(word for one in members for word in set(_words(one.snippet)))
+    usual = [word for word in dict.fromkeys(_words(members[0].snippet)) if counts[word] * 2 > len(members)]
+    return tuple(usual[:12])
+
+
+# -- a proposal -------------------------------------------------------------------------------------------------
+
+LESSONS = "lessons.md"
+"""The procedural note that a distillation proposes to write to."""
+LEAST = 2
+"""From how many similar failures on there is something to be learned."""
+
+
+def lesson_title(group: Group) -> str:
+    """Return the heading of a lesson: words of the task, on one line."""
+    text = " ".join(group.words) or group.failures[0].snippet or "failures without a task"
+    return text[:80].strip().strip("#").strip()
+
+
+def propose(summary: Summary, *, least: int = LEAST) -> str:
+    """Return a procedural note about what failed repeatedly, empty where nothing did.
+
+    One `##` block per group: how often, why, when, at which cost, the newest tasks, and a line for a person to fill
+    in. Merged with `section_replace`, a later proposal replaces the blocks that are about the same.
+    """
+    parts = []
+    titles: set[str] = set()
+    for group in summary.groups:
+        title = lesson_title(group)
+        if len(group.failures) < least or title in titles:
+            continue
+        titles.add(title)
+        reasons = ", ".join(f"{reason} {count}×" for reason, count in group.reasons.items())
+        newest, oldest = group.failures[0], group.failures[-1]
+        tasks = list(dict.fromkeys(one.snippet for one in group.failures))[:3]
+        known = [one.tokens for one in group.failures if one.tokens is not None]
+        cost = f"- **Tokens**: {sum(known)} in total, {max(known)} at most\n" if known else ""
+        parts.append(
+            f"## {title}\n- **Failed**: {len(group.failures)}× ({reasons})\n"
+            + f"- **Between**: {oldest.at} and {newest.at}\n"
+            + f"- **Issues**: {', '.join(sorted({one.issue for one in group.failures}))}\n"
+            + cost
+            + "".join(f"- **Task**: {task}\n" for task in tasks)
+            + "- **Next time**: split the task, or give it more time; say here what helped\n"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,198 @@
+"""The memory files of one agent as they are now: which, of what type, how large, how old; nothing is opened."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal, get_args
+
+from .aidefile import NAME, Aidefile, read_aidefile
+from .sizes import span_ns, tokens_of
+
+Type = Literal["core", "procedural", "episodic"]
+TYPES: tuple[Type, ...] = get_args(Type)
+MAX_AGE: Mapping[Type, timedelta] = {"procedural": timedelta(days=90), "episodic": timedelta(days=7)}
+"""How old files of a type may become; core files may become as old as they like."""
+LOCK = ".lock"
+"""The ending of the sentinel that stands beside a locked file."""
+PRIVATE = ".memdeck"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """One file: its path from the agent's folder on (links of folders resolved), type, bytes and last change.
+
+    `locked` tells that its `.lock` stands beside it.
+    """
+
+    path: str
+    type: Type
+    size: int
+    mtime_ns: int
+    locked: bool = False
+
+    @property
+    def name(self) -> str:
+        """The path below the folder of its type, which is what tells it from its neighbours."""
+        return self.path.rpartition("/")[2]
+
+    def age_ns(self, now_ns: int) -> int:
+        """Return how long ago it was changed; less than nothing for a time to come."""
+        return now_ns - self.mtime_ns
+
+    def too_old(self, now_ns: int) -> bool:
+        """Tell whether a prune takes it: strictly older than its type may become."""
+        limit = MAX_AGE.get(self.type)
+        return limit is not None and self.age_ns(now_ns) > span_ns(limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Something that is no memory file, or cannot be looked at, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFiles:
+    """All memory files of an agent by type and path; what was passed over, and what failed.
+
+    `sentinels` are the `.lock` files, `missing` the core files that are listed and not there.
+    """
+
+    files: tuple[MemoryFile, ...]
+    passed: tuple[Left, ...] = ()
+    failed: tuple[Left, ...] = ()
+    sentinels: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def of(self, kind: Type) -> tuple[MemoryFile, ...]:
+        """Return the files of one type."""
+        return tuple(file for file in self.files if file.type == kind)
+
+    def size(self, kind: Type | None = None) -> int:
+        """Return the bytes of one type, or of all."""
+        return sum(file.size for file in self.files if kind in (None, file.type))
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens all of it is."""
+        return tokens_of(self.size())
+
+
+@dataclass(slots=True)
+class _Found:
+    files: dict[str, MemoryFile] = field(default_factory=dict)
+    passed: list[Left] = field(default_factory=list)
+    failed: list[Left] = field(default_factory=list)
+    sentinels: list[str] = field(default_factory=list)
+
+
+def aidefile_of(folder: Path) -> Aidefile:
+    """Return what the Aidefile of a folder says, the defaults where there is none.
+
+    Errors as `read_aidefile`; RefusedError `file.*` for one that must not be read, such as a link that leads out.
+    """
+    from memory.storage import beneath
+
+    return read_aidefile(folder, beneath.read(NAME, folder).base)
+
+
+def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
+    """Return the memory files of an agent; links are not followed, and what fails is told and passed over.
+
+    A file that lies in both folders, for one may lie in the other, is of the inner one's type.
+    """
+    top = os.path.realpath(folder)
+    found = _Found()
+    kinds: dict[str, Type] = {aidefile.procedural_real: "procedural", aidefile.episodic_real: "episodic"}
+    # The inner folder comes first, and its files are not taken a second time.
+    for path in sorted(kinds, key=len, reverse=True):
+        _walk(top, path, kinds[path], kinds, aidefile, found)
+    missing = _core(top, aidefile, found)
+    order = {kind: place for place, kind in enumerate(TYPES)}
+    files = sorted(found.files.values(), key=lambda file: (order[file.type], file.path))
+    return AgentFiles(tuple(files), tuple(found.passed), tuple(found.failed), tuple(found.sentinels), missing)
+
+
+def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile: Aidefile, found: _Found) -> None:
+    pending = [start]
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(os.path.join(top, folder)) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue  # the folder of a type is made by its first file, and any other may go at any time
+        except OSError as error:
+            found.failed.append(Left(folder, f"the folder cannot be read: {error.strerror or error}"))
+            continue
+        names = {entry.name for entry in listed}
+        for entry in listed:
+            path = f"{folder}/{entry.name}"
+            try:
+                _take(entry, path, kind, names, aidefile, found)
+                if entry.is_dir(follow_symlinks=False) and path not in kinds and entry.name != PRIVATE:
+                    pending.append(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                found.failed.append(Left(path, error.strerror or str(error)))
+
+
+def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidefile: Aidefile, found: _Found) -> None:
+    """Take in one entry of a folder, unless it is a folder."""
+    if entry.is_dir(follow_symlinks=False):
+        return
+    if entry.is_symlink():
+        found.passed.append(Left(path, "a link is not followed"))
+    elif not entry.is_file(follow_symlinks=False):
+        from memory.storage.faults import kind_of
+
+        mode = entry.stat(follow_symlinks=False).st_mode
+        found.passed.append(Left(path, f"it is {kind_of(mode)}, not a regular file"))
+    elif entry.name.endswith(LOCK):
+        found.sentinels.append(path)
+    else:
+        status = entry.stat(follow_symlinks=False)
+        if aidefile.is_core(path):
+            kind = "core"
+        found.files[path] = MemoryFile(path, kind, status.st_size, status.st_mtime_ns, entry.name + LOCK in names)
+
+
+def _core(top: str, aidefile: Aidefile, found: _Found) -> tuple[str, ...]:
+    """Take in the core files; return those that are listed and not there."""
+    missing = []
+    for written, real in zip(aidefile.core_files, aidefile.core, strict=True):
+        try:
+            status = os.lstat(os.path.join(top, real))
+        except OSError:
+            missing.append(written)
+            continue
+        for path, one in _files_at(top, real, status):
+            if path not in found.files and not path.endswith(LOCK):
+                locked = os.path.lexists(os.path.join(top, path + LOCK))
+                found.files[path] = MemoryFile(path, "core", one.st_size, one.st_mtime_ns, locked)
+    return tuple(missing)
+
+
+def _files_at(top: str, path: str, status: os.stat_result) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield a regular file, or those of a folder that is listed as a whole."""
+    if st.S_ISREG(status.st_mode):
+        yield path, status
+    elif st.S_ISDIR(status.st_mode):
+        for folder, folders, names in os.walk(os.path.join(top, path)):
+            folders[:] = sorted(name for name in folders if name != PRIVATE)
+            for name in sorted(names):
+                place = os.path.join(folder, name)
+                try:
+                    one = os.lstat(place)
+                except OSError:
+                    continue
+                if st.S_ISREG(one.st_mode):
+                    yield os.path.relpath(place, top), one

@@ -1,0 +1,111 @@
+"""Locks that programs agree on: a sentinel `<path>.lock` beside a file, made by whoever is first.
+
+Cooperative only: who does not look for the sentinel is not stopped by it. memdeck looks before it writes. What stands
+in it is for people; whether it stands there is what counts.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory.errors import BusyError
+from memory.safetext import visible
+
+from .files import LOCK
+
+_SHOWN = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock, as far as its sentinel says: process, host, and time as it is written."""
+
+    path: str
+    pid: int | None
+    host: str
+    time: str
+
+    @property
+    def dead(self) -> bool:
+        """Whether the process was one of this machine and is there no more: nobody will take the lock away."""
+        return self.pid is not None and self.host == host_name() and not is_alive(self.pid)
+
+    def text(self) -> str:
+        """Say who it is, for people."""
+        if self.pid is None:
+            return "an unknown program"
+        where = f" on {self.host}" if self.host != host_name() else ""
+        since = f" since {self.time}" if self.time else ""
+        return visible(f"process {self.pid}{where}{since}{', which is gone' if self.dead else ''}")
+
+    def json(self) -> dict[str, Any]:
+        """Return the lock as programs get it."""
+        return {"path": self.path, "pid": self.pid, "host": self.host, "time": self.time, "stale": self.dead}
+
+
+def host_name() -> str:
+    """Return the name of this machine, as it stands in sentinels."""
+    return os.uname().nodename
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether there is a process of a number on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def sentinel_text(now: datetime, pid: int) -> bytes:
+    """Return what stands in a sentinel: `pid host time`."""
+    time = now.astimezone(UTC).replace(microsecond=0).isoformat()
+    return f"{pid} {host_name()} {time}\n".encode()
+
+
+def holder_of(folder: Path | str, path: str) -> Holder | None:
+    """Return who holds the lock of a file (`path` from the folder on), None where nobody does.
+
+    A link or anything else under the sentinel's name counts as a lock, and is not read.
+    """
+    place = os.path.join(folder, path + LOCK)
+    if not os.path.lexists(place):
+        return None
+    try:
+        fd = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return Holder(path, None, "", "")
+    try:
+        words = os.read(fd, _SHOWN).decode("utf-8", "replace").split()
+    except OSError:
+        words = []
+    finally:
+        os.close(fd)
+    number = words[0] if words else ""
+    pid = int(number) if number.isascii() and number.isdigit() and 0 < int(number[:19]) < 1 << 31 else None
+    return Holder(path, pid, words[1] if len(words) > 1 else "", words[2] if len(words) > 2 else "")
+
+
+def refuse_locked(folder: Path | str, path: str, owner: int | None = None) -> None:
+    """Raise BusyError `typed.locked` where somebody else holds the lock of a file.
+
+    `owner` is the process in whose name a change is made (default: this one); its own lock is not in its way.
+    """
+    holder = holder_of(folder, path)
+    if holder is None:
+        return
+    if holder.pid == (os.getpid() if owner is None else owner) and holder.host == host_name():
+        return
+    raise held(holder)
+
+
+def held(holder: Holder) -> BusyError:
+    """Return the error for a lock that somebody else holds."""
+    hint = "unlock it if that is so" if holder.dead else "wait until it is unlocked"
+    return BusyError("typed.locked", f"{visible(holder.path)} is locked by {holder.text()}", hint, **holder.json())

@@ -1,0 +1,108 @@
+"""Reading agents' files for people and for search: a preview, the records in them, the failures they noted."""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory.document import parse
+from memory.document.source import decode
+from memory.errors import MemdeckError
+
+from .failures import FILE, Failure, read_failures
+from .files import MemoryFile
+from .status import AgentLook
+
+SEARCHED = 4_000_000
+"""The largest file, in bytes, that is searched and checked."""
+_PREVIEW = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class TypedEntry:
+    """One piece of an agent's file that can be found: a `##` block, or a whole file. `line` counts from 0."""
+
+    agent: str
+    path: str
+    title: str
+    text: str
+    line: int
+    date: str
+    ref: str | None = None
+
+
+def read_text(folder: Path, path: str, limit: int = SEARCHED) -> str | None:
+    """Return at most `limit` bytes of an agent's file as text; None for a link, a pipe and what cannot be read."""
+    try:
+        fd = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not st.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        with open(fd, "rb", closefd=False) as file:
+            return decode(file.read(limit))
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def preview(folder: Path, file: MemoryFile) -> str:
+    """Return the beginning of a file for showing; what is no text is said to be none."""
+    text = read_text(folder, file.path, _PREVIEW)
+    if text is None:
+        return "(this file cannot be read)"
+    if "\0" in text:
+        return "(this file is no text)"
+    return text if file.size <= _PREVIEW else f"{text}\n…"
+
+
+def entries_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]) -> Iterator[TypedEntry]:
+    """Yield what can be found in an agent's files; `shown` stands before their paths.
+
+    `passed` is called with the path and the reason of each file that is left out: too large, or unreadable.
+    """
+    for file in look.found.files:
+        path = shown + file.path
+        if file.size > SEARCHED:
+            passed(path, f"it is larger than {SEARCHED // 1_000_000} MB")
+            continue
+        text = read_text(look.agent.folder, file.path)
+        if text is None:
+            passed(path, "it cannot be read")
+            continue
+        if "\0" in text:
+            continue
+        date = datetime.fromtimestamp(file.mtime_ns // 1_000_000_000, UTC).date().isoformat()
+        yield from _pieces(look.agent.name, path, file.name, text, date)
+
+
+def _pieces(agent: str, path: str, name: str, text: str, date: str) -> Iterator[TypedEntry]:
+    if not name.endswith(".md"):
+        yield TypedEntry(agent, path, name, text, 0, date)
+        return
+    document = parse(text.encode("utf-8", "surrogateescape"))
+    head = decode(document.head.raw)
+    if head.strip() or not document.sections:
+        yield TypedEntry(agent, path, name, document.front + head, 0, date)
+    for index, section in enumerate(document.sections):
+        yield TypedEntry(agent, path, section.title or name, decode(section.raw), document.line_of(index), date)
+
+
+def failures_of(look: AgentLook) -> tuple[Failure, ...]:
+    """Return the failures that an agent's log holds, oldest first as they stand there."""
+    if look.aidefile is None:
+        return ()
+    from memory.storage import beneath
+
+    path = f"{look.aidefile.procedural_real}/{FILE}"
+    try:
+        data = beneath.read(path, look.agent.folder).data
+    except MemdeckError:
+        return ()
+    return read_failures(data, agent=look.agent.name, file=path)

@@ -1,0 +1,124 @@
+"""The registry of agents: `~/.aide/config.toml` with `[[agents]]`, each a name and a folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.errors import ConfigError, NotFoundError, RefusedError
+from memory.registry import workspace_of
+
+from .aidefile import NAME
+from .toml_text import config_error, line_of, read_toml
+
+REGISTRY = ".aide/config.toml"
+"""The registry, relative to the home folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent: its name, and its folder with links resolved.
+
+    `registered` is False for one that was named by its path only.
+    """
+
+    name: str
+    folder: Path
+    registered: bool = True
+
+
+def read_registry(home: Path | None) -> tuple[Agent, ...]:
+    """Return the agents of a home folder in their order; none where there is no registry.
+
+    A relative path is taken from the registry's folder, `~` is `home`. Raises ConfigError `typed.toml`,
+    `typed.registry` (an agent without a name or path, a name that is taken) with `file` and `line`, RefusedError
+    `file.unreadable`. Without a home there are none.
+    """
+    if home is None:
+        return ()
+    place = home / REGISTRY
+    shown = f"~/{REGISTRY}"
+    try:
+        data = place.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        words = error.strerror or str(error)
+        raise RefusedError("file.unreadable", f"{shown} cannot be read ({words})", "check its permissions") from None
+    values = read_toml(data, shown)
+    listed = values.get("agents", [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        line = line_of(data, "agents")
+        raise config_error("typed.registry", "agents is no list of sections", shown, line, "write [[agents]]")
+    agents: list[Agent] = []
+    for number, one in enumerate(listed):
+        name, path = one.get("name"), one.get("path")
+        if not isinstance(name, str) or not name.strip():
+            raise _wrong(data, number, "name", "an agent needs a name", shown)
+        if not isinstance(path, str) or not path.strip() or "\0" in path:
+            raise _wrong(data, number, "path", f"the agent {name[:60]!r} needs a path", shown)
+        if any(agent.name == name for agent in agents):
+            raise _wrong(data, number, "name", f"two agents are called {name[:60]!r}", shown)
+        agents.append(Agent(name, _folder(path, home, place.parent)))
+    return tuple(agents)
+
+
+def _wrong(data: bytes, number: int, key: str, message: str, shown: str) -> ConfigError:
+    line = line_of(data, "agents", number, key)
+    if line == 1:
+        line = line_of(data, "agents", number)
+    return config_error("typed.registry", message, shown, line)
+
+
+def _folder(path: str, home: Path, beside: Path) -> Path:
+    if path == "~" or path.startswith("~/"):
+        path = os.path.join(home, path[2:])
+    return Path(os.path.realpath(os.path.join(beside, path)))
+
+
+def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None = None) -> Agent:
+    """Return the agent of a name, or of the path of a folder that holds an Aidefile.
+
+    Names come first. NotFoundError `typed.no_agent`; errors as `read_registry`.
+    """
+    known = read_registry(home) if agents is None else agents
+    for agent in known:
+        if agent.name == named:
+            return agent
+    folder = Path(os.path.realpath(named)) if named and "\0" not in named else None
+    if folder is not None:
+        for agent in known:
+            if agent.folder == folder:
+                return agent
+        if (folder / NAME).is_file():
+            return Agent(folder.name, folder, registered=False)
+    names = ", ".join(agent.name for agent in known)
+    raise NotFoundError(
+        "typed.no_agent",
+        f"no agent is called {named[:80]!r}, and no folder of that path holds an {NAME}",
+        f"the agents are {names}" if names else f"list it under [[agents]] in ~/{REGISTRY}",
+        agent=named,
+        agents=[agent.name for agent in known],
+    )
+
+
+def agents_of(root: Path, home: Path | None) -> tuple[Agent, ...]:
+    """Return the agents of a workspace: the registered ones that lie in it and in no workspace within it.
+
+    The workspace itself is one, too, if it holds an Aidefile, registered or not. Errors as `read_registry`.
+    """
+    top = os.path.realpath(root)
+    found = tuple(
+        agent
+        for agent in read_registry(home)
+        if is_inside(str(agent.folder), top) and workspace_of(str(agent.folder)) in (top, None)
+    )
+    if os.path.isfile(os.path.join(top, NAME)) and all(str(agent.folder) != top for agent in found):
+        found = (Agent(os.path.basename(top), Path(top), registered=False), *found)
+    return found
+
+
+def is_inside(path: str, top: str) -> bool:
+    """Tell whether a real path is a folder or lies in it."""
+    return path == top or path.startswith(top.rstrip("/") + "/")

@@ -1,0 +1,86 @@
+"""Sizes, ages and tokens as people write and read them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+_SIZE = re.compile(r"([0-9][0-9_]*)\s*([km]?)", re.IGNORECASE | re.ASCII)
+_AGE = re.compile(r"([0-9]+)\s*(s|m|h|d|w)?", re.IGNORECASE | re.ASCII)
+_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_MOST_SECONDS = 1000 * 366 * 86400
+BYTES_PER_TOKEN = 4
+
+
+def read_size(value: object) -> int:
+    """Return a number of tokens written as `200k`, `1m` or a plain number, in any case; ValueError for others.
+
+    `k` is a thousand, `m` a million. Nothing, none and less are no sizes.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())) and len(value) <= 20:
+        number = int(found[1].replace("_", "")) * _FACTORS[found[2].lower()]
+    else:
+        raise ValueError(f"{value!r} is no size")
+    if number <= 0:
+        raise ValueError(f"{value!r} is no size")
+    return number
+
+
+def read_age(value: object) -> timedelta:
+    """Return an age written as `7d`, `12h`, `30m`, `45s`, `2w`, or as a number of seconds; ValueError for others."""
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+        if seconds < 0:
+            raise ValueError(f"{value!r} is no age")
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = float(value)
+    elif isinstance(value, str) and len(value) <= 20 and (found := _AGE.fullmatch(value.strip())):
+        seconds = int(found[1]) * _SECONDS[(found[2] or "s").lower()]
+    else:
+        raise ValueError(f"{value!r} is no age")
+    if not 0 <= seconds <= _MOST_SECONDS:
+        raise ValueError(f"{value!r} is no age")
+    return timedelta(seconds=seconds)
+
+
+def nanoseconds(now: datetime) -> int:
+    """Return an aware time as nanoseconds since 1970, exactly: comparisons at a boundary must not be rounded."""
+    from datetime import UTC
+
+    since = now - datetime(1970, 1, 1, tzinfo=UTC)
+    return ((since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds) * 1000
+
+
+def span_ns(span: timedelta) -> int:
+    """Return a span of time in nanoseconds, exactly."""
+    return ((span.days * 86400 + span.seconds) * 1_000_000 + span.microseconds) * 1000
+
+
+def tokens_of(size: int) -> int:
+    """Return about how many tokens so many bytes are, rounded up."""
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def bytes_text(size: int) -> str:
+    """Return a size for people: `812 B`, `4.0 KB`, `1.2 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    for unit in ("KB", "MB", "GB"):
+        amount = size / 1000
+        if amount < 999.95 or unit == "GB":
+            return f"{amount:,.1f} {unit}"
+        size //= 1000
+    raise AssertionError("the last unit returns")
+
+
+def age_text(seconds: float) -> str:
+    """Return an age for people: `3 d`, `5 h`, `12 min`, `now`."""
+    if seconds >= 86400:
+        return f"{int(seconds // 86400)} d"
+    if seconds >= 3600:
+        return f"{int(seconds // 3600)} h"
+    return f"{int(seconds // 60)} min" if seconds >= 60 else "now"

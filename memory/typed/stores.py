@@ -1,0 +1,52 @@
+"""The store of an agent's files: rooted in its folder, with the change log of the workspace that it lies in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from memory.errors import MemdeckError
+from memory.registry import workspace_of
+from memory.storage import State, Store
+from memory.storage.records import PlainReading
+
+from .files import LOCK, PRIVATE
+
+
+class TypedReading(PlainReading):
+    """Reads an agent's files for the history: Markdown by sections, any other file as bytes."""
+
+    def knows(self, path: str) -> bool:
+        """Take any file of the agent but sentinels and memdeck's own."""
+        return not path.endswith(LOCK) and PRIVATE not in path.split("/")
+
+
+def store_of(folder: Path, state_home: Path | None) -> Store:
+    """Return the store of an agent, wherever the caller stands: its lock and its history are always the same ones.
+
+    They are those of the workspace that the folder lies in, or of the folder itself. Without `state_home` nothing is
+    remembered, so that nothing can be undone after the process ends.
+    """
+    real = os.path.realpath(folder)
+    root = Path(workspace_of(real) or real)
+    state = None if state_home is None else State(state_home, root)
+    return Store(Path(real), state=state, workspace=root, reading=TypedReading())
+
+
+def path_in(store: Store, path: str | os.PathLike[str]) -> str:
+    """Return a path of an agent's file relative to its folder, links of folders resolved.
+
+    `path` is absolute, or relative to the agent's folder. Raises MemdeckError `typed.outside`.
+    """
+    top = os.path.realpath(store.root)
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise MemdeckError("typed.outside", "an empty path names no file", "name a file of the agent")
+    place = os.path.join(top, text)
+    folder, name = os.path.split(os.path.normpath(place))
+    real = os.path.join(os.path.realpath(folder), name)
+    if not real.startswith(top.rstrip("/") + "/"):
+        raise MemdeckError(
+            "typed.outside", f"{text[:200]!r} is outside of the agent's folder", "name a file of the agent", path=text
+        )
+    return real[len(top.rstrip("/")) + 1 :]

@@ -1,0 +1,238 @@
+"""The changes of an agent's files, each one transaction of its store: merge, move, expire, note a failure, lock.
+
+Paths are relative to the agent's folder. A lock that somebody else holds on a file is honoured: BusyError
+`typed.locked`, unless `ignore_lock`. `owner` is the process in whose name it happens (default: this one).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.storage import Change, Store
+from memory.storage.transaction import Transaction
+
+from .aidefile import NAME, with_core_file
+from .files import LOCK
+from .locks import Holder, held, holder_of, refuse_locked, sentinel_text
+from .merging import merged
+from .sizes import nanoseconds, span_ns
+
+T = TypeVar("T")
+_TRIES = 12
+
+
+def again(attempt: Callable[[], T]) -> T:
+    """Return what an attempt returns; it is made again while other programs write in that very moment."""
+    for left in range(_TRIES - 1, -1, -1):
+        try:
+            return attempt()
+        except ConflictError as error:
+            if not (left and error.details.get("crossed")):
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def merge_file(
+    store: Store,
+    path: str,
+    content: str,
+    dedupe: str,
+    *,
+    now: datetime,
+    actor: str,
+    owner: int | None = None,
+    ignore_lock: bool = False,
+) -> Change:
+    """Merge content into a file, which is made with its folders where it is missing; see `merging.merged`."""
+
+    def build(data: bytes) -> bytes:
+        return merged(data, content, dedupe)
+
+    words = f"merged into {path} ({dedupe})"
+    return rewrite(store, path, build, "typed merge", words, now=now, actor=actor, owner=owner, ignore_lock=ignore_lock)
+
+
+def rewrite(
+    store: Store,
+    path: str,
+    build: Callable[[bytes], bytes],
+    operation: str,
+    summary: str,
+    *,
+    now: datetime,
+    actor: str,
+    owner: int | None = None,
+    ignore_lock: bool = False,
+) -> Change:
+    """Give a file the bytes that `build` makes of those it has (none: no file); nothing is made of nothing."""
+
+    def attempt() -> Change:
+        with store.transaction(operation, actor=actor, now=now) as transaction:
+            if not ignore_lock:
+                refuse_locked(store.root, path, owner)
+            stored = transaction.read(path)
+            data = build(stored.data)
+            if data != stored.data:
+                transaction.write(path, data, base=stored.base)
+            return transaction.commit(summary)
+
+    return again(attempt)
+
+
+def move_file(
+    store: Store,
+    source: str,
+    target: str,
+    operation: str,
+    *,
+    now: datetime,
+    actor: str,
+    force: bool = False,
+    core: str | None = None,
+    owner: int | None = None,
+    ignore_lock: bool = False,
+) -> Change:
+    """Move a file to another name in one transaction, with its mode and its time; folders are made.
+
+    `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to take the source
+    from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a target that is
+    there, unless `force`; UsageError `typed.same` for the same path twice.
+    """
+    if source == target:
+        raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
+    if NAME in (source, target):
+        raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
+
+    def attempt() -> Change:
+        with store.transaction(operation, actor=actor, now=now) as transaction:
+            if not ignore_lock:
+                refuse_locked(store.root, source, owner)
+                refuse_locked(store.root, target, owner)
+            base = _present(transaction, source)
+            over = transaction.read(target).base
+            if over is not None and not force:
+                raise RefusedError("typed.exists", f"{target} is there already", "force it, or name another path")
+            transaction.move(source, target, base=base, over=over)
+            if core is not None:
+                _list(transaction, source, target, core)
+            return transaction.commit(f"moved {source} to {target}")
+
+    return again(attempt)
+
+
+def _present(transaction: Transaction, path: str) -> bytes:
+    base = transaction.read(path).base
+    if base is None:
+        raise NotFoundError("typed.no_file", f"there is no file {path}", "name one that is there", path=path)
+    return base
+
+
+def _list(transaction: Transaction, source: str, target: str, core: str) -> None:
+    """Change `core_files` of the Aidefile, which is made where it is missing and a file joins."""
+    stored = transaction.read(NAME)
+    data = stored.data
+    changed = with_core_file(data, source, add=False) if data else data
+    if core == "add":
+        changed = with_core_file(changed, target, add=True)
+    if changed != data:
+        transaction.write(NAME, changed, base=stored.base)
+
+
+def expire_file(
+    store: Store,
+    path: str,
+    max_age: timedelta,
+    *,
+    now: datetime,
+    actor: str,
+    owner: int | None = None,
+    ignore_lock: bool = False,
+) -> bool:
+    """Delete a file that is strictly older than `max_age`, and return whether it was; its bytes stay restorable.
+
+    A missing file is no error and False; a folder is RefusedError `file.not_regular`.
+    """
+    limit = nanoseconds(now) - span_ns(max_age)
+
+    def attempt() -> bool:
+        if not os.path.lexists(store.root / path):
+            return False
+        with store.transaction("typed expire", actor=actor, now=now) as transaction:
+            stored = transaction.read(path)
+            if stored.base is None or stored.version.mtime_ns >= limit:
+                return False
+            if not ignore_lock:
+                refuse_locked(store.root, path, owner)
+            transaction.remove(path, base=stored.base)
+            transaction.commit(f"expired {path}")
+            return True
+
+    return again(attempt)
+
+
+def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
+    """Make the sentinel of a file, which need not be there; BusyError `typed.locked` says who was first.
+
+    The sentinel is made in one step that only one caller can win, and is no change of memory: no history has it.
+    """
+    from memory.storage import faults, fsio
+
+    if path.endswith(LOCK):
+        raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
+    *parents, name = store.shown(path).split("/")
+    store.check_path(path)
+    pid = os.getpid() if owner is None else owner
+    try:
+        folder = fsio.open_folder(parents, store.workspace, made=[])
+        try:
+            fsio.create(name + LOCK, folder, sentinel_text(now, pid))
+        except FileExistsError:
+            raise held(holder_of(store.root, path) or Holder(path, None, "", "")) from None
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise faults.writing(error, store.shown(path) + LOCK) from error
+    return holder_of(store.root, path) or Holder(path, pid, "", "")
+
+
+def unlock_file(store: Store, path: str) -> bool:
+    """Take the sentinel of a file away, whoever made it; return whether there was one. Twice is fine."""
+    from memory.storage import faults, fsio
+
+    if not os.path.lexists(store.root / (path + LOCK)):
+        return False
+    *parents, name = store.shown(path).split("/")
+    store.check_path(path)
+    try:
+        folder = fsio.open_folder(parents, store.workspace)
+        try:
+            fsio.remove(name + LOCK, folder)
+        finally:
+            os.close(folder)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise faults.writing(error, store.shown(path) + LOCK) from error
+    return True
+
+
+def note_failure(
+    store: Store,
+    path: str,
+    note: str,
+    *,
+    now: datetime,
+    actor: str,
+    owner: int | None = None,
+) -> Change:
+    """Append a note to a failure log, which is made where it is missing."""
+    from .failures import with_note
+
+    def build(data: bytes) -> bytes:
+        return with_note(data, note)
+
+    return rewrite(store, path, build, "typed fail", f"noted a failure in {path}", now=now, actor=actor, owner=owner)

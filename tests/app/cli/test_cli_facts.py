@@ -1,0 +1,209 @@
+"""The verbs on facts: the objects for programs, the words for people, and what a prompt hook gets."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.cli.conftest import HOSTILE, HOUSE, Answer
+
+Memdeck = Callable[..., Answer]
+SECRET = "password: " + "hunter2"
+TS = "2024-01-15T12:00:00Z"
+
+
+def facts(memdeck: Memdeck, *arguments: str) -> Answer:
+    """Run a verb on facts with JSON as its answer."""
+    return memdeck("facts", *arguments, "-o", "json")
+
+
+def test_store_prints_exactly_its_object(memdeck: Memdeck, shop: Path) -> None:
+    """An id, or the reason why not with exit code 1; stderr stays silent."""
+    answer = facts(memdeck, "store", "Deploy target is us-east-1", "--tag", "infra", "--tag", "deploy")
+    assert (answer.code, answer.data, answer.err) == (0, {"ok": True, "id": "m-1"}, "")
+    answer = facts(memdeck, "store", SECRET)
+    refused = {"ok": False, "error": "text appears to contain a secret — not stored"}
+    assert (answer.code, answer.data, answer.err) == (1, refused, "")
+    line = '{"id":"m-1","scope":"workspace","text":"Deploy target is us-east-1","tags":["infra","deploy"],"ts":"%s"}\n'
+    assert (shop / ".aegis/memory/memories.jsonl").read_text() == line % TS
+
+
+def test_delete_prints_exactly_its_object(memdeck: Memdeck) -> None:
+    """ok, or that there is no such memory with exit code 1."""
+    facts(memdeck, "store", "one")
+    assert facts(memdeck, "delete", "m-1").data == {"ok": True}
+    answer = facts(memdeck, "delete", "m-1")
+    assert (answer.code, answer.data) == (1, {"ok": False, "error": "memory m-1 not found"})
+
+
+def test_search_prints_exactly_its_object(memdeck: Memdeck) -> None:
+    """A count and the facts, newest first; query and tag both have to fit; nothing is an empty list."""
+    facts(memdeck, "store", "PostgreSQL on port 5432", "--tag", "infra")
+    facts(memdeck, "store", "Port of Hamburg", "--scope", "user")
+    found = facts(memdeck, "search", "port").data
+    assert [one["id"] for one in found["memories"]] == ["m-2", "m-1"]
+    assert found["memories"][1] == {
+        "id": "m-1",
+        "text": "PostgreSQL on port 5432",
+        "tags": ["infra"],
+        "scope": "workspace",
+        "ts": TS,
+    }
+    assert facts(memdeck, "search", "port", "--tag", "INFRA").data["count"] == 1
+    assert facts(memdeck, "search", "nothing").data == {"count": 0, "memories": []}
+    assert facts(memdeck, "search").data["count"] == 2
+    assert facts(memdeck, "list", "--scope", "user").data["memories"][0]["id"] == "m-2"
+    assert [one["id"] for one in memdeck("facts", "list", "--limit", "1", "-o", "jsonl").objects] == ["m-2"]
+
+
+def test_words_for_people(memdeck: Memdeck) -> None:
+    """What was stored, what is like it, and why something was refused, without what it was."""
+    assert memdeck("facts", "store", "DB is PostgreSQL on port 5432").out == "stored m-1\n"
+    assert "nearly the same: m-1" in memdeck("facts", "store", "db is postgresql, on port 5432").out
+    answer = memdeck("facts", "store", SECRET)
+    assert (answer.code, answer.out) == (1, "")
+    assert "facts.refused: text appears to contain a secret" in answer.err
+    assert "hunter2" not in answer.err
+    assert "m-2" in memdeck("facts", "list").out
+    assert memdeck("facts", "delete", "m-2").out == "deleted m-2: db is postgresql, on port 5432\n"
+
+
+def test_inject_prints_the_block_and_nothing_else(memdeck: Memdeck) -> None:
+    """The header and a line for each fact; with -o json why these."""
+    facts(memdeck, "store", "User prefers tabs over spaces", "--tag", "preference")
+    facts(memdeck, "store", "The database is PostgreSQL")
+    answer = memdeck("facts", "inject", "What indentation style, tabs?")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == "[Memories]\n- (m-1, preference) User prefers tabs over spaces\n"
+    told = facts(memdeck, "inject", "tabs").data
+    assert (told["reason"], told["candidates"][0]["words"]) == ("match", ["tabs"])
+    explained = memdeck("facts", "inject", "tabs", "--explain").out
+    assert "1 + 1.0000" in explained
+    assert "29 of 2,000" in explained
+
+
+def test_inject_reads_stdin(memdeck: Memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With - the message is what stands there, whatever its bytes are."""
+    facts(memdeck, "store", "User prefers tabs")
+    facts(memdeck, "store", "Something else")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff tabs\n")))
+    assert memdeck("facts", "inject", "-").out == "[Memories]\n- (m-1) User prefers tabs\n"
+
+
+def test_a_prompt_hook_gets_nothing_where_there_is_nothing(
+    memdeck: Memdeck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 0 and empty output: without facts, with injection off, and outside of any workspace."""
+    assert memdeck("facts", "inject", "hello") == Answer(0, "", "")
+    facts(memdeck, "store", "hello")
+    Path(".aegis/agent.json").write_text('{"memory": {"inject_mode": "off"}}')
+    assert memdeck("facts", "inject", "hello") == Answer(0, "", "")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert memdeck("facts", "inject", "hello") == Answer(0, "", "")
+    assert memdeck("facts", "store", "hello").code == 2
+
+
+def test_a_wrong_setting_is_an_error(memdeck: Memdeck) -> None:
+    """It names the file and the value, with exit code 2."""
+    facts(memdeck, "store", "hello")
+    Path(".aegis/agent.json").write_text('{"memory": {"inject_mode": "always"}}')
+    answer = memdeck("facts", "inject", "hello")
+    assert (answer.code, answer.out) == (2, "")
+    assert ".aegis/agent.json has the inject_mode 'always'" in answer.err
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_content_never_drives_the_terminal(memdeck: Memdeck, shop: Path, text: str) -> None:
+    """Escapes, bidirectional and invisible characters are shown as text, in a list and in the block."""
+    (shop / ".aegis/memory").mkdir(parents=True)
+    line = json.dumps({"id": "m-1", "text": text, "tags": [text], "ts": TS, "scope": "user"})
+    (shop / ".aegis/memory/memories.jsonl").write_text(line + "\n")
+    for arguments in (("list",), ("inject", "x"), ("inject", "x", "--explain"), ("search", text[:3])):
+        out = memdeck("facts", *arguments).out
+        assert not any(char in out for char in "\x1b\x07\x9b\x85\x7f\u202e\u2069\U000e0041")
+
+
+def test_check_exits_with_4_on_errors(memdeck: Memdeck, shop: Path) -> None:
+    """Both checks tell the line; notes alone are no error."""
+    facts(memdeck, "store", "one")
+    assert memdeck("facts", "check").out == "no problems\n"
+    with open(shop / ".aegis/memory/memories.jsonl", "a") as file:
+        file.write("torn\n")
+    answer = facts(memdeck, "check")
+    assert (answer.code, [one["line"] for one in answer.data["problems"]]) == (4, [2])
+    whole = memdeck("check", "-o", "json")
+    assert whole.code == 4
+    assert ".aegis/memory/memories.jsonl" in {one["file"] for one in whole.data["problems"]}
+    named = memdeck("check", ".aegis/memory/memories.jsonl", "-o", "json")
+    assert [one["code"] for one in named.data["problems"]] == ["fact.unread"]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_export_and_import(memdeck: Memdeck, shop: Path, form: str) -> None:
+    """What is exported comes back under new ids; a refused line makes exit code 1."""
+    facts(memdeck, "store", 'with "quotes", commas', "--tag", "a", "--tag", "b")
+    out = memdeck("facts", "export", "--format", form).out
+    (shop / f"out.{form}").write_text(out)
+    facts(memdeck, "delete", "m-1")
+    answer = facts(memdeck, "import", f"out.{form}")
+    assert (answer.code, answer.data["ids"]) == (0, ["m-2"])
+    assert facts(memdeck, "list").data["memories"][0]["tags"] == ["a", "b"]
+    (shop / "bad.jsonl").write_text(json.dumps({"text": SECRET}) + "\n")
+    answer = facts(memdeck, "import", "bad.jsonl")
+    assert (answer.code, answer.data["imported"], answer.data["refused"][0]["line"]) == (1, 0, 1)
+    assert memdeck("facts", "import", "missing.jsonl").code == 2
+
+
+def test_the_other_verbs_cover_facts(memdeck: Memdeck) -> None:
+    """search, status, changes, undo, redo and --maintain know the facts beside the memory files."""
+    facts(memdeck, "store", "Zanzibar is the code name")
+    (hit,) = memdeck("search", "zanzibar", "-o", "json").data["results"]
+    assert (hit["ref"], hit["file"]) == ("facts#m-1", ".aegis/memory/memories.jsonl")
+    assert memdeck("search", "zanzibar", "--in", "tasks", "-o", "json").data["results"] == []
+    assert memdeck("status", "-o", "json").data["systems"]["facts"]["counts"] == {"facts": 1, "workspace": 1}
+    assert "1 facts" in memdeck("status").out
+    (change,) = memdeck("changes", "list", "--entry", "facts#m-1", "-o", "json").data["changes"]
+    assert (change["entry"], change["operation"]) == ("facts#m-1", "facts.store")
+    assert memdeck("undo").code == 0
+    assert facts(memdeck, "list").data["count"] == 0
+    assert memdeck("redo").code == 0
+    Path(".aegis/agent.json").write_text('{"memory": {"max_total": 1}}')
+    rules = memdeck("--maintain", "--no-exec", "-o", "json").data["rules"]
+    assert rules[-1]["rule"] == "prune-facts"
+
+
+def test_inject_loads_little(shop: Path) -> None:
+    """A prompt hook pays for no terminal library, no database, and no view of the memory files."""
+    (shop / ".aegis/memory").mkdir(parents=True)
+    (shop / ".aegis/memory/memories.jsonl").write_text(
+        f'{{"id":"m-1","scope":"user","text":"tabs","tags":[],"ts":"{TS}"}}\n'
+    )
+    code = (
+        "import sys\nfrom app.cli.run import run\n"
+        "code = run(['facts', 'inject', 'tabs or spaces'])\n"
+        "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
+        "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
+        " or name in ('memory.files.tasks', 'memory.storage.transaction', 'memory.secrets', 'memory.recall')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)})
+    assert done.stdout == "[Memories]\n- (m-1) tabs\n0\n"
+
+
+def test_doctor_knows_a_workspace_of_facts_alone(
+    memdeck: Memdeck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No memory files are missed there; its own lock and folder are looked at."""
+    (tmp_path / "alone/.aegis/memory").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "alone")
+    facts(memdeck, "store", "hello")
+    found = memdeck("doctor", "-o", "json").data["checks"]
+    by_name = {one["name"]: one["level"] for one in found}
+    assert (by_name["folder"], by_name["lock"], by_name["check"]) == ("ok", "ok", "ok")
+    assert "files" not in by_name

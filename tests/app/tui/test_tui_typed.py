@@ -1,0 +1,200 @@
+"""The typed pane in the application, over real agents: what it shows, and promote, demote, prune and lock by key."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from memory.typed.ops import record_failure
+from memory.typed.stores import store_of
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.memory.typed.conftest import NOW, put
+from tests.widgets.harness import assert_safe, screen_text
+from tests.widgets.panes.looking import detail_words
+from widgets.panes.typed import TypedPane, TypedRow
+from widgets.pieces import line_text
+
+AIDEFILE = '# mine\n[memory]\ncompact_after = "1k" # small\ncore_files = ["memory/persona.md"]\n'
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Path:
+    """An agent with files of all types, one of them too old and one locked by somebody."""
+    folder = tmp_path / "ada"
+    folder.mkdir()
+    (folder / "Aidefile").write_text(AIDEFILE)
+    put(folder, "memory/persona.md", "# Persona\n\ncalm and brief\n", days=300)
+    put(folder, "memory/procedural/skills.md", "use the script\n", days=45)
+    put(folder, "memory/episodic/new.md", "x" * 1200, days=1)
+    put(folder, "memory/episodic/old.md", "old\n", days=9)
+    put(folder, "memory/episodic/held.md", "held\n", days=9)
+    put(folder, "memory/episodic/held.md.lock", "")
+    return folder
+
+
+@pytest.fixture
+def workspace(ada: Path, tmp_path: Path) -> Workspace:
+    """The agent's folder as a workspace."""
+    home = tmp_path / "home"
+    (home / ".aide").mkdir(parents=True)
+    (home / ".aide" / "config.toml").write_text(f'[[agents]]\nname = "ada"\npath = "{ada}"\n')
+    return Workspace.open(ada, state_home=tmp_path / "state", machine_zone=UTC, home=home)
+
+
+def _pane(pilot) -> TypedPane:  # type: ignore[no-untyped-def]
+    pane = pilot.app.navigation.pane
+    assert isinstance(pane, TypedPane)
+    return pane
+
+
+def _lines(pane: TypedPane, width: int = 70) -> list[str]:
+    rows = [row.item for row in pane.line_list.rows if isinstance(getattr(row, "item", None), TypedRow)]
+    return [line_text(pane.draw_row(item, width)).rstrip() for item in rows]
+
+
+def _said(pilot) -> str:  # type: ignore[no-untyped-def]
+    """What was said last."""
+    return str([*pilot.app._notifications][-1].message)
+
+
+def _open(workspace: Workspace):  # type: ignore[no-untyped-def]
+    return make_app(workspace, clock=lambda: NOW, pane="typed")
+
+
+async def test_files_stand_under_agent_and_type_with_age_bars(workspace: Workspace) -> None:
+    """Each with size, the part of its time that is over, and age; what the next prune takes and locks are marked."""
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert _lines(pane, 60) == [
+            "  memory/persona.md                  26 B              300 d",
+            "  memory/procedural/skills.md        15 B ▓▓▓▓▓░░░░░    45 d",
+            "L memory/episodic/held.md             5 B ▓▓▓▓▓▓▓▓▓▓     9 d",
+            "  memory/episodic/new.md           1.2 KB ▓░░░░░░░░░     1 d",
+            "▲ memory/episodic/old.md              4 B ▓▓▓▓▓▓▓▓▓▓     9 d",
+        ]
+        shown = screen_text(pilot.app)
+        for words in ("ada: core", "ada: procedural", "ada: episodic", "next prune: 1"):
+            assert words in shown
+        assert "calm and brief" in detail_words(pane)
+        assert "313 of 1,000" in detail_words(pane)
+        assert "pruned never" in detail_words(pane)
+
+
+async def test_a_failure_log_shows_its_weeks(workspace: Workspace, ada: Path) -> None:
+    """The detail of failures.md counts by reason and by week, above its beginning."""
+    for reason in ("timeout", "partial", "timeout"):
+        assert record_failure(ada, reason, "Migrate the database", 9, now=NOW, store=store_of(ada, None))
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert pane.go_to("ada:memory/procedural/failures.md")
+        await settle(pilot)
+        words = detail_words(pane)
+        assert "reasons timeout 2, partial 1" in words
+        assert "2026-W16 3 ▓▓▓▓▓▓▓▓▓▓" in words
+        assert "Migrate the database" in words
+
+
+async def test_promote_and_demote_change_the_aidefile(workspace: Workspace, ada: Path) -> None:
+    """> asks where to, moves the file and lists it; < moves it down again; u takes each back, comments stay."""
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert pane.go_to("ada:memory/episodic/new.md")
+        await press(pilot, "greater_than_sign")
+        await press(pilot, "enter")
+        assert (ada / "memory/new.md").exists()
+        assert (ada / "Aidefile").read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
+        assert pane.go_to("ada:memory/new.md")
+        await press(pilot, "less_than_sign")
+        await press(pilot, "enter")
+        assert (ada / "memory/episodic/new.md").exists()
+        assert (ada / "Aidefile").read_text() == AIDEFILE
+        await press(pilot, "u")
+        assert (ada / "memory/new.md").exists()
+        assert "memory/new.md" in (ada / "Aidefile").read_text()
+
+
+async def test_prune_shows_its_plan_and_is_undone(workspace: Workspace, ada: Path) -> None:
+    """X lists what would go; Escape leaves all; Enter deletes; u brings it back."""
+    async with running(_open(workspace)) as pilot:
+        await press(pilot, "C")
+        shown = screen_text(pilot.app)
+        assert "1 file would go, 4 B" in shown
+        assert "locked by an unknown program" in shown
+        await press(pilot, "escape")
+        assert (ada / "memory/episodic/old.md").exists()
+        await press(pilot, "C", "enter")
+        assert not (ada / "memory/episodic/old.md").exists()
+        assert (ada / "memory/episodic/held.md").exists()
+        assert _said(pilot) == "Pruned 1 file of ada"
+        assert len(_lines(_pane(pilot))) == 4
+        await press(pilot, "u")
+        assert (ada / "memory/episodic/old.md").read_text() == "old\n"
+
+
+async def test_lock_by_key_is_taken_back_by_the_same_key(workspace: Workspace, ada: Path) -> None:
+    """L makes the sentinel, L removes one's own; another's stays, and who holds it is said."""
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert pane.go_to("ada:memory/episodic/new.md")
+        await press(pilot, "L")
+        assert (ada / "memory/episodic/new.md.lock").exists()
+        assert _lines(pane)[3].startswith("L memory/episodic/new.md")
+        await press(pilot, "L")
+        assert not (ada / "memory/episodic/new.md.lock").exists()
+        assert pane.go_to("ada:memory/episodic/held.md")
+        await press(pilot, "L")
+        assert "unknown program" in _said(pilot)
+        assert (ada / "memory/episodic/held.md.lock").exists()
+
+
+async def test_what_cannot_be_done_is_said(workspace: Workspace, ada: Path) -> None:
+    """A place that is taken or outside of the agent's folder changes nothing."""
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        assert pane.go_to("ada:memory/episodic/new.md")
+        await press(pilot, "greater_than_sign")
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "../out.md")
+        await press(pilot, "enter")
+        assert "outside of the agent" in _said(pilot)
+        assert (ada / "memory/episodic/new.md").exists()
+
+
+async def test_hostile_names_and_texts_are_only_shown(workspace: Workspace, ada: Path) -> None:
+    """Control characters, markup and bytes that are no text reach the screen as what they are."""
+    put(ada, "memory/episodic/[red]\x1b[31m\u202e.md", "[/x] \x1b]52;c;aGk=\x07 \u202e")
+    (ada / "memory/episodic/raw.md").write_bytes(b"\xff\xfe\x00")
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        for _ in range(8):
+            assert_safe(screen_text(pilot.app))
+            pane.line_list.action_move(1)
+            await settle(pilot)
+
+
+async def test_filter_sort_and_an_agent_in_trouble(workspace: Workspace, ada: Path) -> None:
+    """`type:episodic` narrows the list, S sorts by age; a broken Aidefile is said in place of the files."""
+    async with running(_open(workspace)) as pilot:
+        pane = _pane(pilot)
+        pane.set_filter("type:episodic")
+        assert len(_lines(pane)) == 3
+        pane.set_filter("")
+        pane.set_sort("age")
+        assert "new.md" in _lines(pane)[-1]
+        (ada / "Aidefile").write_text("[memory]\ncompact_after = 'x'\n")
+        pane.show(workspace.snapshot(), NOW)
+        await settle(pilot)
+        assert "Aidefile:2: compact_after does not take" in " ".join(screen_text(pilot.app).split())
+        assert TypedPane.badge(workspace.snapshot(), NOW).alert
+
+
+async def test_the_brief_tells_of_agents(workspace: Workspace, ada: Path) -> None:
+    """What the next maintenance prunes, and what is wrong with an Aidefile, stand in the Brief."""
+    (ada / "Aidefile").write_text(AIDEFILE.replace("[memory]", "[memory]\ncompact_afer = 1"))
+    async with running(make_app(workspace, clock=lambda: NOW, pane="brief")) as pilot:
+        shown = " ".join(screen_text(pilot.app).split())
+        assert "1 memory file is pruned" in shown
+        assert "[memory] has no key compact_afer" in shown

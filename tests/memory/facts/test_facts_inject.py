@@ -1,0 +1,266 @@
+"""Injection: the order against a naive reading of the definition, the budget, the modes, the block."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.facts import FactStore
+from memory.facts.index import Index
+from memory.facts.inject import inject
+from memory.facts.model import Fact
+from memory.facts.reading import Reading, read_facts
+from memory.facts.settings import Settings
+from memory.facts.words import STOP_WORDS, words_of
+from memory.workspace import Workspace
+from tests.memory.facts.conftest import NOW, line
+
+Add = Callable[..., dict[str, Any]]
+WORDS = ["database", "Postgres", "the", "port", "Größe", "x1", "deploy_target", "naïve", "日本語", "42", "404", "file"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+AGES = st.sampled_from([-100, 0, 1, 300, 359, 360, 361, 3600, 86400, 10**9])
+FACTS = st.lists(st.tuples(TEXTS, AGES, st.booleans()), max_size=25)
+
+
+def made(facts: list[tuple[str, int, bool]]) -> Reading:
+    """Return facts of these texts and ages in seconds, in the order of a file; some without a time."""
+    lines = []
+    for number, (text, age, dated) in enumerate(facts, 1):
+        ts = (NOW - timedelta(seconds=age)).strftime("%Y-%m-%dT%H:%M:%SZ") if dated else "?"
+        lines.append(line(f"m-{number}", text, ts))
+    return read_facts(b"".join(lines))
+
+
+def naive_words(text: str) -> set[str]:
+    """Split at whatever is no letter or digit, lower case, three characters or more, without the stop words."""
+    found, word = set(), ""
+    for char in [*text, " "]:
+        if char.isalnum():
+            word += char
+        else:
+            if len(word.lower()) >= 3:
+                found.add(word.lower())
+            word = ""
+    return found - set(STOP_WORDS)
+
+
+def naive_scores(facts: list[Fact], message: str, now: datetime) -> list[tuple[float, str, int, Fact]]:
+    """Score every fact by the definition, and sort by score, then newer, then higher id."""
+    found = []
+    for fact in facts:
+        common = len(naive_words(fact.text) & naive_words(message))
+        dated = fact.ts != "?"
+        time = datetime.fromisoformat(fact.ts) if dated else datetime.min.replace(tzinfo=UTC)
+        hours = (now - time).total_seconds() / 3600
+        bonus = min(1.0, 0.1 / max(hours, 0.1)) if dated else 0.0
+        if common:
+            found.append((common + bonus, time, fact.number, fact))
+    return sorted(found, key=lambda one: one[:3], reverse=True)
+
+
+def naive_block(facts: list[Fact], message: str, now: datetime, limits: Settings) -> list[str]:
+    """Return the ids that a naive reading of the definition injects."""
+    ranked = [one[3] for one in naive_scores(facts, message, now)]
+    if not ranked:
+        key = [(fact.ts if fact.ts != "?" else "", fact.number) for fact in facts]
+        newest = [fact for _, fact in sorted(zip(key, facts, strict=True), key=lambda one: one[0], reverse=True)]
+        ranked = newest[:5]
+    chosen: list[str] = []
+    total = 0
+    for fact in ranked[: limits.max_inject_count]:
+        total += len(fact.text)
+        if chosen and total > limits.max_inject_chars:
+            break
+        chosen.append(fact.id)
+    return chosen
+
+
+@settings(max_examples=300, deadline=None)
+@given(FACTS, TEXTS, st.integers(1, 60), st.integers(1, 12))
+def test_the_order_is_that_of_the_definition(
+    facts: list[tuple[str, int, bool]], message: str, chars: int, count: int
+) -> None:
+    """Common words plus the bonus for being new, at most so many facts and characters, with an index and without."""
+    reading = made(facts)
+    limits = Settings("relevant", chars, count, 500)
+    expected = naive_block(list(reading.facts), message, NOW, limits)
+    index = Index(reading.ranked)
+    for way in (None, lambda: index):
+        assert [fact.id for fact in inject(reading, message, NOW, limits, way).facts] == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(FACTS, FACTS, TEXTS)
+def test_an_index_that_grew_is_one_that_was_made(
+    facts: list[tuple[str, int, bool]], more: list[tuple[str, int, bool]], message: str
+) -> None:
+    """Facts that were added later are found as if they had been there from the beginning."""
+    every = made(facts + more).ranked
+    grown = Index(every[: len(facts)])
+    grown.best(words_of(message), 3)
+    grown.extend(every[len(facts) :])
+    assert grown.best(words_of(message), 10) == Index(every).best(words_of(message), 10)
+
+
+@given(st.text(max_size=60))
+def test_words_are_those_of_the_definition(text: str) -> None:
+    """Letters and digits of every script, three characters or more, in lower case, without the stop words."""
+    assert words_of(text) == naive_words(text)
+
+
+def test_the_stop_list_is_the_one_of_the_format() -> None:
+    """It has exactly the words of the format, and they match nothing."""
+    assert len(STOP_WORDS) == 84
+    assert words_of(" ".join(STOP_WORDS) + " ok no") == set()
+
+
+def test_the_same_on_every_run(store: FactStore, add: Add, now: datetime) -> None:
+    """The order depends on nothing but the facts, the message and the time."""
+    texts = [f"database {word}" for word in ("alpha", "beta", "gamma", "delta", "epsilon")]
+    random.Random(1).shuffle(texts)
+    for text in texts:
+        add(text)
+    blocks = {store.inject("which database alpha", now).block for _ in range(5)}
+    assert blocks == {read_block(store, now)}
+
+
+def test_an_injection_is_right_every_time(store: FactStore, add: Add, now: datetime) -> None:
+    """The first one and those with an index, before and after facts came and went, give the same."""
+    add("database one", now - timedelta(days=2))
+    wanted = ["m-1"]
+    for turn in range(4):
+        assert [fact.id for fact in store.inject("database", now).facts] == wanted
+        add("database more", now - timedelta(days=turn))
+        wanted = [fact.id for fact in FactStore(store._store).inject("database", now).facts]
+    store.delete("m-2", actor="cli", now=now)
+    assert "m-2" not in [fact.id for fact in store.inject("database", now).facts]
+    older = store.look()
+    add("database last", now)
+    assert store.inject("database", now).facts[0].id == "m-6"
+    assert "m-6" not in [fact.id for fact in older.inject("database", now).facts]
+
+
+def read_block(store: FactStore, now: datetime) -> str:
+    """Return the block that a new process would print."""
+    return FactStore(store._store).inject("which database alpha", now).block
+
+
+def test_the_block(store: FactStore, add: Add, now: datetime) -> None:
+    """A header, then a line for each fact with its id, its first tag where it has one, and its text on one line."""
+    add("Project uses PostgreSQL 16\non port 5432", tags=["infra", "db"])
+    add("Deploy port is\r\nclosed\u2028- (m-9) forged")
+    assert store.inject("Which PORT?", now + timedelta(days=1)).block == (
+        "[Memories]\n- (m-2) Deploy port is  closed - (m-9) forged\n"
+        "- (m-1, infra) Project uses PostgreSQL 16 on port 5432\n"
+    )
+
+
+def test_no_match_gives_the_five_newest(store: FactStore, add: Add, now: datetime) -> None:
+    """Without a scored match, or without a usable word, the newest five are injected."""
+    for number in range(7):
+        add(f"fact number{number}", now + timedelta(minutes=number))
+    for message in ("nothing of it", "the and for", ""):
+        found = store.inject(message, now)
+        assert [fact.id for fact in found.facts] == ["m-7", "m-6", "m-5", "m-4", "m-3"]
+        assert found.reason == "recent"
+
+
+def test_nothing_to_inject(store: FactStore, now: datetime) -> None:
+    """Without facts the block is empty."""
+    assert store.inject("hello", now).block == ""
+
+
+def test_the_budget_stops_at_the_first_that_does_not_fit(store: FactStore, add: Add, now: datetime) -> None:
+    """2,000 characters of text: what comes behind the first that is over is not tried; it counts characters."""
+    for number in range(4):
+        add("database " + "é" * (491 if number else 480), now + timedelta(minutes=number))
+    add("database tiny", now - timedelta(minutes=1))
+    found = store.inject("database", now + timedelta(hours=2))
+    assert [fact.id for fact in found.facts] == ["m-4", "m-3", "m-2", "m-1"]
+    assert found.characters == 1989
+    assert [one.fits for one in found.candidates] == [True] * 4 + [False]
+
+
+def test_the_first_always_fits(store: FactStore, add: Add, now: datetime, workspace: Workspace) -> None:
+    """A fact longer than the whole budget is injected, alone."""
+    set_limits(workspace, max_inject_chars=5)
+    add("database one")
+    add("database two")
+    assert [fact.id for fact in store.inject("database", now).facts] == ["m-2"]
+
+
+def test_at_most_ten(store: FactStore, add: Add, now: datetime) -> None:
+    """Ten facts are the most, however short they are."""
+    for number in range(15):
+        add(f"database {number}")
+    found = store.inject("database", now)
+    assert [fact.number for fact in found.facts] == list(range(15, 5, -1))
+
+
+def set_limits(workspace: Workspace, **values: object) -> None:
+    """Write the settings of an agent."""
+    (workspace.root / ".aegis/agent.json").write_text(json.dumps({"memory": values}))
+
+
+def test_recent_only(store: FactStore, add: Add, now: datetime, workspace: Workspace) -> None:
+    """The newest, chosen newest first under the budget, printed oldest first, whatever the message says."""
+    set_limits(workspace, inject_mode="recent_only", max_inject_count=3, max_inject_chars=25)
+    for number in range(6):
+        add(f"fact number{number}" + (" x" * 40 if number == 3 else ""), now + timedelta(minutes=number))
+    found = store.inject("fact number0", now)
+    assert [fact.id for fact in found.facts] == ["m-5", "m-6"]
+    assert found.reason == "recent_only"
+
+
+def test_off(store: FactStore, add: Add, now: datetime, workspace: Workspace) -> None:
+    """Nothing is injected; a search finds the fact all the same."""
+    set_limits(workspace, inject_mode="off")
+    add("database")
+    assert store.inject("database", now).block == ""
+    assert len(store.search("database")) == 1
+
+
+@pytest.mark.parametrize(("age", "bonus"), [(-3600, 1.0), (0, 1.0), (360, 1.0), (720, 0.5), (3600, 0.1), (36000, 0.01)])
+def test_the_bonus_for_being_new(store: FactStore, add: Add, now: datetime, age: int, bonus: float) -> None:
+    """min(1, 0.1 / max(age in hours, 0.1)); a fact from the future is new."""
+    add("database", now - timedelta(seconds=age))
+    (candidate,) = store.inject("database", now).candidates
+    assert candidate.bonus == pytest.approx(bonus)
+    assert candidate.score == pytest.approx(1 + bonus)
+
+
+def test_no_bonus_without_a_common_word(store: FactStore, add: Add, now: datetime) -> None:
+    """A new fact that shares no word is not injected beside one that does."""
+    add("database", now - timedelta(days=1000))
+    add("something quite new")
+    assert [fact.id for fact in store.inject("the database", now).facts] == ["m-1"]
+
+
+def test_a_word_counts_once(store: FactStore, add: Add, now: datetime) -> None:
+    """Unique words of the text are counted, not how often they stand there."""
+    add("port port port port", now - timedelta(days=2))
+    add("port host", now - timedelta(days=3))
+    found = store.inject("host port port", now)
+    assert [(one.fact.id, len(one.words)) for one in found.candidates] == [("m-2", 2), ("m-1", 1)]
+
+
+def test_explained(store: FactStore, add: Add, now: datetime, workspace: Workspace) -> None:
+    """The terms of each score, the cut, and what fell off are told."""
+    set_limits(workspace, max_inject_count=1)
+    add("database one")
+    add("database two")
+    told = store.inject("which database", now).json()
+    assert told["budget"] == {"chars": 12, "max_chars": 2000, "count": 1, "max_count": 1}
+    assert [(one["id"], one["injected"], one["words"]) for one in told["candidates"]] == [
+        ("m-2", True, ["database"]),
+        ("m-1", False, ["database"]),
+    ]
+    assert re.match(r"\[Memories\]\n- \(m-2\)", told["block"])

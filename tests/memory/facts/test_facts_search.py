@@ -1,0 +1,129 @@
+"""Search: case, tags, order, limit; and facts that say nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.facts import FactStore
+from memory.facts.alike import ALIKE, alike, like
+from memory.facts.model import found
+from memory.facts.reading import read_facts
+from memory.facts.search import Haystack, find_facts
+from memory.facts.words import all_words
+from tests.memory.facts.conftest import NOW, line
+
+Add = Callable[..., dict[str, Any]]
+
+
+def test_a_substring_in_any_case(store: FactStore, add: Add) -> None:
+    """The query is looked for inside of the text, whatever its case, in every script."""
+    add("Deploy target is AWS us-east-1")
+    add("STRASSE und Größe")
+    assert [fact.id for fact in store.search("TARGET is aws")] == ["m-1"]
+    assert [fact.id for fact in store.search("straße")] == ["m-2"]
+    assert [fact.id for fact in store.search("gRÖSSE")] == ["m-2"]
+    assert store.search("deploy  target") == ()
+
+
+def test_a_whole_tag(store: FactStore, add: Add) -> None:
+    """A tag is compared whole, without case; a part of one finds nothing."""
+    add("one", tags=["Infra", "deploy"])
+    add("two", tags=["infrastructure"])
+    assert [fact.id for fact in store.search(tag="infra")] == ["m-1"]
+
+
+def test_query_and_tag_are_both_needed(store: FactStore, add: Add) -> None:
+    """Both conditions have to hold."""
+    add("postgres", tags=["infra"])
+    add("postgres", tags=["other"])
+    add("mysql", tags=["infra"])
+    assert [fact.id for fact in store.search("postgres", "infra")] == ["m-1"]
+
+
+def test_the_twenty_newest(store: FactStore, add: Add, now: datetime) -> None:
+    """At most 20, newest first; without conditions the 20 newest of all."""
+    for number in range(25):
+        add(f"fact {number}", now - timedelta(minutes=number))
+    for facts in (store.search("fact"), store.search()):
+        assert [fact.number for fact in facts] == list(range(1, 21))
+
+
+def test_the_answer_for_programs(store: FactStore, add: Add) -> None:
+    """A count and the facts with id, text, tags, scope and ts; nothing found is an empty list."""
+    add("one", tags=["t"])
+    assert found(store.search("one")) == {
+        "count": 1,
+        "memories": [{"id": "m-1", "text": "one", "tags": ["t"], "scope": "workspace", "ts": "2026-02-26T12:00:00Z"}],
+    }
+    assert found(store.search("nothing")) == {"count": 0, "memories": []}
+
+
+@given(
+    st.lists(st.text("aAbß\nİ\r", max_size=6), max_size=12),
+    st.text("aAbßsi", min_size=1, max_size=3),
+    st.integers(0, 12),
+)
+def test_search_is_the_naive_search(texts: list[str], query: str, begun: int) -> None:
+    """The joined texts, also where they grew, find what looking into every text finds, nothing across two of them."""
+    lines = [line(f"m-{number}", text) for number, text in enumerate(texts)]
+    known = read_facts(b"".join(lines[:begun]))
+    assert len(known.ranked) == len(lines[:begun])
+    haystack = Haystack(known)
+    reading = read_facts(b"".join(lines), known)
+    haystack.follow(reading)
+    expected = [fact.id for fact in reading.newest if query.casefold() in fact.text.casefold()]
+    assert [fact.id for fact in find_facts(reading, query, None, limit=0)] == expected
+    assert [fact.id for fact in find_facts(reading, query, None, haystack, limit=0)] == expected
+
+
+def test_a_search_is_right_every_time(store: FactStore, add: Add) -> None:
+    """The first one and those after it, before and after facts came and went, find the same."""
+    add("alpha")
+    assert [[fact.id for fact in store.search("ALPHA")] for _ in range(3)] == [["m-1"]] * 3
+    add("alpha beta")
+    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-1"]
+    store.delete("m-1", actor="cli", now=NOW)
+    assert [fact.id for fact in store.search("alpha")] == ["m-2"]
+    add("old alpha", now_before())
+    assert [fact.id for fact in store.search("alpha")] == ["m-2", "m-3"]
+    add("two\nlines")
+    assert [fact.id for fact in store.search("two\nlines")] == ["m-4"]
+
+
+def now_before() -> datetime:
+    """Return an earlier time: a fact that is older than those before it in the file."""
+    return NOW - timedelta(days=1)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=15))
+def test_nearly_the_same_is_found(texts: list[str]) -> None:
+    """Every fact that shares enough of its words with an earlier one is told, with the one it is most like."""
+    facts = read_facts(b"".join(line(f"m-{number}", text) for number, text in enumerate(texts))).ranked
+
+    def likeness(one: str, other: str) -> float:
+        a, b = all_words(one), all_words(other)
+        return len(a & b) / len(a | b)
+
+    expected = []
+    for number, fact in enumerate(facts):
+        best = max((likeness(fact.text, other.text) for other in facts[:number]), default=0.0)
+        least = ALIKE if len(all_words(fact.text)) >= 3 else 1.0
+        if best >= least:
+            other = next(other for other in facts[:number] if likeness(fact.text, other.text) == best)
+            expected.append((fact.id, other.id, best))
+    assert [(pair.fact.id, pair.other.id, pair.likeness) for pair in alike(facts)] == expected
+
+
+def test_a_new_text_that_is_nearly_there(store: FactStore, add: Add) -> None:
+    """Case, order and signs do not make a text another one; other words do."""
+    add("DB is PostgreSQL on port 5432")
+    facts = store.read().facts
+    near = like("on port 5432: postgresql is DB!", facts)
+    assert near is not None
+    assert near.id == "m-1"
+    assert like("DB is MySQL on host 3306", facts) is None

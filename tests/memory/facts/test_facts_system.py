@@ -1,0 +1,247 @@
+"""Facts as a system of a workspace: beside the others, in check, maintenance, search, status and the change log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.changes import file_name, list_changes, row, views_of
+from memory.errors import NotFoundError, UsageError
+from memory.facts import FactStore
+from memory.facts.transfer import export, read_rows
+from memory.recall import read_query, scan
+from memory.systems import Act, check_all, maintain_all, records_of_all, searcher_of, systems_of
+from memory.workspace import Workspace
+from tests.memory.facts.conftest import NOW, line
+
+Add = Callable[..., dict[str, Any]]
+
+
+def both(tmp_path: Path) -> Workspace:
+    """Return a workspace that holds memory files and facts."""
+    place, _ = Workspace.init(
+        tmp_path / "both", NOW, actor="cli", machine_zone=UTC, state_home=tmp_path / "other-state"
+    )
+    place.system("facts").store.store("Uses PostgreSQL", tags=["infra"], actor="cli", now=NOW)
+    return place
+
+
+def test_a_folder_of_facts_is_a_workspace(workspace: Workspace, file: Path) -> None:
+    """The nearest folder upwards that holds any system counts, whichever it is."""
+    inside = workspace.root / "src" / "deep"
+    inside.mkdir(parents=True)
+    assert Workspace.open(inside).root == workspace.root
+    (inside / ".aiter" / "memory").mkdir(parents=True)
+    assert Workspace.open(inside).root == inside
+    assert systems_of(workspace) == ()
+    file.write_bytes(line("m-1", "one"))
+    assert [system.name for system in systems_of(workspace)] == ["facts"]
+    (workspace.root / ".aegis").rename(workspace.root / "elsewhere")
+    with pytest.raises(UsageError):
+        Workspace.open(workspace.root)
+
+
+def test_reading_writes_nothing(workspace: Workspace, file: Path, now: datetime) -> None:
+    """A look, a search, an injection, a check and a status leave no file behind."""
+    file.write_bytes(line("m-1", "one"))
+    store = workspace.system("facts").store
+    before = sorted(workspace.root.rglob("*"))
+    store.search("one")
+    store.inject("one", now)
+    store.look()
+    check_all(workspace)
+    systems_of(workspace)[0].status(now)
+    assert sorted(workspace.root.rglob("*")) == before
+
+
+def test_one_history_over_both(tmp_path: Path) -> None:
+    """Changes of both systems stand in one list, and undo walks over both, each in its own files."""
+    place = both(tmp_path)
+    place.system("facts").store.delete("m-1", actor="cli", now=NOW)
+    listed = list_changes(place)
+    assert [(one.operation, file_name(one.paths[0])) for one in listed[:2]] == [
+        ("facts.delete", ".aegis/memory/memories.jsonl"),
+        ("facts.store", ".aegis/memory/memories.jsonl"),
+    ]
+    assert listed[2].operation == "init"
+    assert row(listed[0])["entry"] == "facts#m-1"
+    assert [one.title for one in listed[0].touched] == ["Uses PostgreSQL"]
+    (view,) = views_of(place, listed[0])
+    assert view.lines[0].startswith('-{"id":"m-1"')
+    place.undo(actor="cli", now=NOW)
+    assert place.system("facts").store.read().get("m-1") is not None
+    assert [one.id for one in list_changes(place, entry="facts#m-1")] == [
+        one.id for one in list_changes(place) if one.operation != "init"
+    ]
+
+
+def test_what_others_did_is_noticed(tmp_path: Path) -> None:
+    """A line that another program wrote is a change of outside, with the fact's id, and can be taken back."""
+    place = both(tmp_path)
+    file = place.root / ".aegis/memory/memories.jsonl"
+    before = file.read_bytes()
+    assert place.notice(NOW) == 0
+    file.write_bytes(before + line("m-5", "foreign"))
+    assert place.notice(NOW) == 1
+    newest = list_changes(place, limit=1)[0]
+    assert (newest.actor, [one.ref for one in newest.touched]) == ("outside", ["facts#m-5"])
+    place.revert(newest.id, actor="cli", now=NOW)
+    assert file.read_bytes() == before
+
+
+def test_check_names_file_and_line(store: FactStore, workspace: Workspace, file: Path) -> None:
+    """Lines that are no facts, ids that stand twice, secrets, odd values and near duplicates are told by line."""
+    key = "sk-" + "abc123def456"
+    odd = json.dumps({"id": "m-4", "text": "x" * 501, "scope": "team", "tags": list("abcdef"), "ts": "soon"})
+    file.write_bytes(
+        line("m-1", "one two three four")
+        + b"torn {\n"
+        + line("m-1", "another text of words")
+        + line("m-3", f"key {key}")
+        + odd.encode()
+        + b"\n"
+        + line("m-5", "")
+        + line("m-6", "four three two one")
+    )
+    (file.parent / "memories.seq").write_text("2\n")
+    found = [(one.level, one.line, one.code) for one in workspace.system("facts").check()]
+    assert found == [
+        ("error", 2, "fact.unread"),
+        ("error", 3, "fact.twice"),
+        ("warning", 4, "fact.secret"),
+        ("note", 5, "fact.long"),
+        ("note", 5, "fact.scope"),
+        ("note", 5, "fact.tags"),
+        ("warning", 5, "fact.time"),
+        ("warning", 6, "fact.text"),
+        ("note", 7, "fact.alike"),
+        ("warning", 1, "fact.mark"),
+    ]
+    assert not any(key in one.message for one in workspace.system("facts").check())
+    assert [one.id for one in store.read().facts].count("m-1") == 2
+    assert check_all(workspace, [".aegis/memory/memories.seq"])[0].code == "fact.mark"
+
+
+def test_settings_that_are_wrong_are_a_problem(workspace: Workspace, file: Path) -> None:
+    """`check` names the settings' file; the facts are looked at all the same."""
+    file.write_bytes(b"torn\n")
+    (workspace.root / ".aegis/agent.json").write_text("{")
+    assert {one.code for one in check_all(workspace)} == {"facts.settings", "fact.unread"}
+    assert workspace.system("facts").look().refusal
+
+
+def test_maintenance_prunes(workspace: Workspace, store: FactStore, file: Path, now: datetime) -> None:
+    """`--maintain` lets the oldest go over max_total and counts; a dry run writes nothing; twice does nothing more."""
+    (workspace.root / ".aegis/agent.json").write_text('{"memory": {"max_total": 2}}')
+    file.write_bytes(b"".join(line(f"m-{number}", f"fact {number}") for number in range(1, 6)))
+    before = file.read_bytes()
+    dry = maintain_all(workspace, now, actor="maintain", dry_run=True)
+    assert file.read_bytes() == before
+    report = maintain_all(workspace, now, actor="maintain")
+    assert [rule.json() for rule in report.rules] == [rule.json() for rule in dry.rules]
+    rule = report.rules[0]
+    assert (rule.rule, rule.before, rule.kept, rule.archived, rule.cleared) == ("prune-facts", 5, 2, 0, 3)
+    assert [move.json()["ref"] for move in rule.moves] == ["facts#m-1", "facts#m-2", "facts#m-3"]
+    assert [fact.id for fact in store.read().facts] == ["m-4", "m-5"]
+    assert maintain_all(workspace, now, actor="maintain").moved == 0
+    workspace.undo(actor="maintain", now=now)
+    assert file.read_bytes() == before
+
+
+def test_search_over_everything_finds_facts(tmp_path: Path) -> None:
+    """A fact is found by its words and by its tags, beside what the memory files hold."""
+    place = both(tmp_path)
+    for query in ("postgresql", "infra uses"):
+        (hit,) = scan(records_of_all(place), read_query(query, lambda _: None)).hits
+        assert (hit.entry.kind, hit.entry.ref, hit.entry.line) == ("facts", "facts#m-1", 0)
+    assert scan(records_of_all(place, ("tasks",)), read_query("postgresql", lambda _: None)).hits == ()
+
+
+def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
+    """A system without shelves is indexed by its records; `tag:` and `in:` narrow, and what is deleted goes."""
+    place = both(tmp_path)
+    searcher = searcher_of(place)
+    for query in ("postgresql", "postgresql tag:infra", "in:facts postgresql"):
+        assert searcher.update()
+        answer = searcher.ask(read_query(query, lambda _: None), 0)
+        assert answer is not None
+        assert [hit.entry.ref for hit in answer.hits] == ["facts#m-1"], query
+    place.system("facts").store.delete("m-1", actor="human", now=NOW)
+    assert searcher.update()
+    answer = searcher.ask(read_query("postgresql", lambda _: None), 0)
+    assert answer is not None
+    assert answer.hits == ()
+    searcher.close()
+
+
+def test_status_counts(tmp_path: Path) -> None:
+    """The counts by scope, the limit, and the lines that cannot be read."""
+    place = both(tmp_path)
+    status = systems_of(place)[1].status(NOW)
+    assert status == {"counts": {"facts": 1, "workspace": 1}, "max_total": 500, "unread": 0}
+
+
+def test_what_the_pane_asks_for(tmp_path: Path) -> None:
+    """Adding and removing give the outcome that the application shows; a refusal is an error with its words."""
+    place = both(tmp_path)
+    added = Act("facts", lambda facts, actor, now: facts.add("new", ["t"], "user", actor=actor, now=now))
+    outcome = added.run(place, actor="human", now=NOW)
+    assert (outcome.ref, outcome.summary) == ("facts#m-2", "stored m-2")
+    bad = Act("facts", lambda facts, actor, now: facts.add("", [], "user", actor=actor, now=now))
+    with pytest.raises(UsageError, match="text is empty"):
+        bad.run(place, actor="human", now=NOW)
+    facts = place.system("facts").store.read().facts
+    gone = Act("facts", lambda system, actor, now: system.remove(facts, actor=actor, now=now))
+    assert gone.run(place, actor="human", now=NOW).summary == "deleted 2 facts"
+    with pytest.raises(NotFoundError):
+        gone.run(place, actor="human", now=NOW)
+    place.undo(actor="human", now=NOW)
+    assert place.system("facts").store.read().facts == facts
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_what_is_exported_can_be_imported(store: FactStore, add: Add, tmp_path: Path, now: datetime, form: str) -> None:
+    """Text, tags, scope and time come back under new ids, whatever stands in the text; twice changes nothing."""
+    for number, text in enumerate(['quotes " and, commas', "two\nlines; and =1+1", "ünï 日本 \u2028", "-x"]):
+        add(text, tags=["a", "b c"][: number % 3], scope="user", at=now - timedelta(days=number))
+    data = "".join(export(store.read().facts, form)).encode()  # type: ignore[arg-type]
+    root = tmp_path / "other"
+    (root / ".aegis/memory").mkdir(parents=True)
+    other = Workspace.open(root).system("facts").store
+    rows = read_rows(data, form)  # type: ignore[arg-type]
+    first = other.take_in(rows, actor="cli", now=now)
+    assert first.json()["imported"] == 4
+    assert [fact[1:5] for fact in other.read().facts] == [fact[1:5] for fact in store.read().facts]
+    again = other.take_in(rows, actor="cli", now=now)
+    assert (again.ids, again.skipped) == ((), 4)
+
+
+def test_import_refuses_line_by_line(store: FactStore, workspace: Workspace, now: datetime) -> None:
+    """Every line passes the checks of store; what is refused is told with its line, the others come in at once."""
+    good = line("x", "good").decode()
+    text = f'{good}nonsense\n{{"text": 5}}\n{{"text": "password: hunter2"}}\n{{"text": "late", "ts": "soon"}}\n{good}'
+    found = store.take_in(read_rows(text.encode(), "jsonl"), actor="cli", now=now)
+    assert (found.ids, found.skipped, [number for number, _ in found.refused]) == (("m-1",), 1, [2, 3, 4, 5])
+    assert len(list_changes(workspace)) == 1
+    with pytest.raises(UsageError):
+        read_rows(b"\xff", "jsonl")
+    with pytest.raises(UsageError):
+        read_rows(b"name,value\n1,2\n", "csv")
+
+
+def test_import_prunes_too(store: FactStore, add: Add, workspace: Workspace, now: datetime) -> None:
+    """An import lets the oldest go as a store does; more facts than the limit itself are refused as a whole."""
+    (workspace.root / ".aegis/agent.json").write_text('{"memory": {"max_total": 3}}')
+    add("old one", at=now - timedelta(days=3))
+    add("newer one")
+    data = b"".join(line("x", f"text {number}") for number in range(1, 5))
+    with pytest.raises(UsageError, match="max_total"):
+        store.take_in(read_rows(data, "jsonl"), actor="cli", now=now)
+    found = store.take_in(read_rows(b"".join(data.splitlines(keepends=True)[:2]), "jsonl"), actor="cli", now=now)
+    assert (found.ids, found.pruned) == (("m-3", "m-4"), ("m-1",))
+    assert [fact.id for fact in store.read().facts] == ["m-2", "m-3", "m-4"]

@@ -1,0 +1,149 @@
+"""Several stores in one workspace: one change log, no collisions, taking back per store."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import memory
+from memory.errors import ConflictError
+from memory.storage import State, Store
+from memory.storage.log_schema import VERSION
+from memory.storage.together import Together
+
+NAME = "memory/tasks.md"
+LINES = "memory/notes.jsonl"
+
+
+@pytest.fixture
+def pair(workspace: Path, tmp_path: Path) -> tuple[Store, Store]:
+    """Make two stores that share a change log, with files of the same name."""
+    state = State(tmp_path / "state", workspace)
+    together = Together(state)
+    stores = tuple(
+        Store(workspace / name, state=state, workspace=workspace, together=together, settle=0)
+        for name in (".aiter", ".other")
+    )
+    for store in stores:
+        together.add(store)
+    return stores[0], stores[1]
+
+
+def write(store: Store, now: datetime, data: bytes, path: str = NAME, *, undoes: str | None = None) -> str:
+    """Write a file and return the id of the change."""
+    with store.transaction("edit", actor="human", now=now, undoes=undoes) as transaction:
+        transaction.write(path, data, base=transaction.read(path).base)
+        return transaction.commit(f"wrote {path}").id
+
+
+def test_equal_paths_of_two_stores_are_two_files(pair: tuple[Store, Store], now: datetime) -> None:
+    """The log tells them apart by the folder, and each change is taken back where it was made."""
+    one, other = pair
+    write(one, now, b"first")
+    write(other, now, b"second")
+    write(other, now, b"third")
+    assert [record.paths for record in one.history.list()] == [
+        (".other/memory/tasks.md",),
+        (".other/memory/tasks.md",),
+        (".aiter/memory/tasks.md",),
+    ]
+    assert one.history is other.history
+    one.history.undo(actor="human", now=now)
+    one.history.undo(actor="human", now=now)
+    assert (one.read(NAME).data, other.read(NAME).exists) == (b"first", False)
+    one.history.redo(actor="human", now=now)
+    assert other.read(NAME).data == b"second"
+
+
+def test_an_addition_goes_back_alone(pair: tuple[Store, Store], now: datetime) -> None:
+    """An undo in a file of lines removes its line, although others were added since."""
+    store = pair[1]
+    write(store, now, b"1\n", LINES)
+    change = write(store, now, b"1\n2\n", LINES)
+    write(store, now, b"1\n2\n3\n", LINES)
+    store.history.revert(change, actor="human", now=now)
+    assert store.read(LINES).data == b"1\n3\n"
+
+
+def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datetime) -> None:
+    """An undo of a removal puts the line behind its neighbour, also in a file that grew."""
+    store = pair[1]
+    write(store, now, b"1\n2\n3\n", LINES)
+    change = write(store, now, b"1\n3\n", LINES)
+    write(store, now, b"1\n3\n4\n", LINES)
+    store.history.revert(change, actor="human", now=now)
+    assert store.read(LINES).data == b"1\n2\n3\n4\n"
+
+
+def test_a_line_that_is_gone_is_a_conflict(pair: tuple[Store, Store], now: datetime) -> None:
+    """What somebody removed or changed since is not taken back, and nothing is written."""
+    store = pair[1]
+    write(store, now, b"1\n", LINES)
+    change = write(store, now, b"1\n2\n", LINES)
+    write(store, now, b"1\nzwei\n", LINES)
+    with pytest.raises(ConflictError) as caught:
+        store.history.revert(change, actor="human", now=now)
+    assert caught.value.details["files"] == [f".other/{LINES}"]
+    assert store.read(LINES).data == b"1\nzwei\n"
+
+
+def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store], now: datetime) -> None:
+    """A change in one system does not decide about one that another system is in the middle of."""
+    one, other = pair
+    write(other, now, b"before")
+    with other.transaction("edit", actor="agent:x", now=now) as transaction:
+        transaction.write(NAME, b"after", base=b"before")
+        write(one, now, b"in between")
+        transaction.commit("in the middle")
+    assert [record.summary for record in one.history.list(2)][::-1] == [f"wrote {NAME}", "in the middle"]
+
+
+def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: datetime) -> None:
+    """Its paths were relative to the one system there was; its changes can be taken back still."""
+    store = pair[0]
+    write(store, now, b"one")
+    write(store, now, b"two")
+    store.history._log.file.close()
+    assert store.state is not None
+    with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
+        for table in ("file", "seen", "base", "base_data"):
+            database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
+        database.execute("PRAGMA user_version = 1")
+    database.close()
+    again = Store(store.root, state=store.state)
+    assert {record.paths for record in again.history.list()} == {(f".aiter/{NAME}",)}
+    again.history.undo(actor="human", now=now)
+    assert again.read(NAME).data == b"one"
+    with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    database.close()
+
+
+def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Path, now: datetime) -> None:
+    """Each has its own lock: processes that change different systems at once never stumble over each other."""
+    one, other = pair
+    assert one.state is not None
+    code = (
+        "import sys, datetime, pathlib\nfrom memory.storage import State, Store\n"
+        f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
+        "store = Store(root / sys.argv[1], state=State(home, root), workspace=root, settle=0, lock_timeout=30)\n"
+        "for number in range(40):\n"
+        "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"
+        "        change.write('memory/count.md', b'%d' % number, base=change.read('memory/count.md').base)\n"
+        "        change.commit(str(number))\n"
+        "print(store.history.warnings)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, name], stdout=subprocess.PIPE, text=True, env=environment)
+        for name in (".aiter", ".other")
+    ]
+    assert [child.communicate()[0].strip() for child in children] == ["()", "()"]
+    assert len(one.history.list()) == 80
+    assert {one.read("memory/count.md").data, other.read("memory/count.md").data} == {b"39"}

@@ -1,0 +1,156 @@
+"""Merging text into files: straight, by line, by section; tables for what is said, properties for the rest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.document import parse
+from memory.errors import MemdeckError, UsageError
+from memory.typed.merging import merged
+
+_LINES = (
+    *("## A", "## B", "## A ##", "# T", "### x", "## b", "##", "```", "~~~~", "````", "text", "text2", "- item", ""),
+    *("", "  ", "<div>", "<!--", "-->", "<pre>", "---", "x: 1", "===", "> q", "    code", "\ufefft", "[a]:", "- ```"),
+    "a\rb",
+)
+LINES = st.sampled_from(_LINES)
+
+
+def _joined(lines: list[str]) -> st.SearchStrategy[str]:
+    return st.sampled_from(["\n".join(lines), "\n".join([*lines, ""]), "\r\n".join([*lines, ""])])
+
+
+TEXTS = st.lists(LINES, max_size=12).flatmap(_joined)
+
+
+@pytest.mark.parametrize(
+    ("existing", "content", "expected"),
+    [
+        ("a", "b", "a\nb"),
+        ("a\n", "b\n", "a\nb\n"),
+        ("a\n\n", "\nb\n", "a\nb\n"),
+        ("", "b", "b"),
+        ("a\n", "a\n", "a\na\n"),
+        ("a\r\n", "b\n", "a\r\nb\r\n"),
+        ("a\n", "\n\n", "a\n"),
+        ("\ufeff", "b\n", "\ufeffb\n"),
+    ],
+)
+def test_none_is_a_straight_append(existing: str, content: str, expected: str) -> None:
+    """Exactly one newline between; equal lines are appended again."""
+    assert merged(existing.encode(), content, "none").decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("existing", "content", "expected"),
+    [
+        ("a\nb\n", "b\nc\n", "a\nb\nc\n"),
+        ("a\n", "b\nb\n", "a\nb\n"),
+        ("a", "b", "a\nb\n"),
+        ("a\n", "A\na \n", "a\nA\na \n"),
+        ("a\n", "\nb\n\nc\n", "a\n\nb\n\nc\n"),
+        ("a\n\n", "\n\nb\n", "a\n\nb\n"),
+        ("a\n", "b\n\na\n\nc\n", "a\nb\n\nc\n"),
+        ("a\n", "a\n\n\n", "a\n"),
+        ("a\n", "b\n\n\nc\n", "a\nb\n\n\nc\n"),
+        ("a\r\nb\r\n", "b\nc\n", "a\r\nb\r\nc\r\n"),
+        ("", "\n\na\n", "a\n"),
+    ],
+)
+def test_line_hash_skips_lines_that_are_there(existing: str, content: str, expected: str) -> None:
+    """Lines whose exact text is there, or came earlier, are left out; blank lines separate, never two at the joint."""
+    assert merged(existing.encode(), content, "line_hash").decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("existing", "content", "expected"),
+    [
+        ("# T\n\n## A\nold\n\n## B\nb\n", "## A\nnew\n", "# T\n\n## A\nnew\n\n## B\nb\n"),
+        ("## A\na\n", "## C\nc\n## B\nb\n", "## A\na\n\n## C\nc\n\n## B\nb\n"),
+        ("## A\n1\n## B\nb\n## A\n2\n", "## A\nnew\n", "## A\nnew\n## B\nb\n"),
+        ("## A\na\n", "##   A  \nnew\n", "##   A  \nnew\n"),
+        ("## A\na\n", "## a\nb\n", "## A\na\n\n## a\nb\n"),
+        ("intro\n\n## A\na\n", "more\n\n## A\nnew\n", "intro\n\nmore\n\n## A\nnew\n"),
+        ("intro\nmore\n\n## A\na\n", "more\n## A\nb\n", "intro\nmore\n\n## A\nb\n"),
+        ("```\n## A\n```\n", "## A\nx\n", "```\n## A\n```\n\n## A\nx\n"),
+        ("## A\n```\n## B\n```\n## C\nc\n", "## B\nb\n", "## A\n```\n## B\n```\n## C\nc\n\n## B\nb\n"),
+        ("## A\na\n# Other\no\n", "## A\nnew\n", "## A\nnew\n# Other\no\n"),
+        ("", "## A\na\n", "## A\na\n"),
+        ("text", "## A\na", "text\n\n## A\na\n"),
+        ("---\nx: 1\n---\n## A\na\n", "## A\nb\n", "---\nx: 1\n---\n## A\nb\n"),
+        ("## A\r\na\r\n", "## A\nb\n", "## A\r\nb\r\n"),
+        ("## A\na\n", "## A\n1\n## A\n2\n", "## A\n2\n"),
+        ("## A\na\n## B\nb\n", "## A\n```\nopen\n", "## A\n```\nopen\n```\n## B\nb\n"),
+    ],
+)
+def test_section_replace_replaces_blocks_whose_heading_matches(existing: str, content: str, expected: str) -> None:
+    """In place, others appended in order, the preamble kept; titles trimmed and with case; fences do not count."""
+    assert merged(existing.encode(), content, "section_replace").decode() == expected
+
+
+def test_other_modes_are_refused() -> None:
+    """A mode that nobody knows is told with those that there are."""
+    with pytest.raises(UsageError, match="line_hash") as caught:
+        merged(b"", "x", "fuzzy")
+    assert caught.value.code == "typed.dedupe"
+
+
+def test_bytes_that_are_no_text_survive() -> None:
+    """What is there stays byte for byte, whatever it is."""
+    data = b"\xff\xfe\n## A\n\x00\xff\n"
+    assert merged(data, "## B\nb\n", "section_replace").startswith(data)
+    assert merged(data, "x\n", "line_hash") == data + b"x\n"
+    assert merged(data, "x\n", "none") == data + b"x\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, TEXTS)
+def test_line_hash_is_idempotent_and_only_appends(existing: str, content: str) -> None:
+    """Twice is once, the file stays a prefix, every line of the content is there, and none twice that was not."""
+    data = existing.encode()
+    once = merged(data, content, "line_hash")
+    assert once.startswith(data)
+    assert merged(once, content, "line_hash") == once
+    there = set(once.decode().replace("\r\n", "\n").split("\n"))
+    assert {line for line in content.replace("\r\n", "\n").split("\n") if line.strip()} <= there
+    added = [line for line in once[len(data) :].decode().replace("\r\n", "\n").split("\n") if line.strip()]
+    assert len(added) == len(set(added))
+    before = set(existing.replace("\r\n", "\n").split("\n")) | {""}
+    assert not before & set(added)
+    joint = once.decode().replace("\r\n", "\n")
+    if once != data and existing.strip() and "\n\n\n" not in existing.replace("\r\n", "\n") + content:
+        assert not joint[len(existing.replace("\r\n", "\n").rstrip()) :].startswith("\n\n\n")
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, TEXTS)
+def test_section_replace_is_idempotent_and_touches_only_its_blocks(existing: str, content: str) -> None:
+    """Twice is once; blocks with other headings keep their bytes and their order; each heading is there afterwards.
+
+    The rare text that would turn headings into something else is refused, and nothing is merged.
+    """
+    data = existing.encode()
+    try:
+        once = merged(data, content, "section_replace")
+    except MemdeckError:
+        with pytest.raises(MemdeckError, match="which headings"):
+            merged(data, content, "section_replace")
+        return
+    assert merged(once, content, "section_replace") == once
+    coming = _blocks(content.encode())
+    named = {title for title, _ in coming}
+    untouched = [(title, body.rstrip()) for title, body in _blocks(data) if title not in named]
+    left = [(title, body.rstrip()) for title, body in _blocks(once) if title not in named]
+    # The last block may get the end of a fence that it left open, for a heading to follow.
+    assert [title for title, _ in left] == [title for title, _ in untouched]
+    assert left[:-1] == untouched[:-1]
+    assert not left or left[-1][1].startswith(untouched[-1][1])
+    titles = [title for title, _ in _blocks(once)]
+    assert all(titles.count(title) == 1 for title in named)
+
+
+def _blocks(data: bytes) -> list[tuple[str, bytes]]:
+    """Return the `##` blocks of a file by another way: title, and source with the entries in it."""
+    return [(section.title, section.raw) for section in parse(data).sections if section.level == 2]

@@ -1,0 +1,226 @@
+"""Pruning: what goes, what stays and why, at the nanosecond; and that dry run, run and undo agree to the file."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.errors import ConfigError
+from memory.typed.prune import plan_prune, prune
+from memory.typed.writes import lock_file
+from memory.workspace import Workspace
+from tests.memory.typed.conftest import NOW, Den, put, tree
+
+CORE = '[memory]\ncore_files = ["memory/persona.md", "memory/episodic/rules.md"]\n'
+LATER = NOW + timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("path", "days", "extra", "goes"),
+    [
+        ("memory/episodic/a.md", 7, 0, False),
+        ("memory/episodic/a.md", 7, 1000, True),
+        ("memory/episodic/a.md", 6.9, 0, False),
+        ("memory/episodic/a.md", -3, 0, False),
+        ("memory/episodic/deep/er/a.txt", 8, 0, True),
+        ("memory/procedural/a.md", 90, 0, False),
+        ("memory/procedural/a.md", 90, 1000, True),
+        ("memory/procedural/a.md", 8, 0, False),
+        ("memory/persona.md", 5000, 0, False),
+        ("memory/episodic/rules.md", 5000, 0, False),
+        ("memory/other.md", 5000, 0, False),
+        ("memory/episodic/a.lock", 5000, 0, False),
+    ],
+)
+def test_types_have_their_ages_strictly(den: Den, path: str, days: float, extra: int, goes: bool) -> None:
+    """Episodic goes after 7 days, procedural after 90, by mtime and strictly; core, locks and other files never."""
+    place = put(den.add("ada", CORE), path, days=days, extra_ns=extra)
+    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
+    assert ([file.path for file in found.deleted], place.exists()) == ([path] if goes else [], not goes)
+    assert found.errors == ()
+
+
+def _den_of_all(den: Den) -> Path:
+    """Make an agent with some of everything, old and young."""
+    folder = den.add("ada", CORE)
+    for number in range(5):
+        put(folder, f"memory/episodic/old{number}.md", f"## {number}\nold\n", days=8 + number)
+        put(folder, f"memory/episodic/sub/new{number}.md", "new\n", days=number)
+    put(folder, "memory/procedural/skills.md", "s\n", days=91)
+    put(folder, "memory/procedural/failures.md", "f\n", days=89)
+    put(folder, "memory/episodic/rules.md", "core\n", days=400)
+    put(folder, "memory/persona.md", "core\n", days=400)
+    put(folder, "memory/episodic/held.md", "held\n", days=30)
+    put(folder, "memory/episodic/held.md.lock", "", days=30)
+    put(folder, "memory/episodic/raw.bin", "\x00\x01\n", days=30)
+    put(den.top, "elsewhere/secret.md", "secret\n", days=400)
+    (folder / "memory/episodic/link.md").symlink_to(den.top / "elsewhere" / "secret.md")
+    (folder / "memory/episodic/linked").symlink_to(den.top / "elsewhere")
+    os.mkfifo(folder / "memory/episodic/pipe")
+    put(folder, "memory/episodic/twice.md", "t\n", days=30)
+    os.link(folder / "memory/episodic/twice.md", den.top / "elsewhere" / "twice.md")
+    put(folder, "memory/episodic/closed.md", "c\n", days=30).chmod(0)
+    return folder
+
+
+def test_dry_run_run_and_undo_agree_to_the_file(den: Den) -> None:
+    """What a dry run names is what goes, all else stays, and undo brings back each byte of it."""
+    folder = _den_of_all(den)
+    agent, before = den.agent("ada"), _names(folder)
+    data = {path: (folder / path).read_bytes() for path in before if path in _regular(folder)}
+    planned = prune(agent, den.store, NOW, actor="cli", dry_run=True)
+    assert _names(folder) == before
+    assert not (folder / ".memdeck").exists()
+    done = prune(agent, den.store, NOW, actor="cli")
+    assert done == planned
+    gone = {file.path for file in done.deleted}
+    assert before - _names(folder) == gone
+    assert gone == {
+        *(f"memory/episodic/old{number}.md" for number in range(5)),
+        "memory/procedural/skills.md",
+        "memory/episodic/raw.bin",
+    }
+    assert done.freed == sum(len(data[path]) for path in gone)
+    assert prune(agent, den.store, NOW, actor="cli").deleted == ()
+    workspace = Workspace.open(folder, state_home=den.state, home=den.home)
+    change = workspace.undo(actor="human", now=LATER)
+    assert {file.path for file in change.files} == gone
+    assert _names(folder) == before
+    assert {path: (folder / path).read_bytes() for path in data} == data
+    # What came back is as good as new for the next seven days.
+    assert prune(agent, den.store, LATER, actor="cli").deleted == ()
+
+
+def _names(folder: Path) -> set[str]:
+    return {
+        os.path.relpath(os.path.join(top, name), folder)
+        for top, _, names in os.walk(folder)
+        for name in names
+        if ".memdeck" not in top
+    }
+
+
+def _regular(folder: Path) -> set[str]:
+    return {path for path in _names(folder) if (folder / path).is_file() and not (folder / path).is_symlink()}
+
+
+def test_what_is_passed_over_is_named(den: Den) -> None:
+    """Links are not followed, locked files are named with who holds them, and what fails is counted and goes on."""
+    folder = _den_of_all(den)
+    lock_file(den.store(den.agent("ada")), "memory/episodic/old0.md", now=NOW)
+    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
+    skipped = {left.path: left.reason for left in found.skipped}
+    assert skipped["memory/episodic/link.md"] == "a link is not followed"
+    assert skipped["memory/episodic/linked"] == "a link is not followed"
+    assert "FIFO" in skipped["memory/episodic/pipe"]
+    assert skipped["memory/episodic/held.md"] == "locked by an unknown program"
+    assert skipped["memory/episodic/old0.md"].startswith(f"locked by process {os.getpid()}")
+    assert skipped["memory/episodic/held.md.lock"] == "a lock is never pruned"
+    errors = {left.path: left.reason for left in found.errors}
+    assert sorted(errors) == ["memory/episodic/closed.md", "memory/episodic/twice.md"]
+    assert "read-only" in errors["memory/episodic/closed.md"]
+    assert "2 names" in errors["memory/episodic/twice.md"]
+    assert len(found.deleted) == 6
+    assert (folder / "memory/episodic/old0.md").exists()
+    assert (den.top / "elsewhere/secret.md").exists()
+    report = found.json()
+    assert (report["deleted"], report["bytes_freed"]) == (6, found.freed)
+
+
+def test_a_core_file_behind_a_link_is_never_touched(den: Den) -> None:
+    """A file is core whatever way the Aidefile names it: by a link, or with the folder that it lies in."""
+    folder = den.add("ada", '[memory]\ncore_files = ["memory/me.md", "memory/procedural/kept"]\n')
+    put(folder, "memory/episodic/real.md", days=99)
+    put(folder, "memory/procedural/kept/deep/a.md", days=999)
+    (folder / "memory/me.md").symlink_to(folder / "memory/episodic/real.md")
+    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
+    assert (found.deleted, found.kept) == ((), 2)
+
+
+def test_the_inner_of_two_folders_counts(den: Den) -> None:
+    """Where one folder lies in the other, a file is of the inner one's type."""
+    folder = den.add("ada", '[memory]\nprocedural_dir = "memory"\nepisodic_dir = "memory/episodic"\n')
+    put(folder, "memory/episodic/a.md", days=8)
+    put(folder, "memory/b.md", days=8)
+    assert [file.path for file in plan_prune(den.agent("ada"), NOW).deleted] == ["memory/episodic/a.md"]
+
+
+def test_folders_that_are_links_stay_inside(den: Den) -> None:
+    """A folder of a type may be a link within the agent's folder; one that leads out is an error of the Aidefile."""
+    folder = den.add("ada", '[memory]\nepisodic_dir = "scratch"\n')
+    put(folder, "real/a.md", days=8)
+    (folder / "scratch").symlink_to("real")
+    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
+    assert [file.path for file in found.deleted] == ["real/a.md"]
+    (folder / "scratch").unlink()
+    put(den.top, "out/b.md", days=80)
+    (folder / "scratch").symlink_to(den.top / "out")
+    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
+    assert isinstance(found.error, ConfigError)
+    assert (found.error.code, (den.top / "out/b.md").exists()) == ("typed.outside", True)
+
+
+def test_one_bad_agent_does_not_stop_the_others(den: Den) -> None:
+    """A missing folder and a broken Aidefile are told for their agents alone."""
+    den.add("one", "[memory\n")
+    put(den.add("two"), "memory/episodic/a.md", days=8)
+    den.names.append('[[agents]]\nname = "gone"\npath = "/nowhere"\n')
+    den.register("\n".join(den.names))
+    found = [prune(den.agent(name), den.store, NOW, actor="cli") for name in ("one", "two", "gone")]
+    codes = [one.error.code if one.error else None for one in found]
+    assert codes == ["typed.toml", None, "typed.no_folder"]
+    assert [len(one.deleted) for one in found] == [0, 1, 0]
+
+
+def test_a_file_that_another_program_holds_open_does_not_stop_the_pass(den: Den) -> None:
+    """A file that is open for writing stays, with the reason; those of the same transaction go."""
+    folder = den.add("ada")
+    for number in range(6):
+        put(folder, f"memory/episodic/{number}.md", days=8)
+    store = den.store(den.agent("ada"))
+    store.patience = 0.05
+    when = (folder / "memory/episodic/3.md").stat().st_mtime_ns
+    with open(folder / "memory/episodic/3.md", "r+b"):
+        found = prune(den.agent("ada"), lambda _: store, NOW, actor="cli")
+    assert (folder / "memory/episodic/3.md").stat().st_mtime_ns == when
+    assert [left.path for left in found.errors] == ["memory/episodic/3.md"]
+    assert len(found.deleted) == 5
+
+
+def test_many_files_are_one_change_for_undo_and_redo(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prune of more files than fit into a transaction is taken back, and brought back, as one."""
+    monkeypatch.setattr("memory.typed.prune._BATCH_FILES", 60)
+    folder = den.add("ada")
+    for number in range(150):
+        put(folder, f"memory/episodic/{number}.md", f"{number}\n", days=8)
+    put(folder, "memory/episodic/young.md")
+    before = tree(folder)
+    found = prune(den.agent("ada"), den.store, NOW, actor="maintain")
+    assert (len(found.deleted), len(found.changes)) == (150, 3)
+    workspace = Workspace.open(folder, state_home=den.state)
+    assert len(workspace.undo(actor="maintain", now=LATER).files) == 150
+    assert tree(folder) == before
+    assert len(workspace.redo(actor="maintain", now=LATER).files) == 150
+    assert set(tree(folder)) == {"Aidefile", "memory/episodic/young.md"}
+    workspace.undo(actor="maintain", now=LATER)
+    assert tree(folder) == before
+
+
+def test_nothing_is_deleted_without_a_copy(den: Den) -> None:
+    """Where the change log cannot be written no file goes, and the reason is told for each."""
+    folder = den.add("ada")
+    put(folder, "memory/episodic/a.md", days=8)
+    agent = den.agent("ada")
+    store = den.store(agent)
+    assert store.state is not None
+    log = store.state.folder.path / "changes.sqlite"
+    log.mkdir(parents=True)
+    for part in (den.state, den.state / "memdeck", log.parent):
+        part.chmod(0o700)
+    found = prune(agent, lambda _: store, NOW, actor="cli")
+    assert found.deleted == ()
+    assert (folder / "memory/episodic/a.md").exists()
+    assert [left.path for left in found.errors] == ["memory/episodic/a.md"]

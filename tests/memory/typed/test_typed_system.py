@@ -1,0 +1,279 @@
+"""Typed memory in a workspace: maintenance, status, check, search, and the history that all systems share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.errors import MemdeckError, RefusedError
+from memory.recall import read_query, scan
+from memory.registry import workspace_of
+from memory.storage import Store
+from memory.systems import check_all, maintain_all, records_of_all, systems_of
+from memory.systems.typed import TypedMemory
+from memory.typed import ops, status_of
+from memory.typed.writes import merge_file
+from memory.workspace import Workspace
+from tests.memory.typed.conftest import NOW, Den, put, tree
+
+AIDEFILE = '# mine\n[memory]\ncompact_after = "1k"\ncore_files = ["memory/persona.md"] # always\n'
+LATER = NOW + timedelta(minutes=1)
+
+
+@pytest.fixture
+def shop(den: Den) -> Path:
+    """A workspace with memory files, and two agents in it, one of them registered."""
+    root = den.top / "shop"
+    (root / ".aiter" / "memory").mkdir(parents=True)
+    ada = den.add("ada", AIDEFILE, at="shop/agents/ada")
+    put(ada, "memory/persona.md", "# Persona\ncalm\n", days=300)
+    put(ada, "memory/episodic/old.md", "## Port\nredis is on 6380\n", days=8)
+    put(ada, "memory/episodic/new.md", "new\n", days=1)
+    put(ada, "memory/procedural/skills.md", "## Deploy\nuse the script\n", days=20)
+    bob = den.add("bob", at="shop/agents/bob", registered=False)
+    put(bob, "memory/episodic/old.md", days=80)
+    den.add("far")
+    return root
+
+
+@pytest.fixture
+def workspace(den: Den, shop: Path) -> Workspace:
+    """The workspace, opened."""
+    return Workspace.open(shop, state_home=den.state, home=den.home)
+
+
+def _typed(workspace: Workspace) -> TypedMemory:
+    system = workspace.system("typed")
+    assert isinstance(system, TypedMemory)
+    return system
+
+
+def test_a_workspace_has_the_agents_that_lie_in_it(den: Den, shop: Path, workspace: Workspace) -> None:
+    """Registered agents inside make the system present; without a home there is none."""
+    assert [system.name for system in systems_of(workspace)] == ["files", "typed"]
+    assert [agent.name for agent in _typed(workspace).agents()] == ["ada"]
+    assert [system.name for system in systems_of(Workspace.open(shop, state_home=den.state))] == ["files"]
+
+
+def test_an_aidefile_alone_is_a_workspace(den: Den) -> None:
+    """A folder with an Aidefile opens; within another workspace it belongs to that one, so there is one history."""
+    folder = den.add("eve", registered=False)
+    found = Workspace.open(folder, state_home=den.state, home=den.home)
+    assert (found.root, [system.name for system in systems_of(found)]) == (folder, ["typed"])
+    inner = den.add("ada", at="shop/ada")
+    assert workspace_of(str(inner)) == str(inner)
+    (den.top / "shop/.aiter/memory").mkdir(parents=True)
+    assert workspace_of(str(inner / "memory")) == str(den.top / "shop")
+
+
+def test_maintenance_prunes_registered_agents_inside(den: Den, shop: Path, workspace: Workspace) -> None:
+    """Dry run and run report the same sum; an Aidefile that nobody registered, and agents elsewhere, lose nothing."""
+    put(den.top / "far", "memory/episodic/old.md", days=30)
+    dry = maintain_all(workspace, NOW, actor="maintain", dry_run=True)
+    before = tree(shop)
+    done = maintain_all(workspace, NOW, actor="maintain")
+    assert dry.json()["rules"] == done.json()["rules"]
+    (rule,) = [rule for rule in done.rules if rule.rule == "prune-typed-memory"]
+    assert (rule.file, rule.before, rule.kept, rule.cleared) == ("agents/ada", 4, 3, 1)
+    assert rule.before == rule.kept + rule.archived + rule.cleared
+    assert set(before) - set(tree(shop)) == {"agents/ada/memory/episodic/old.md"}
+    assert (den.top / "far/memory/episodic/old.md").exists()
+    assert maintain_all(workspace, NOW, actor="maintain").moved == 0
+    again = Workspace.open(shop, state_home=den.state, home=den.home)
+    again.undo(actor="maintain", now=LATER)
+    assert tree(shop) == before
+
+
+def test_what_stops_maintenance_of_one_agent_is_a_warning(den: Den, shop: Path, workspace: Workspace) -> None:
+    """A broken Aidefile and a file that cannot go are said, and the other agents are pruned."""
+    (shop / "agents/ada/Aidefile").write_text("[memory]\ncompact_after = 'x'\n")
+    other = den.add("cid", at="shop/cid")
+    put(other, "memory/episodic/a.md", days=9)
+    put(other, "memory/episodic/b.md", days=9).chmod(0o400)
+    done = maintain_all(workspace, NOW, actor="maintain")
+    assert len(done.warnings) == 2
+    assert done.warnings[0].startswith("ada: Aidefile:2: compact_after")
+    assert done.warnings[1].startswith("cid: memory/episodic/b.md: ")
+    assert not (other / "memory/episodic/a.md").exists()
+
+
+def test_changes_of_agents_are_in_the_one_history(den: Den, shop: Path, workspace: Workspace) -> None:
+    """A change by the free functions, or by another process, is listed and undone where the workspace is open."""
+    path = shop / "agents/ada/memory/procedural/skills.md"
+    store = den.store(den.agent("ada"))
+    merge_file(store, "memory/procedural/skills.md", "## Test\nrun it\n", "section_replace", now=NOW, actor="agent:ada")
+    (record,) = workspace.store.history.list(limit=1)
+    assert record.paths == ("agents/ada/memory/procedural/skills.md",)
+    workspace.undo(actor="agent:ada", now=LATER)
+    assert path.read_text() == "## Deploy\nuse the script\n"
+
+
+def test_an_agent_that_nobody_registered_can_be_undone_too(den: Den, shop: Path, workspace: Workspace) -> None:
+    """The history finds the store of a file by the Aidefile above it."""
+    path = shop / "agents/bob/memory/x.md"
+    ops.merge(path, "x\n", now=NOW, actor="cli", store=den.store(_agent_at(shop / "agents/bob")))
+    workspace.undo(actor="cli", now=LATER)
+    assert not path.exists()
+
+
+def _agent_at(folder: Path):  # type: ignore[no-untyped-def]
+    from memory.typed import Agent
+
+    return Agent(folder.name, folder, registered=False)
+
+
+def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, workspace: Workspace) -> None:
+    """In one change, and with its comments; undo takes back both."""
+    system = _typed(workspace)
+    (ada,) = system.agents()
+    aidefile = shop / "agents/ada/Aidefile"
+    system.move(ada, "memory/episodic/new.md", "memory/new.md", core="add", actor="human", now=NOW)
+    assert aidefile.read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
+    (look,) = system.look().agents
+    assert [file.path for file in look.found.of("core")] == ["memory/new.md", "memory/persona.md"]
+    system.move(ada, "memory/persona.md", "memory/episodic/persona.md", core="remove", actor="human", now=NOW)
+    assert aidefile.read_text() == AIDEFILE.replace("memory/persona.md", "memory/new.md")
+    workspace.undo(actor="human", now=LATER)
+    workspace.undo(actor="human", now=LATER)
+    assert aidefile.read_text() == AIDEFILE
+    assert (shop / "agents/ada/memory/episodic/new.md").exists()
+
+
+def test_status_tells_sizes_ages_tokens_and_the_next_prune(den: Den, shop: Path, workspace: Workspace) -> None:
+    """Per agent: bytes and oldest by type, bytes / 4 against compact_after, what the next prune would take."""
+    put(shop / "agents/ada", "memory/episodic/big.md", "x" * 8000)
+    found = workspace.system("typed").status(NOW)["agents"][0]
+    assert found["types"]["episodic"] == {"files": 3, "bytes": 8029, "oldest_seconds": 8 * 86400.0}
+    assert found["types"]["core"]["oldest_seconds"] == 300 * 86400.0
+    assert found["tokens"] == -(-found["bytes"] // 4)
+    assert (found["compact_after"], found["over"]) == (1000, True)
+    assert found["next_prune"] == {"files": 1, "bytes": 25}
+    assert status_of(den.agent("ada"), NOW).json() == found
+
+
+def test_a_look_is_the_same_as_long_as_nothing_changes(shop: Path, workspace: Workspace) -> None:
+    """Panes need not draw anew; a file that came makes another look."""
+    system = _typed(workspace)
+    first = system.look()
+    assert system.look() is first
+    put(shop / "agents/ada", "memory/episodic/more.md")
+    assert system.look() is not first
+
+
+def test_search_finds_blocks_of_agents_files(shop: Path, workspace: Workspace) -> None:
+    """Each `##` block is found with its file and line; links, pipes and what is no text are left out."""
+    ada = shop / "agents/ada"
+    put(ada, "memory/procedural/log.md", "# Log\n\n## One\na\n## Two\nredis again\n")
+    put(ada, "memory/episodic/raw.bin", "redis\0")
+    (ada / "memory/episodic/link.md").symlink_to(ada / "memory/persona.md")
+    os.mkfifo(ada / "memory/episodic/pipe.md")
+    hits = scan(records_of_all(workspace, ("typed",)), read_query("redis", lambda _: None)).hits
+    assert {(hit.entry.file, hit.entry.line, hit.entry.title) for hit in hits} == {
+        ("agents/ada/memory/procedural/log.md", 4, "Two"),
+        ("agents/ada/memory/episodic/old.md", 0, "Port"),
+    }
+
+
+def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -> None:
+    """Missing core files, stale locks, secrets, broken Aidefiles and registries, with file and line."""
+    ada = shop / "agents/ada"
+    assert [problem for problem in check_all(workspace) if problem.code.startswith("typed")] == []
+    (ada / "memory/persona.md").unlink()
+    code = "import sys; from memory.typed import ops; ops.lock(sys.argv[1])"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, "-c", code, str(ada / "memory/episodic/new.md")]
+    subprocess.run(command, check=True, env=environment)
+    put(ada, "memory/procedural/keys.md", "# Keys\npassword: hunter2\n")
+    found = {(problem.file, problem.line, problem.code) for problem in workspace.system("typed").check()}
+    assert found == {
+        ("agents/ada/Aidefile", 0, "typed.no_core_file"),
+        ("agents/ada/memory/episodic/new.md.lock", 0, "typed.stale_lock"),
+        ("agents/ada/memory/procedural/keys.md", 2, "typed.secret"),
+    }
+    assert (ada / "memory/episodic/new.md.lock").exists()
+    assert workspace.system("typed").owns("agents/ada/memory/episodic/new.md")
+    assert not workspace.system("typed").owns(".aiter/memory/tasks.md")
+    (ada / "Aidefile").write_text("[memory]\n\n[what]\n")
+    assert [(one.level, one.file, one.line, one.code) for one in workspace.system("typed").check()] == [
+        ("error", "agents/ada/Aidefile", 3, "typed.section")
+    ]
+    assert len(workspace.system("typed").check(["agents/ada/Aidefile"])) == 1
+    assert workspace.system("typed").check(["tasks.md"]) == ()
+
+
+def test_a_stolen_record_writes_nowhere_else(den: Den, shop: Path, workspace: Workspace) -> None:
+    """Undo writes to files of agents and of systems only, not into memdeck's folder and not onto sentinels."""
+    system = _typed(workspace)
+    store = system.store(system.agents()[0])
+    assert not store.reading.knows("memory/a.md.lock")
+    assert not store.reading.knows(".memdeck/lock")
+    with pytest.raises(RefusedError):
+        merge_file(store, ".memdeck/lock", "x", "none", now=NOW, actor="cli")
+
+
+def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
+    """Over its budget the log lets go of them after that time, and of nothing before."""
+    folder = den.add("ada")
+    for number in range(3):
+        put(folder, f"memory/episodic/{number}.bin", f"{number}" * 20_000, days=8)
+    store = den.store(den.agent("ada"))
+    history = store.history
+    history._log._keep_bytes = 1000  # the budget is no argument of a store
+    workspace_prune(den, store)
+    _touch(store, history, NOW + timedelta(days=29))
+    assert all(record.kept for record in history.list())
+    _touch(store, history, NOW + timedelta(days=31))
+    assert [record.kept for record in history.list() if record.operation == "typed prune"] == [False]
+    with pytest.raises(MemdeckError, match="no longer kept"):
+        history.revert(next(one.id for one in history.list() if not one.kept), actor="cli", now=LATER)
+
+
+def workspace_prune(den: Den, store: Store) -> None:
+    """Prune the agent of the test."""
+    from memory.typed.prune import prune
+
+    assert len(prune(den.agent("ada"), lambda _: store, NOW, actor="cli").deleted) == 3
+
+
+def _touch(store: Store, history: object, now: object) -> None:
+    """Make a change at a time, and have the log thinned."""
+    history._log._since_thinned = 10_000  # type: ignore[attr-defined]
+    merge_file(store, "memory/x.md", f"{now}\n", "none", now=now, actor="cli")  # type: ignore[arg-type]
+
+
+def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -> None:
+    """A process that dies while it promotes leaves the file at one of both places, once, with its Aidefile."""
+    folder = den.add("ada")
+    put(folder, "memory/episodic/a.md", "a\n")
+    code = (
+        "import os, sys\n"
+        "from memory.storage import fsio, placing\n"
+        "from memory.typed import ops, registry\n"
+        "from memory.typed.stores import store_of\n"
+        "from memory.typed.writes import move_file\n"
+        "from datetime import datetime, UTC\n"
+        "from pathlib import Path\n"
+        "real, left = placing.take_away, [int(sys.argv[3])]\n"
+        "def take_away(*args):\n"
+        "    left[0] -= 1\n"
+        "    os._exit(9) if left[0] < 0 else None\n"
+        "    return real(*args)\n"
+        "placing.take_away = take_away\n"
+        "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        "move_file(store, 'memory/episodic/a.md', 'memory/a.md', 'typed promote', now=datetime.now(UTC), actor='cli',"
+        " core='add')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [sys.executable, "-c", code, str(folder), str(den.state), "0"]
+    assert subprocess.run(command, env=environment).returncode == 9
+    workspace = Workspace.open(folder, state_home=den.state, home=den.home)
+    workspace.systems()
+    found = set(tree(folder))
+    assert found in ({"Aidefile", "memory/a.md"}, {"Aidefile", "memory/episodic/a.md"})
+    listed = "memory/a.md" in (folder / "Aidefile").read_text()
+    assert listed is ("memory/a.md" in found)

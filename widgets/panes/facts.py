@@ -1,0 +1,245 @@
+"""The facts pane: short notes for the prompts of agents, the newest first, and what they would be injected for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from widgets.columns import Column, Columns
+from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
+from widgets.fields import FieldSpec
+from widgets.pane import Badge, Build, FormPlan, Pane, Removal
+from widgets.pane_fields import by_use
+from widgets.pieces import Line, Piece, line
+
+from .when import dated
+
+if TYPE_CHECKING:
+    from memory.facts import Fact, Look
+    from memory.facts.inject import Injection
+    from memory.files.snapshot import Snapshot
+
+ROW = Columns(
+    Column("id", 7, importance=3),
+    Column("text", minimum=20),
+    Column("tags", 18, importance=1),
+    Column("scope", 9, importance=0),
+    Column("day", 10, importance=2),
+)
+"""Its id, what it says, and what it is filed under."""
+
+GAUGE = 30
+"""Cells of a bar that shows how much of a budget is used."""
+
+
+class FactsPane(Pane):
+    """Facts, the newest first. They are not edited: one that is wrong is removed, and another one stored."""
+
+    pane_id: ClassVar[str] = "facts"
+    number: ClassVar[str] = ""
+    title: ClassVar[str] = "Facts"
+    files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
+    empty: ClassVar[str] = (
+        "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
+        "Press a to store the first fact, and i to see what a message would inject."
+    )
+    sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
+    filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
+    item_name: ClassVar[str] = "fact"
+
+    def look(self) -> Look | None:
+        """The facts as they were last read."""
+        return None if self.snapshot is None else self.snapshot.of("facts")
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """All facts, the newest first."""
+        look = snapshot.of("facts")
+        return () if look is None else tuple(look.newest)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many there are and may be, and how many lines are none."""
+        look = snapshot.of("facts")
+        if look is None:
+            return ""
+        unread = len(look.reading.unread)
+        return f"{len(look.reading.facts):,} of {look.settings.max_total:,}" + (f", {unread} unread" if unread else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many there are; lines that are no facts need a person."""
+        look = snapshot.of("facts")
+        return Badge() if look is None else Badge(len(look.reading.facts), bool(look.reading.unread))
+
+    def mark(self, item: Fact) -> Hashable:
+        """A fact is what it says, wherever its line stands."""
+        return item[:5]
+
+    def ref(self, item: Fact) -> str:
+        """Two facts of one id are told apart by their lines."""
+        look = self.look()
+        first = None if look is None else look.reading.get(item.id)
+        return item.ref if first is None or first.line == item.line else f"{item.ref}:{item.line + 1}"
+
+    def place(self, item: Fact) -> str:
+        """The id."""
+        return item.id
+
+    def text(self, item: Fact) -> str:
+        """A fact is found by its id, its tags and its text."""
+        return " ".join((item.id, *item.tags, item.text))
+
+    def field_text(self, item: Fact, name: str) -> str:
+        """Tags under both names."""
+        return " ".join(item.tags) if name in ("tag", "tags") else super().field_text(item, name)
+
+    def sort_key(self, item: Fact, name: str) -> Any:
+        """By the first tag, the scope, or the length, the longest first."""
+        if name == "tags":
+            return (not item.tags, *(tag.casefold() for tag in item.tags))
+        return item.scope if name == "scope" else -len(item.text)
+
+    def draw_row(self, item: Fact, width: int) -> Line:
+        """Id, text, tags, scope, day."""
+        return ROW.line(
+            width,
+            {
+                "id": Piece(item.id, "muted"),
+                "text": item.title,
+                "tags": Piece(", ".join(item.tags), "accent"),
+                "scope": Piece(item.scope, "muted"),
+                "day": Piece(item.ts[:10], "muted"),
+            },
+        )
+
+    def detail(self, item: Fact) -> Sequence[DetailLine]:
+        """The text in full, then what it is filed under."""
+        day = dated(item.ts, self.now, self.zone) if item.ts else "no time"
+        return [
+            Prose(item.text),
+            Spacer(),
+            Labelled("tags", ", ".join(item.tags) or "none"),
+            Labelled("scope", item.scope),
+            Labelled("stored", day or item.ts),
+            Labelled("length", f"{len(item.text):,} characters"),
+            Labelled("line", str(item.line + 1)),
+        ]
+
+    def links(self, item: Fact) -> Sequence[Link]:  # noqa: ARG002
+        """None: a fact stands for itself."""
+        return ()
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new fact."""
+        from memory.facts.model import DEFAULT_SCOPE, SCOPES
+
+        look = self.look()
+        facts = () if look is None else look.reading.facts
+        fields = [
+            FieldSpec("text", "text", "multiline", validate=_sayable, hint=_room),
+            FieldSpec("tags", "tags", "tags", suggestions=by_use(tag for fact in facts for tag in fact.tags)),
+            FieldSpec("scope", "scope", "choice", DEFAULT_SCOPE, options=SCOPES),
+        ]
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
+            from memory.systems import Act
+
+            text, tags, scope = values["text"].strip(), _tags(values["tags"]), values["scope"]
+            return Act("facts", lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
+
+        def check(values: dict[str, str]) -> dict[str, str]:
+            from memory.facts.model import refusal
+
+            why = refusal(values["text"].strip(), _tags(values["tags"]), values["scope"])
+            return {} if why is None else {"tags" if "tag" in why else "text": why}
+
+        return FormPlan("New fact", fields, build, "facts.store", focus="text", check=check)
+
+    def removing(self, items: Sequence[Fact]) -> Removal | None:
+        """Remove facts, all in one change; u brings them back."""
+        from memory.systems import Act
+
+        from .chain import question
+
+        facts = tuple(items)
+        if not facts:
+            return None
+
+        def build(_now: datetime) -> Build:
+            return Act("facts", lambda system, actor, at: system.remove(facts, actor=actor, now=at))
+
+        return Removal(*question("fact", [fact.title for fact in facts]), build, "facts.delete")
+
+    def source_text(self, item: Fact) -> str | None:
+        """The text, for copying."""
+        return item.text
+
+
+def injection_lines(found: Injection) -> list[Line]:
+    """What a message injects, as lines: the budget drawn, what is in it, and what fell off."""
+    limits = found.settings
+    said = {
+        "off": "Injection is off (inject_mode in .aegis/agent.json).",
+        "match": f"Words that count: {', '.join(found.words)}",
+        "recent": "Nothing matches: the newest facts stand in.",
+        "recent_only": "The newest facts, whatever the message is (inject_mode).",
+    }[found.reason]
+    lines: list[Line] = [
+        line(Piece(said, "muted")),
+        (),
+        _gauge("characters", found.characters, limits.max_inject_chars),
+        _gauge("facts", len(found.facts), limits.max_inject_count),
+    ]
+    by_id = {one.fact: one for one in found.candidates}
+    for heading, facts in (
+        ("INJECTED", found.facts),
+        ("FELL OFF", tuple(one.fact for one in found.candidates if not one.fits)),
+    ):
+        if facts:
+            lines += [(), line(Piece(heading, "heading"))]
+        for fact in facts:
+            one = by_id[fact]
+            score = f"{len(one.words)} + {one.bonus:.2f}" if one.words else ""
+            tone = "plain" if heading == "INJECTED" else "muted"
+            lines.append(
+                line(
+                    Piece(f"{fact.id:<7} ", "muted"),
+                    Piece(f"{score:<10} ", "accent"),
+                    Piece(f"{one.total:>6,}  ", "muted"),
+                    Piece(fact.title, tone),
+                )
+            )
+    return lines
+
+
+def _gauge(name: str, used: int, most: int) -> Line:
+    full = min(GAUGE, round(GAUGE * used / most)) if most else 0
+    return line(
+        Piece(f"{name:<11}", "muted"),
+        Piece("█" * full, "good"),
+        Piece("░" * (GAUGE - full), "muted"),
+        Piece(f"  {used:,} of {most:,}"),
+    )
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(tag.strip() for tag in text.split(",") if tag.strip())
+
+
+def _sayable(text: str) -> str | None:
+    from memory.facts.model import MOST_CHARACTERS
+
+    if not text.strip():
+        return "a few words are needed"
+    return f"at most {MOST_CHARACTERS} characters" if len(text.strip()) > MOST_CHARACTERS else None
+
+
+def _room(text: str) -> str:
+    from memory.facts.model import MOST_CHARACTERS
+
+    left = MOST_CHARACTERS - len(text.strip())
+    return f"{left} characters left" if 0 <= left < MOST_CHARACTERS else ""
