@@ -59,6 +59,7 @@ KEY_NAMES = {
     "full_stop": ".",
     "less_than_sign": "<",
     "greater_than_sign": ">",
+    "at": "@",
 }
 """How keys are written where their name in a binding is another."""
 

@@ -70,6 +70,8 @@ class Contents:
     zone: tzinfo
     rows: Rows
     remark: str = ""
+    order: tuple[str, Sequence[Hashable]] | None = None
+    """The rows as they are sorted, and by what, where that is not their own order."""
 
 
 class PaneList(LineList):
@@ -112,6 +114,10 @@ class Pane(PaneSays):
         &.-single > .pane--detail-frame { width: 100%; display: none; }
         &.-single.-open > .pane--list-frame { display: none; }
         &.-single.-open > .pane--detail-frame { display: block; }
+        &.-full > .pane--list-frame { width: 100%; height: 1fr; }
+        &.-full > .pane--detail-frame { width: 100%; height: 1fr; display: none; }
+        &.-full.-open > .pane--list-frame { display: none; }
+        &.-full.-open > .pane--detail-frame { display: block; }
     }
     """
 
@@ -151,6 +157,7 @@ class Pane(PaneSays):
         self._counted: tuple[Rows, int] = (EMPTY, 0)
         self._filter = ""
         self._remark = ""
+        self._order: tuple[str, Sequence[Hashable]] | None = None
         self._wanted_ref: str | None = None
         self._arrived = False
         self._narrowed: tuple[str, Sequence[Hashable]] | None = None
@@ -203,12 +210,23 @@ class Pane(PaneSays):
     @property
     def is_open(self) -> bool:
         """Whether the detail covers the list in a terminal too narrow for both."""
-        return self.has_class("-single") and self.has_class("-open")
+        return self.has_class("-open") and (self.has_class("-single") or self.has_class("-full"))
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; for a worker. Raises what reading files raises."""
         rows = match_rows(self._rows, self.rows(snapshot, now), self.mark, self.ref)
-        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now))
+        order = self._order_of(rows, self.sort, now, snapshot.zone)
+        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order)
+
+    def _order_of(self, rows: Rows, sort: str, now: datetime, zone: tzinfo) -> tuple[str, Sequence[Hashable]] | None:
+        if sort == self.sorts[0]:
+            return None
+        from .pane_sort import sort_rows
+
+        # The rows get their new items only when they are put.
+        items = {row: item for row, item, _ in rows.items}
+        key = self.sorting(sort, now, zone)
+        return sort, sort_rows(rows.keys, lambda row: key(items[row]))
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and the view stay. `flash` marks what changed."""
@@ -218,6 +236,7 @@ class Pane(PaneSays):
         contents.rows.apply()
         self._rows = contents.rows
         self._remark = contents.remark
+        self._order = contents.order
         self._narrowed = None
         self._arrange(redraw=True)
         if self._wanted_ref is not None and (first or self._wanted_ref):
@@ -379,16 +398,35 @@ class Pane(PaneSays):
             keys = self._filtered(keys)
         else:
             self._narrowed = None
-        self.line_list.set_rows(keys, redraw=redraw)
+        self.put_keys(keys, redraw=redraw)
         self._say_empty()
         self._say_title()
+
+    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
+        """Show the rows that sort and filter left."""
+        self.line_list.set_rows(keys, redraw=redraw)
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any item is shown."""
+        return self.line_list.cursor is not None
+
+    @property
+    def shown_keys(self) -> Sequence[Hashable]:
+        """All rows that are shown."""
+        return self.line_list.rows
+
+    @property
+    def row_count(self) -> int:
+        """How many items there are, shown or not."""
+        return len(self._rows.items)
 
     def _sorted(self) -> Sequence[Hashable]:
         if self.sort == self.sorts[0]:
             return self._rows.keys
-        from .pane_sort import sort_rows
-
-        return sort_rows(self._rows.keys, lambda row: self.sort_key(row.item, self.sort))
+        if self._order is None or self._order[0] != self.sort:
+            self._order = self._order_of(self._rows, self.sort, self.now, self.zone)
+        return self._rows.keys if self._order is None else self._order[1]
 
     def _filtered(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """Filter; a text that only grew looks at what was left before."""
@@ -401,8 +439,12 @@ class Pane(PaneSays):
         self._narrowed = (self._filter, kept)
         return kept
 
+    def arranged(self) -> str:
+        """How the rows are arranged where that is not as they stand in the file: `by due`."""
+        return "" if self.sort == self.sorts[0] else f"by {self.sort}"
+
     def _say_empty(self) -> None:
-        has_items = bool(self.line_list.cursor is not None)
+        has_items = self.has_items
         self.set_class(not has_items, "-empty")
         if not has_items:
             filtered = bool(self._filter and self._rows.items)
@@ -416,7 +458,7 @@ class Pane(PaneSays):
     def _say_title(self) -> None:
         remark = self._remark
         if self._filter:
-            left = [key for key in self.line_list.rows if isinstance(key, Row)]
+            left = [key for key in self.shown_keys if isinstance(key, Row)]
             if type(self).counts is Pane.counts:
                 remark = f"{len(left)} of {len(self._rows.items)}"
             else:
@@ -426,8 +468,8 @@ class Pane(PaneSays):
             self.filter_bar.say(remark)
         if self.line_list.selected:
             remark = f"{len(self.line_list.selected)} selected"
-        if self.sort != self.sorts[0]:
-            remark = f"{remark}  by {self.sort}".strip()
+        if words := self.arranged():
+            remark = f"{remark}  {words}".strip()
         self.query_one(".pane--list-frame", Frame).say(self.title, remark)
 
     def _show_detail(self) -> None:

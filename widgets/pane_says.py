@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.widget import Widget
@@ -102,6 +102,10 @@ class PaneSays(Widget):
     def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""
         return 0
+
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
+        """The key that items are sorted by inside each heading; runs in a thread."""
+        return lambda item: self.sort_key(item, name)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """A few words at the right of the list's title, for example `3 pending`; runs in a thread."""

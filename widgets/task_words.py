@@ -106,3 +106,24 @@ def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
     bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
     full = bar.count(glyphs.bar_full)
     return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
+
+
+def card_line(task: Task, number: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing."""
+    done = task.section in ("completed", "archived")
+    if number == 0:
+        return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
+    if number > 1:
+        return ()
+    parts: list[Line] = []
+    if task.priority:
+        parts.append(line(Piece(task.priority, "muted")))
+    if task.section == "in-progress" and task.progress is not None:
+        parts.append(progress_line(task.progress, glyphs, 4))
+    when = due_words(task, now, zone, glyphs)
+    if when.text:
+        parts.append(line(when))
+    if task.assigned:
+        parts.append(line(Piece(task.assigned, "muted")))
+    gap = Piece(f" {glyphs.dot} ", "muted")
+    return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))

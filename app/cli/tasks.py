@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 _HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
+SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
 _FEW = 8
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 
@@ -33,6 +34,7 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
     examples=(
         "memdeck tasks list",
         "memdeck tasks list --due overdue",
+        "memdeck tasks list --sort urgency",
         "memdeck tasks list --section all --match deploy -o json",
     ),
 )
@@ -48,6 +50,7 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
     help="Only what is due today, overdue, or due in the next 7 days.",
 )
 @click.option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
+@click.option("--sort", type=click.Choice(SORTS), help="Sort inside each section (default: the order of the file).")
 def list_tasks(
     session: Session,
     section: str | None,
@@ -56,8 +59,9 @@ def list_tasks(
     assigned: str | None,
     due: str | None,
     match: str | None,
+    sort: str | None,
 ) -> None:
-    """List tasks in the order of the file."""
+    """List tasks in the order of the file, or sorted inside each section."""
     sections = SECTIONS if section == "all" else (section,) if section else SECTIONS[:2]
     found: Iterator[Task] = _in_sections(session.snapshot, sections)
     if priority:
@@ -76,6 +80,11 @@ def list_tasks(
         now, zone = session.now, session.snapshot.zone
         found = (task for task in found if task.due_state(now, zone) in states)
     shown = list(found)
+    if sort:
+        from memory.files.task_order import sort_key
+
+        key = sort_key(sort, session.now, session.snapshot.zone)
+        shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
     if len(shown) > _FEW:
         session.snapshot.tasks.name_all()
     session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
@@ -157,6 +166,25 @@ def show_task(session: Session, ref: str) -> None:
     from memory.files.tasks import find_task
 
     _say(session, find_task(session.snapshot, ref, archived=True))
+
+
+@under(tasks, "why", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
+@_ref
+def why(session: Session, ref: str) -> None:
+    """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
+    from memory.files.tasks import find_task
+    from memory.files.urgency import urgency_of
+
+    task = find_task(session.snapshot, ref, archived=True)
+    found = urgency_of(task, session.now, session.snapshot.zone)
+
+    def lines() -> Iterator[str]:
+        yield session.paint.line(f"{found.points:.1f}  {task.title}")
+        if not found.terms:
+            yield "what is completed is not urgent any more"
+        yield from session.paint.columns([(f"{term.points:+5.1f}", term.name, term.words) for term in found.terms])
+
+    session.answer(lambda: {"task": {"ref": task.ref, "title": task.title, **found.json()}}, lines)
 
 
 def _say(session: Session, task: Task) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SYSTEM = "system:"
 """What the need of a memory system beside the memory files begins with."""
 
-TASK_GROUPS = ("overdue", "today", "progress", "week")
+TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of the brief whose rows are tasks."""
 
 
@@ -140,6 +140,10 @@ def _leave(pane: Pane) -> bool:
     return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
 
 
+def _is_board(pane: Pane) -> bool:
+    return getattr(pane, "board", None) is not None and _item(pane)
+
+
 def _restorable(pane: Pane) -> bool:
     item = pane.current() if pane.pane_id == "archive" else None
     return item is not None and hasattr(item, "at")
@@ -156,6 +160,11 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": lambda pane: len(pane.sorts) > 1,
+    "arranges": lambda pane: len(pane.sorts) > 1,
+    "tasks": lambda pane: pane.pane_id == "tasks",
+    "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
+    "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
+    "board": _is_board,
     "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None,
     "monitor": lambda pane: bool(monitors_of(pane)),
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),

@@ -26,5 +26,4 @@ class Listing(Part):
         pane = self.app.navigation.pane
         if pane is not None and len(pane.sorts) > 1:
             place = pane.sorts.index(pane.sort)
-            pane.set_sort(pane.sorts[(place + 1) % len(pane.sorts)])
-            self.app.say(f"Sorted by {pane.sort}.")
+            self.app.views.sort(pane.sorts[(place + 1) % len(pane.sorts)])

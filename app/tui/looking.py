@@ -200,6 +200,7 @@ class Looking(Part):
         found = brief(snapshot, now)
         notice = self.app.watching.notice(snapshot, now)
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        news = self.app.morning.news(now)
         if header.is_small(found):
             assert self.app.workspace is not None
             others = tuple(
@@ -209,9 +210,9 @@ class Looking(Part):
                 for problem in system.check()
             )
             upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep))
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news))
         else:
-            self.app.post_message(Briefed(alerts, notice))
+            self.app.post_message(Briefed(alerts, notice, news=news))
 
     # In the application's thread
 
@@ -260,7 +261,9 @@ class Looking(Part):
         self.app.desk.header.alerts = message.alerts
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            pane.say_more(message.problems, message.upkeep, message.notice)  # type: ignore[attr-defined]
+            pane.say_more(  # type: ignore[attr-defined]
+                message.problems, message.upkeep, message.notice, message.news
+            )
 
     def failed(self, message: LookFailed) -> None:
         """Say why the files could not be read."""

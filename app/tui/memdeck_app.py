@@ -30,12 +30,14 @@ from .changing import Changing
 from .conditions import allows
 from .consent import Consent
 from .desk import Desk
+from .diary import Diary
 from .entries import Entries
 from .injecting import Injecting
 from .jobs import Jobs
 from .keymap import Keymap
 from .listing import Listing
 from .looking import Looking
+from .morning import Morning
 from .navigation import Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
@@ -46,12 +48,14 @@ from .task_verbs import TaskVerbs
 from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
+from .views import Views
 from .watching import Watching
 
 if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.storage.drafts import Draft
     from memory.workspace import Workspace
+    from widgets.board import Board
     from widgets.forms import Form
     from widgets.panes import PaneName
     from widgets.panes.brief import BriefPane
@@ -148,6 +152,9 @@ class MemdeckApp(App[int]):
         self.tasks = TaskVerbs(self)
         self.typed = TypedVerbs(self)
         self.listing = Listing(self)
+        self.views = Views(self)
+        self.morning = Morning(self)
+        self.diary = Diary(self)
         self.upkeep = Upkeep(self)
         self.injecting = Injecting(self)
         self.consent = Consent(self)
@@ -463,6 +470,11 @@ class MemdeckApp(App[int]):
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
         """Other keys may mean something for another entry."""
         self.refresh_keys()
+
+    def on_board_dropped(self, message: Board.Dropped) -> None:
+        """A card was dragged to another column."""
+        message.stop()
+        self.tasks.drop(message.row.item, message.lane)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.monitoring.ahead import Ahead
     from memory.monitoring.pictures import Notice
+    from memory.news import News
     from memory.problems import Problem
     from memory.recall import Answer
     from memory.storage.drafts import Draft
@@ -44,13 +45,14 @@ class Briefed(Message):
     """A worker worked out what needs attention; the parts of the header, the most important first.
 
     `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long.
-    `notice` says who waits for an approval and who is muted.
+    `notice` says who waits for an approval and who is muted, `news` what others changed since somebody looked last.
     """
 
     alerts: tuple[Line, ...]
     notice: Notice
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, str], ...] = ()
+    news: tuple[News, ...] = ()
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from memory.errors import MemdeckError
@@ -46,6 +47,16 @@ class Remembering(Part):
         return pane if isinstance(pane, str) else None
 
     @property
+    def looked_last(self) -> datetime | None:
+        """When somebody left the application here; None: never."""
+        text = self._read().get("looked")
+        try:
+            found = datetime.fromisoformat(text) if isinstance(text, str) else None
+        except ValueError:
+            return None
+        return found if found is not None and found.tzinfo is not None else None
+
+    @property
     def searches(self) -> list[str]:
         """The queries of the search screen, the newest first."""
         found = self._read().get("searches")
@@ -59,22 +70,58 @@ class Remembering(Part):
             return {}
         return {str(key): value for key, value in view.items() if isinstance(value, str)}
 
+    # Views that people gave a name
+
+    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
+        """The views of a pane by name, in the order in which they were kept."""
+        return {
+            name: {str(key): value for key, value in view.items() if isinstance(value, str)}
+            for name, view in self._views_of(pane_id).items()
+            if isinstance(view, dict)
+        }
+
+    def _views_of(self, pane_id: str) -> dict[str, Any]:
+        views = self._read().get("views")
+        own = views.get(pane_id) if isinstance(views, dict) else None
+        return dict(own) if isinstance(own, dict) else {}
+
+    def keep_view(self, pane_id: str, name: str, view: Mapping[str, str]) -> None:
+        """Keep a view under a name, at once; one of that name is replaced."""
+        self._write_views(pane_id, {**self._views_of(pane_id), name: {k: v[:LONGEST] for k, v in view.items()}})
+
+    def forget_view(self, pane_id: str, name: str) -> None:
+        """Take a view away."""
+        self._write_views(pane_id, {key: view for key, view in self._views_of(pane_id).items() if key != name})
+
+    def _write_views(self, pane_id: str, own: Mapping[str, Any]) -> None:
+        views = self._read().get("views")
+        self._write({**self._read(), "views": {**(views if isinstance(views, dict) else {}), pane_id: dict(own)}})
+
     def keep(self) -> None:
         """Write what is to be remembered; a folder that cannot be written to is no reason to complain."""
         workspace, pane = self.app.workspace, self.app.navigation.pane
         if not self.app.remembers or workspace is None or workspace.state is None or pane is None:
             return
-        import json
-
-        from memory.storage import fsio
-
         before = self._read().get("panes")
         panes: dict[str, Any] = dict(before) if isinstance(before, dict) else {}
         for name, mounted in self.app.navigation.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
         searches = [one[:LONGEST] for one in self.app.searching.history]
-        text = json.dumps({"pane": pane.pane_id, "panes": panes, "searches": searches}, ensure_ascii=True)
+        looked = self.app.clock().isoformat()
+        self._write({**self._read(), "pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked})
+
+    def _write(self, values: Mapping[str, Any]) -> None:
+        """Put everything that is remembered into its file."""
+        workspace = self.app.workspace
+        self._values = values
+        if workspace is None or workspace.state is None:
+            return
+        import json
+
+        from memory.storage import fsio
+
+        text = json.dumps(dict(values), ensure_ascii=True)
         with suppress(MemdeckError, OSError):
             folder = workspace.state.folder.open()
             try:

@@ -1,4 +1,4 @@
-"""What the tasks pane does by key: start, done, reopen, progress, priority, due, tags; on all selected at once."""
+"""What the tasks pane does by key; on all selected tasks at once."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
+    from memory.workspace import Outcome
     from widgets.pane_plans import Build
 
 Otherwise = Callable[["MemdeckError"], bool]
@@ -35,8 +36,16 @@ class TaskVerbs(Part):
         return [task for task in tasks_of(pane) if not sections or task.section in sections]
 
     def _apply(
-        self, verb: str, tasks: list[Task], one: One, *, stay: bool = False, otherwise: Otherwise | None = None
+        self,
+        verb: str,
+        tasks: list[Task],
+        one: One,
+        *,
+        stay: bool = False,
+        follow: bool = False,
+        otherwise: Otherwise | None = None,
     ) -> None:
+        """One edit per task, all in one change. `stay` leaves the tasks, `follow` goes with the last one."""
         pane = self.app.navigation.pane
         if pane is None or not tasks:
             return
@@ -46,10 +55,29 @@ class TaskVerbs(Part):
             return lambda snapshot: one(snapshot, ref, now)
 
         build = chain([bound(task.ref) for task in tasks], f"{verb} {len(tasks)} tasks")
+        self._write(verb, build, stay=stay, follow=follow, otherwise=otherwise)
+
+    def _write(
+        self,
+        verb: str,
+        build: Build,
+        *,
+        stay: bool = False,
+        follow: bool = False,
+        otherwise: Otherwise | None = None,
+    ) -> None:
+        pane = self.app.navigation.pane
+        assert pane is not None
         if stay:
             pane.step_off()
         pane.line_list.select(())
-        self.app.changing.change(f"tasks.{verb}", build, otherwise=otherwise)
+
+        def gone_with(outcome: Outcome) -> None:
+            if outcome.ref is not None:
+                pane.go_to(outcome.ref)
+
+        then = gone_with if follow else None
+        self.app.changing.change(f"tasks.{verb}", build, then=then, otherwise=otherwise)
 
     def start(self) -> None:
         """Pending tasks are begun."""
@@ -59,9 +87,10 @@ class TaskVerbs(Part):
 
     def done(self) -> None:
         """Finish tasks; the outcome may stay empty."""
-        from widgets.dialogs import Prompt
+        self._finish(self._chosen("pending", "in-progress"))
 
-        tasks = self._chosen("pending", "in-progress")
+    def _finish(self, tasks: list[Task], *, follow: bool = False) -> None:
+        from widgets.dialogs import Prompt
 
         def answered(outcome: str | None) -> None:
             if outcome is None:
@@ -70,7 +99,11 @@ class TaskVerbs(Part):
 
             words = outcome.strip() or None
             self._apply(
-                "done", tasks, lambda snapshot, ref, now: done_task(snapshot, ref, outcome=words, now=now), stay=True
+                "done",
+                tasks,
+                lambda snapshot, ref, now: done_task(snapshot, ref, outcome=words, now=now),
+                stay=not follow,
+                follow=follow,
             )
 
         self.app.push_screen(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
@@ -120,9 +153,10 @@ class TaskVerbs(Part):
 
     def shift(self, step: int) -> None:
         """Raise (1) or lower (-1) the priority."""
-        from memory.files.task_edits import shift_priority
+        from memory.files.task_bulk import shift_priorities
 
-        self._apply("priority", self._chosen(), lambda snapshot, ref, now: shift_priority(snapshot, ref, step, now=now))
+        refs, now = self._refs(self._chosen()), self.app.clock()
+        self._write("priority", lambda snapshot: shift_priorities(snapshot, refs, step, now=now))
 
     def due(self) -> None:
         """When tasks are due, typed as people say it; empty means no date."""
@@ -152,30 +186,73 @@ class TaskVerbs(Part):
         )
 
     def tags(self) -> None:
-        """The tags of tasks, comma-separated; empty means none."""
+        """The tags of tasks, comma-separated; of several, `+tag` gives one and `-tag` takes one away."""
         from widgets.dialogs import Prompt
 
         tasks = self._chosen()
         value = ", ".join(tasks[0].tags) if len(tasks) == 1 else ""
+        several = len(tasks) > 1
+
+        def hint(text: str) -> str:
+            found = _tag_changes(text)
+            if not several or not text.strip():
+                return ""
+            if found is None:
+                return "replaces the tags of all of them"
+            parts = [f"give {', '.join(found[0])}"] if found[0] else []
+            return "; ".join([*parts, *([f"take {', '.join(found[1])}"] if found[1] else [])])
 
         def answered(text: str | None) -> None:
             if text is None or text == value:
                 return
+            changes = _tag_changes(text)
+            if changes is not None:
+                from memory.files.task_bulk import retag_tasks
+
+                refs, now = self._refs(tasks), self.app.clock()
+                self._write(
+                    "tags", lambda snapshot: retag_tasks(snapshot, refs, add=changes[0], remove=changes[1], now=now)
+                )
+                return
             tags = ", ".join(part.strip() for part in text.split(",") if part.strip())
             self._set("tags", tasks, {"tags": tags} if tags else {}, () if tags else ("tags",))
 
-        self.app.push_screen(Prompt(_about("Tags", tasks), value, placeholder="comma, separated"), answered)
+        words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
+        self.app.push_screen(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+
+    def assign(self) -> None:
+        """Who does the tasks; empty means nobody."""
+        from widgets.dialogs import Prompt
+
+        tasks = self._chosen()
+        value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
+
+        def answered(text: str | None) -> None:
+            if text is None or text == value:
+                return
+            who = text.strip()
+            self._set("assign", tasks, {"assigned": who} if who else {}, () if who else ("assigned",))
+
+        words = "an agent or a person; empty: nobody"
+        self.app.push_screen(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
     def _set(self, verb: str, tasks: list[Task], values: Mapping[str, str], unset: tuple[str, ...]) -> None:
-        from memory.files.task_edits import edit_task
+        from memory.files.task_bulk import edit_tasks
 
-        bases = {task.ref: task.entry for task in tasks}
-        self._apply(
-            verb,
-            tasks,
-            lambda snapshot, ref, now: edit_task(snapshot, ref, set=values, unset=unset, base=bases.get(ref), now=now),
-            otherwise=self._asking(verb, tasks),
-        )
+        now = self.app.clock()
+        if len(tasks) == 1:
+            from memory.files.task_edits import edit_task
+
+            # Compared with what was seen: where somebody else set the same field meanwhile, a person is asked.
+            ref, base = tasks[0].ref, tasks[0].entry
+            self._write(
+                verb,
+                lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, base=base, now=now),
+                otherwise=self._asking(verb, tasks),
+            )
+            return
+        refs = self._refs(tasks)
+        self._write(verb, lambda snapshot: edit_tasks(snapshot, refs, set=values, unset=unset, now=now))
 
     def _asking(self, verb: str, tasks: list[Task]) -> Otherwise:
         """Ask where somebody else set the same field of the one task meanwhile."""
@@ -197,6 +274,128 @@ class TaskVerbs(Part):
             return self.app.conflicts.verb(error, tasks[0].title, write, {})
 
         return otherwise
+
+    @staticmethod
+    def _refs(tasks: list[Task]) -> list[str]:
+        return [task.ref for task in tasks]
+
+    def duplicate(self) -> None:
+        """A copy of the task under the cursor."""
+        from memory.files.task_bulk import duplicate_task
+
+        self._apply(
+            "copy", self._chosen()[:1], lambda snapshot, ref, now: duplicate_task(snapshot, ref, now=now), follow=True
+        )
+
+    def split(self) -> None:
+        """Make several tasks of one, a line each."""
+        from widgets.fields import FieldSpec
+        from widgets.pane_plans import FormPlan, Values
+
+        task = self._chosen()[0]
+        ref = task.ref
+
+        def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+            from memory.files.task_bulk import split_task
+
+            return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
+
+        field = FieldSpec("parts", "one part a line", "multiline")
+        pane = self.app.navigation.pane
+        assert pane is not None
+        plan = FormPlan(f"Split: {task.title[:200]}", (field,), build, "tasks.split")
+        self.app.filling.begin(pane, plan, task)
+
+    def plan(self) -> None:
+        """Say which plan the tasks belong to."""
+        from widgets.pick import Option, Pick
+
+        pane = self.app.navigation.pane
+        assert pane is not None
+        assert pane.snapshot is not None
+        tasks = self._chosen()
+        now = tasks[0].orchestration_id if len(tasks) == 1 else None
+        plans = [plan for plan in pane.snapshot.plans.plans if plan.section == "active" and plan.plan_id]
+        if not plans:
+            self.app.say("There is no active plan that tasks could belong to.")
+            return
+        options = [
+            Option(f"plan:{plan.plan_id}", plan.title, plan.plan_id, marked=plan.plan_id == now) for plan in plans
+        ]
+        options.append(Option("none:", "no plan", marked=now is None and len(tasks) == 1))
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            if answer is None:
+                return
+            name = answer[1].partition(":")[2]
+            self._set("plan", tasks, {"orchestrationId": name} if name else {}, () if name else ("orchestrationId",))
+
+        self.app.push_screen(Pick(_about("Belongs to", tasks), options), answered)
+
+    def note(self) -> None:
+        """Write a line about the task into the journal; the entry is linked to it by its title."""
+        task = self._chosen()[0]
+        self.app.diary.capture(about=task.title)
+
+    # The board
+
+    def move(self, step: int) -> None:
+        """Move cards to the column beside: start, finish or reopen."""
+        pane = self.app.navigation.pane
+        board = getattr(pane, "board", None)
+        lane = None if board is None else board.beside(step)
+        if lane is not None:
+            self._move(self._chosen(), lane)
+
+    def drop(self, task: Task, lane: str) -> None:
+        """A card was dragged; selected ones go along."""
+        chosen = self._chosen()
+        self._move(chosen if any(one is task for one in chosen) else [task], lane)
+
+    def _move(self, tasks: list[Task], lane: str) -> None:
+        from memory.files.task_edits import edit_task, reopen_task
+
+        if lane == "completed":
+            self._finish(tasks, follow=True)
+        elif lane == "pending":
+            self._apply("reopen", tasks, lambda snapshot, ref, now: reopen_task(snapshot, ref, now=now), follow=True)
+        else:
+
+            def start(snapshot: Snapshot, ref: str, now: datetime) -> Edit:
+                return edit_task(snapshot, ref, set={"section": "in-progress"}, now=now)
+
+            done = [task for task in tasks if task.section == "completed"]
+            if done:
+                self.app.say("What is completed is reopened first: move it to Pending.", severity="warning")
+            else:
+                self._apply("start", tasks, start, follow=True)
+
+    # Why
+
+    def why(self) -> None:
+        """How urgent the task under the cursor is, term by term."""
+        from memory.files.urgency import urgency_of
+        from widgets.dialogs import Preview
+        from widgets.panes.task_detail import urgency_lines
+
+        task = self._chosen()[0]
+        found = urgency_of(task, self.app.clock(), self.app.zone)
+        self.app.push_screen(
+            Preview(
+                f"Urgency {found.points:.1f}: {task.title[:200]}" if found.terms else task.title[:200],
+                urgency_lines(found, self.app.glyphs),
+                summary="S sorts by it; the sum of these terms." if found.terms else "",
+                applicable=False,
+            )
+        )
+
+
+def _tag_changes(text: str) -> tuple[list[str], list[str]] | None:
+    """Tags to give and to take, from `+new -old`; None where the words are tags themselves."""
+    words = [part.strip() for part in text.replace(",", " ").split()]
+    if not words or any(len(word) < 2 or word[0] not in "+-" for word in words):
+        return None
+    return [word[1:] for word in words if word[0] == "+"], [word[1:] for word in words if word[0] == "-"]
 
 
 def _about(verb: str, tasks: list[Task]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -22,7 +22,9 @@ from .when import moment_of, since, until
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief, NextRun
+    from memory.files.tasks import Task
     from memory.monitoring.pictures import Notice
+    from memory.news import News
     from memory.problems import Problem
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
@@ -31,7 +33,13 @@ ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Col
 WIDE_ENOUGH = 48
 """Cells from which tasks show their priority."""
 
-MOST = {"week": 4, "run": 4, "journal": 5, "progress": 5}
+STALE_DAYS = 7
+"""Days after which a task in progress counts as one that somebody should look at."""
+
+MOST_WEIGHED = 500
+"""So many tasks of a group are ordered by urgency."""
+
+MOST = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """Rows of one group, else 6; more are counted in a note."""
 
 
@@ -90,6 +98,7 @@ class BriefPane(Pane):
         self._problems: tuple[Problem, ...] = ()
         self._upkeep: tuple[tuple[str, str], ...] = ()
         self._notice: Notice | None = None
+        self._news: tuple[News, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
 
     # What is shown
@@ -103,12 +112,22 @@ class BriefPane(Pane):
                 continue
             if rows:
                 rows.append(Note(number=len(rows)))
-            rows.append(Heading(title, "" if group[0].group == "upkeep" else str(len(group))))
+            rows.append(Heading(title, self._heading_note(group)))
             most = MOST.get(group[0].group, 6)
             rows.extend(group[:most])
             if len(group) > most:
                 rows.append(Note(f"… and {len(group) - most} more", len(rows)))
         return rows
+
+    @staticmethod
+    def _heading_note(group: Sequence[BriefRow]) -> str:
+        """How many there are, and how they are ordered where that may be asked."""
+        first = group[0].group
+        if first == "upkeep":
+            return ""
+        if first in ("overdue", "today") and len(group) > 1:
+            return f"{len(group)}  the most urgent first, W says why"
+        return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
 
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
         def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
@@ -125,10 +144,18 @@ class BriefPane(Pane):
                     for one in notice.waiting
                 ],
             )
-        yield "OVERDUE", tasks("overdue", brief.overdue)
-        yield "TODAY", tasks("today", brief.due_today)
+        yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
+        yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
         yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
-        yield "IN PROGRESS", tasks("progress", brief.in_progress)
+        yield (
+            "SINCE YOU LOOKED LAST",
+            [BriefRow("news", one.file, one.ref or "", one, one.title) for one in self._news],
+        )
+        now, zone = brief.now, brief.snapshot.zone
+        stale = [days_since(task.started, now, zone) >= STALE_DAYS for task in brief.in_progress]
+        yield "IN PROGRESS", tasks("progress", [t for t, old in zip(brief.in_progress, stale, strict=True) if not old])
+        title = f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE"
+        yield title, tasks("stale", [t for t, old in zip(brief.in_progress, stale, strict=True) if old])
         yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
         if notice is not None:
             yield (
@@ -142,6 +169,15 @@ class BriefPane(Pane):
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
         yield "NEXT MAINTENANCE", [BriefRow("upkeep", file, "", None, words) for file, words in self._upkeep]
+
+    @staticmethod
+    def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The most urgent first; of very many only those that are late the longest."""
+        from memory.files.urgency import urgency_of
+
+        zone = brief.snapshot.zone
+        head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone).points)
+        return [*head, *tasks[MOST_WEIGHED:]]
 
     def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:
         known = self._known
@@ -162,16 +198,21 @@ class BriefPane(Pane):
         return Badge()
 
     def say_more(
-        self, problems: Sequence[Problem], upkeep: Sequence[tuple[str, str]] = (), notice: Notice | None = None
+        self,
+        problems: Sequence[Problem],
+        upkeep: Sequence[tuple[str, str]] = (),
+        notice: Notice | None = None,
+        news: Sequence[News] = (),
     ) -> None:
-        """Show what took longer to find: what a check says, and what the next maintenance would move.
+        """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
+        approval or is muted, and what others changed since somebody looked last.
 
         `upkeep` holds a file and a sentence each, `notice` who waits for an approval and who is muted. Cursor and view
         stay.
         """
-        more = (tuple(problems), tuple(upkeep), notice)
-        if more != (self._problems, self._upkeep, self._notice):
-            self._problems, self._upkeep, self._notice = more
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news))
+        if more != (self._problems, self._upkeep, self._notice, self._news):
+            self._problems, self._upkeep, self._notice, self._news = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
@@ -196,7 +237,7 @@ class BriefPane(Pane):
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
         title: Piece | Line = Piece(item.title)
-        if item.group in ("overdue", "today", "progress", "week"):
+        if item.group in ("overdue", "today", "progress", "stale", "week"):
             priority = item.thing.priority
             if width >= WIDE_ENOUGH:
                 title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
@@ -216,6 +257,10 @@ class BriefPane(Pane):
                 return Piece(item.words, "muted")
             case "progress":
                 return () if thing.progress is None else progress_line(thing.progress, glyphs)
+            case "stale":
+                return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
+            case "news":
+                return Piece(since(thing.time.isoformat(), now, zone), "muted")
             case "overdue" | "today" | "week":
                 return due_words(thing, now, zone, glyphs)
             case "journal":
@@ -242,7 +287,10 @@ class BriefPane(Pane):
                 return (thing.why,)
             case "draft":
                 return ("never saved",)
-            case "overdue" | "today" | "week" | "progress":
+            case "news":
+                times = f", {thing.count} times" if thing.count > 1 else ""
+                return (f"{thing.actor} {thing.kind}{times}",)
+            case "overdue" | "today" | "week" | "progress" | "stale":
                 return tuple(part for part in (thing.assigned,) if part)
             case _:
                 return ()
@@ -285,6 +333,12 @@ _RUN_PLACES = {
     "task": ("tasks.md", ""),
 }
 """Where the runs of each kind are set: a file, and an entry where it is always the same."""
+
+
+def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
+    """How many days ago a value's moment was; 0 where it has none."""
+    moment = moment_of(text, zone)
+    return (now.astimezone(zone).date() - moment.date).days if moment else 0
 
 
 def _run_row(run: NextRun) -> BriefRow:

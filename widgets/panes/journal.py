@@ -40,7 +40,7 @@ class JournalPane(Pane):
     title: ClassVar[str] = "Journal"
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
-    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time")
+    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from")
     item_name: ClassVar[str] = "entry"
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
@@ -106,6 +106,12 @@ class JournalPane(Pane):
     def text(self, item: JournalEntry) -> str:
         """Date, time and the whole entry."""
         return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
+
+    def field_text(self, item: JournalEntry, name: str) -> str:
+        """The value of a field for `name:value`; `from` is who a line `From: …` names."""
+        if name == "from":
+            return ", ".join(line[5:].strip() for line in item.lines if line[:5].casefold() == "from:")
+        return super().field_text(item, name)
 
     def haystack(self, item: JournalEntry) -> bytes:
         """The same, mostly without a way through text."""

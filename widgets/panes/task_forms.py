@@ -18,13 +18,13 @@ PRIORITIES = ("HIGH", "NORMAL", "LOW")
 """What can be chosen; a heading without one keeps that."""
 
 
-def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
-    """The form of a new task, in Pending."""
+def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
+    """The form of a new task, in Pending; `due` is the day that somebody looks at."""
     zone = snapshot.zone
     fields = (
         FieldSpec("title", "title", validate=_needed, placeholder="what is to be done"),
         FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
-        date_field("due", "due", "", now, zone),
+        date_field("due", "due", due, now, zone),
         cron_field("recurring", "recurring", "", now, zone),
         *_people_and_tags(snapshot, "", ""),
         FieldSpec("notes", "notes", "multiline"),
@@ -34,13 +34,13 @@ def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
         from memory.files.task_edits import add_task
 
-        due = as_written(values["due"], "", now, zone)
+        written = as_written(values["due"], "", now, zone)
         tags = _split(values["tags"])
         return lambda snapshot: add_task(
             snapshot,
             values["title"].strip(),
             priority=values["priority"],
-            due=due or None,
+            due=written or None,
             recurring=values["recurring"].strip() or None,
             assigned=values["assigned"].strip() or None,
             tags=tags,

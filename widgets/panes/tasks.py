@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from widgets.detail import DetailLine
-from widgets.pane import Badge, Build, FormPlan, Pane, Removal
-from widgets.pieces import Line
-from widgets.rows import Heading, Note
-from widgets.task_words import task_row
+from widgets.pane import Badge, Build, FormPlan, Removal
+from widgets.pieces import Line, Piece, line
+from widgets.task_words import card_line, task_row
+
+from .task_views import TaskViews
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
 
-SECTIONS = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
-"""The sections of tasks.md and what they are called here."""
-
-PRIORITIES = ("HIGH", "NORMAL", "LOW")
-"""Priorities, the most urgent first."""
+WIDE_ENOUGH = 40
+"""Cells from which a row says how urgent its task is."""
 
 
-class TasksPane(Pane):
-    """Tasks by section, in the order of the file."""
+class TasksPane(TaskViews):
+    """Tasks by section in the order of the file, or as somebody wants them."""
 
     pane_id: ClassVar[str] = "tasks"
     number: ClassVar[str] = "2"
     title: ClassVar[str] = "Tasks"
     files: ClassVar[tuple[str, ...]] = ("tasks.md",)
     empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress {entry.add|a} to add the first task."
-    sorts: ClassVar[tuple[str, ...]] = ("file order", "due", "priority", "title")
     filter_fields: ClassVar[tuple[str, ...]] = (
         "title",
         "tag",
@@ -44,19 +41,6 @@ class TasksPane(Pane):
     )
     item_name: ClassVar[str] = "task"
 
-    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
-        """A heading per section, then its tasks."""
-        tasks = snapshot.tasks
-        rows: list[Any] = []
-        for name, title in SECTIONS:
-            found = tasks.in_section(name)
-            if found:
-                if rows:
-                    rows.append(Note(number=len(rows)))
-                rows.append(Heading(title, str(len(found))))
-                rows.extend(found)
-        return rows
-
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many wait."""
         return f"{len(snapshot.tasks.in_section('pending'))} pending"
@@ -68,8 +52,18 @@ class TasksPane(Pane):
         return Badge(len(tasks.in_section("pending")) + len(tasks.in_section("in-progress")))
 
     def draw_row(self, item: Task, width: int) -> Line:
-        """Priority, title, when or how far."""
+        """Priority, title, when or how far; how urgent it is where that is the order."""
+        if self.sort == "urgency" and width >= WIDE_ENOUGH:
+            from memory.files.urgency import urgency_of
+
+            points = urgency_of(item, self.now, self.zone).points
+            rest = task_row(item, width - 6, self.now, self.zone, self.glyphs)
+            return line(Piece(f"{points:>4.1f}  " if points else " " * 6, "muted"), rest)
         return task_row(item, width, self.now, self.zone, self.glyphs)
+
+    def draw_card(self, item: Task, number: int, width: int) -> Line:  # noqa: ARG002
+        """Title; when, how far and who; a blank line."""
+        return card_line(item, number, self.now, self.zone, self.glyphs)
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
         """Every field, then what else stands in the entry."""
@@ -88,23 +82,13 @@ class TasksPane(Pane):
             case _:
                 return super().field_text(item, name)
 
-    def sort_key(self, item: Task, name: str) -> Any:
-        """By due date (none last), priority, or title."""
-        match name:
-            case "due":
-                moment = item.due_moment(self.zone)
-                return (moment is None, moment.due_at(self.zone).timestamp() if moment else 0)
-            case "priority":
-                return PRIORITIES.index(item.priority) if item.priority in PRIORITIES else len(PRIORITIES)
-            case _:
-                return item.title.casefold()
-
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new task."""
         from .task_forms import adding
 
         assert self.snapshot is not None
-        return adding(self.snapshot, now)
+        day = self.calendar.day if self.calendar is not None else None
+        return adding(self.snapshot, now, due=day.isoformat() if day is not None else "")
 
     def editing(self, item: Task, now: datetime) -> FormPlan | None:
         """The form of a task."""
@@ -115,14 +99,14 @@ class TasksPane(Pane):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
-        from memory.files.task_edits import remove_task
+        from memory.files.task_bulk import remove_tasks
 
-        from .chain import chain, question
+        from .chain import question
 
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, ref=ref: remove_task(snapshot, ref, now=now) for ref in refs])
+            return lambda snapshot: remove_tasks(snapshot, refs, now=now)
 
         return Removal(*question("task", [item.title for item in items]), build, "tasks.remove")
 

@@ -296,7 +296,7 @@ async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app):
         assert app.navigation.pane.pane_id == "tasks"
-        assert app.navigation.pane.sort == "due"
+        assert app.navigation.pane.sort == "urgency"
         assert current_title(app) == title
 
 

@@ -1,0 +1,151 @@
+"""Diary: the year of the journal at a glance, a line written down from anywhere, lines of knowledge moved."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from .messages import Done
+from .part import Part
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.workspace import Outcome
+
+
+class Diary(Part):
+    """What journal and knowledge offer beside their lists."""
+
+    def year(self) -> None:
+        """A heat map of the year; Enter goes to the entries of a day."""
+        from memory.files.heat import entries_by_day
+        from widgets.year import YearScreen
+
+        pane = self.app.navigation.pane
+        if pane is None or pane.snapshot is None:
+            return
+        snapshot = pane.snapshot
+        today = self.app.clock().astimezone(self.app.zone).date()
+        item = pane.current()
+        day = getattr(item, "day", None) or today
+        screen = YearScreen(min(day, today), today, entries_by_day([snapshot.journal]))
+
+        def counted(counts: dict[date, int]) -> None:
+            if screen.is_attached:
+                screen.take_counts(counts)
+
+        def work() -> None:
+            from memory.errors import MemdeckError
+
+            counts = {}
+            try:
+                counts = entries_by_day((snapshot.journal, *snapshot.readable().archived_journals()))
+            except (MemdeckError, OSError):
+                # The archives are left out; what the journal holds is on the screen already.
+                counts = entries_by_day([snapshot.journal])
+            finally:
+                self.app.post_message(Done(counts, counted))
+
+        self.app.push_screen(screen, self._chosen)
+        self.app.changing.begin()
+        self.app.run_worker(work, group="year", thread=True, exit_on_error=False)
+
+    def _chosen(self, day: date | None) -> None:
+        """Go to the first entry of a day, wherever it stands."""
+        pane = self.app.navigation.pane
+        if day is None or pane is None or pane.snapshot is None:
+            return
+        wanted = day.isoformat()
+        found = pane.snapshot.journal.entries(limit=1, since=wanted, until=wanted)
+        if found:
+            pane.go_to(found[0].ref)
+            return
+        self.app.say(f"No entry of {wanted} stands in the journal; what is older is in the archive (9).")
+
+    def capture(self, about: str = "") -> None:
+        """One line for the journal: a title, and after a colon what there is to say; or a word about a task."""
+        from widgets.dialogs import Prompt
+
+        def hint(text: str) -> str:
+            if about:
+                return f"Task Note, about “{about[:60]}”"
+            title, line = split_capture(text)
+            return f"{title}, with the line: {line}" if line else "title: what there is to say"
+
+        def answered(text: str | None) -> None:
+            if text is not None and text.strip():
+                self._write(*(("Task Note", f'"{about}": {text.strip()}') if about else split_capture(text)))
+
+        self.app.push_screen(
+            Prompt(
+                "Journal, now" if not about else f"Journal, about {about[:200]}",
+                placeholder="what happened",
+                validate=lambda text: None if text.strip() else "write what happened, or leave with Esc",
+                hint=hint,
+            ),
+            answered,
+        )
+
+    def move_line(self) -> None:
+        """Move the selected lines of knowledge to another section or topic."""
+        from widgets.outline import Branch
+        from widgets.pick import Option, Pick
+
+        pane = self.app.navigation.pane
+        assert pane is not None
+        assert pane.snapshot is not None
+        items = [item for item in pane.selected() if not isinstance(item, Branch)]
+        places: list[tuple[str, str | None]] = []
+        for section in pane.snapshot.knowledge.sections:
+            places.append((section.title, None))
+            places += [(section.title, topic.title) for topic in section.topics]
+        if not items or len(places) < 2:
+            self.app.say("There is no other section to move to.")
+            return
+        here = {(item.section, item.topic) for item in items}
+        options = [
+            Option(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
+            for number, (title, topic) in enumerate(places)
+        ]
+        what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            if answer is None:
+                return
+            from memory.files.knowledge_moves import move_knowledge
+
+            title, topic = places[int(answer[1])]
+            refs, now = [item.ref for item in items], self.app.clock()
+            pane.line_list.select(())
+
+            def then(outcome: Outcome) -> None:
+                if outcome.ref is not None:
+                    pane.go_to(outcome.ref)
+
+            self.app.changing.change(
+                "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), then=then
+            )
+
+        self.app.push_screen(Pick(f"Move to: {what}", options), answered)
+
+    def _write(self, title: str, line: str) -> None:
+        from memory.files.journal_edits import add_entry
+
+        now = self.app.clock()
+
+        def build(snapshot: Snapshot) -> Edit:
+            return add_entry(snapshot, title, (line,) if line else (), now=now)
+
+        def then(outcome: Outcome) -> None:
+            pane = self.app.navigation.pane
+            if pane is not None and pane.pane_id == "journal" and outcome.ref is not None:
+                pane.go_to(outcome.ref)
+
+        self.app.changing.change("journal.add", build, then=then)
+
+
+def split_capture(text: str) -> tuple[str, str]:
+    """A captured line as title and what there is to say: `Call with Alice: she agrees`; times and addresses stay."""
+    title, colon, line = text.strip().partition(": ")
+    return (title.strip(), line.strip()) if colon and title.strip() and line.strip() else (text.strip(), "")

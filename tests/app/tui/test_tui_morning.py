@@ -1,0 +1,134 @@
+"""The brief as a start page over a real workspace: what happened since somebody looked last, and what waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from memory.files.task_edits import add_task, edit_task
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, type_text
+from tests.widgets.harness import screen_text
+from widgets.pane_rows import Row
+from widgets.rows import Heading
+
+
+async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> None:
+    """The first time there is no news; later each change of others is told with its writer, and Enter goes there."""
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        assert "SINCE YOU LOOKED LAST" not in screen_text(app)
+        await press(pilot, "q")
+    later = NOW + timedelta(hours=1)
+    workspace.change("add", lambda s: add_task(s, "Water plants", now=later), actor="gardener", now=later)
+    workspace.change(
+        "edit", lambda s: edit_task(s, "Water plants", set={"notes": "mine"}, now=later), actor="human", now=later
+    )
+    app = make_app(workspace, pane="brief", clock=lambda: NOW + timedelta(hours=2))
+    async with running(app, (120, 50)) as pilot:
+        shown = screen_text(app)
+        assert "SINCE YOU LOOKED LAST  1" in shown
+        assert "gardener added" in shown
+        pane = app.navigation.pane
+        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "news")
+        pane.line_list.cursor = row
+        await press(pilot, "enter")
+        assert app.navigation.pane.pane_id == "tasks"
+        assert app.navigation.pane.current().title == "Water plants"
+
+
+async def test_what_waits_for_a_decision(workspace: Workspace) -> None:
+    """Commands that nobody approved are named, and lead to where they stand."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, (120, 50)) as pilot:
+        pane = app.navigation.pane
+        assert any(isinstance(key, Heading) and key.title == "WAITS FOR APPROVAL" for key in pane.line_list.rows)
+        row = next(key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "waiting")
+        name = row.item.monitor.name
+        pane.line_list.cursor = row
+        await press(pilot, "enter")
+        assert app.navigation.pane.current().name == name
+
+
+async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path) -> None:
+    """The most urgent comes first although another one is late for longer; W says why here as well."""
+    tasks = """## Pending
+### [LOW] Longest
+- due: 2024-01-01
+### [HIGH] Weightiest
+- due: 2024-01-10
+## In Progress
+### [LOW] Forgotten
+- started: 2024-01-02
+### [LOW] Fresh
+- started: 2024-01-14
+"""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": tasks}), pane="brief")
+    async with running(app, (120, 50)) as pilot:
+        items = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        assert [item.title for item in items if item.group == "overdue"] == ["Weightiest", "Longest"]
+        assert [item.title for item in items if item.group == "stale"] == ["Forgotten"]
+        assert [item.title for item in items if item.group == "progress"] == ["Fresh"]
+        assert "for 13 d" in screen_text(app)
+        await press(pilot, "W")
+        assert "Urgency" in screen_text(app)
+
+
+async def test_the_year_of_the_journal(workspace: Workspace) -> None:
+    """c opens the map at the entry's day, keys choose days, Enter goes to the entries of one."""
+    app = make_app(workspace, pane="journal")
+    async with running(app) as pilot:
+        await press(pilot, "c")
+        count = sum(entry.date == "2024-01-15" for entry in workspace.snapshot().journal.entries())
+        shown = screen_text(app)
+        assert f"Monday 15 January 2024: {count} entries" in shown
+        assert all(words in shown for words in ("Jan", " Mon ", " Sun ", "a day"))
+        await press(pilot, "h")
+        assert "Monday 8 January 2024: no entry" in screen_text(app)
+        await press(pilot, "full_stop", "N")
+        assert "14 January 2024" in screen_text(app)
+        await press(pilot, "enter")
+        assert app.navigation.pane.current().date == "2024-01-14"
+        await press(pilot, "c", "h", "enter")
+        assert app.navigation.pane.current().date == "2024-01-14"
+
+
+async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> None:
+    """i takes a title and what there is to say; the entry stands in the journal with the time."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "J")
+        await type_text(pilot, "Call with Alice: she agrees")
+        await press(pilot, "enter")
+        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        assert (entry.time, entry.title, entry.lines) == ("10:30", "Call with Alice", ("she agrees",))
+        assert app.navigation.pane.pane_id == "tasks"
+
+
+async def test_the_journal_is_filtered_by_who_wrote(workspace: Workspace) -> None:
+    """from:name leaves the entries that came from somebody."""
+    app = make_app(workspace, pane="journal")
+    async with running(app) as pilot:
+        await press(pilot, "f")
+        await type_text(pilot, "from:alice")
+        await press(pilot, "enter")
+        rows = [key.item for key in app.navigation.pane.line_list.rows if isinstance(key, Row)]
+        assert rows
+        assert all(any("alice" in line.casefold() for line in entry.lines) for entry in rows)
+        assert len(rows) < workspace.snapshot().journal.count
+
+
+async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None:
+    """m asks where to, the line goes there, and one undo brings it back."""
+    app = make_app(workspace, pane="knowledge")
+    async with running(app) as pilot:
+        before = workspace.snapshot().knowledge.items
+        item = next(one for one in before if one.kind != "decision")
+        assert app.navigation.pane.go_to(item.ref)
+        await press(pilot, "F", "G", "enter")
+        assert len(workspace.snapshot().knowledge.items) == len(before)
+        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
+        assert places[item.text] != (item.section, item.topic)
+        await press(pilot, "u")
+        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
+        assert places[item.text] == (item.section, item.topic)

@@ -1,0 +1,281 @@
+"""Views of the tasks over a real workspace: board, calendar, groups, saved views, urgency, and many tasks at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.widgets.harness import screen_text
+from widgets.pane_rows import Row
+from widgets.panes.tasks import TasksPane
+from widgets.rows import Heading
+
+SIZES = [(120, 36), (80, 24), (40, 10)]
+
+
+def tasks_pane(app: MemdeckApp) -> TasksPane:
+    """The pane of tasks."""
+    pane = app.navigation.pane
+    assert isinstance(pane, TasksPane)
+    return pane
+
+
+def lanes(app: MemdeckApp) -> list[list[str]]:
+    """The first words of the cards of each column."""
+    board = tasks_pane(app).board
+    assert board is not None
+    return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, Row)] for cards in board.lists]
+
+
+def headings(app: MemdeckApp) -> list[str]:
+    """The headings of the list."""
+    return [key.title for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)]
+
+
+async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
+    """shift+right starts and finishes, shift+left reopens; the cursor goes along, and one undo takes each move back."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b")
+        assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
+        await press(pilot, "shift+right")
+        assert [len(cards) for cards in lanes(app)] == [2, 2, 1]
+        assert tasks_pane(app).current().title.startswith("Deploy")
+        assert tasks_pane(app).current().section == "in-progress"
+        await press(pilot, "shift+right")
+        await type_text(pilot, "live")
+        await press(pilot, "enter")
+        assert "Deploy" in lanes(app)[2]
+        assert tasks_pane(app).current().outcome == "live"
+        await press(pilot, "shift+left")
+        assert tasks_pane(app).current().section == "completed"
+        await press(pilot, "u", "u")
+        assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
+
+
+async def test_arrows_go_from_column_to_column(workspace: Workspace) -> None:
+    """Left and right choose the column that keys mean; b shows the list again with the same task under the cursor."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b", "right", "l")
+        assert tasks_pane(app).current().section == "completed"
+        await press(pilot, "right", "h")
+        assert tasks_pane(app).current().section == "in-progress"
+        await press(pilot, "enter")
+        assert tasks_pane(app).is_open
+        await press(pilot, "escape", "b")
+        assert tasks_pane(app).view_name == "list"
+        assert tasks_pane(app).current().section == "in-progress"
+        assert tasks_pane(app).line_list.has_focus
+
+
+async def test_a_card_is_dragged_with_the_mouse(workspace: Workspace) -> None:
+    """A card that is let go over another column goes there."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b")
+        board = tasks_pane(app).board
+        assert board is not None
+        source, target = board.lists[0], board.lists[1]
+        await pilot.mouse_down(source, offset=(6, 0))
+        await pilot.mouse_up(target, offset=(6, 3))
+        await settle(pilot)
+        assert "Deploy" in lanes(app)[1]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_every_view_fits_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Nothing breaks from wide to small, and what is in little room says where it is."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, size) as pilot:
+        await press(pilot, "b")
+        assert ("1/3" in screen_text(app)) == (size[0] < 110)
+        await press(pilot, "c")
+        assert ("January 2024" in screen_text(app)) == (size[0] >= 60)
+        assert "MON 15 JAN" in screen_text(app)
+        for width, height in ((20, 6), (5, 3), (1, 1), size):
+            await pilot.resize_terminal(width, height)
+            await settle(pilot)
+        assert "Deploy v2.1" in screen_text(app)
+
+
+async def test_the_calendar_goes_by_days_and_months(workspace: Workspace) -> None:
+    """Left and right choose the day, < and > the month, the full stop today; a new task is due on that day."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "c")
+        calendar = tasks_pane(app).calendar
+        assert calendar is not None
+        assert str(calendar.day) == "2024-01-15"
+        await press(pilot, "right", "right")
+        assert str(calendar.day) == "2024-01-17"
+        assert "nothing stands on this day" in screen_text(app)
+        await press(pilot, "greater_than_sign")
+        assert str(calendar.day) == "2024-02-17"
+        await press(pilot, "less_than_sign", "a")
+        await type_text(pilot, "Call the bank")
+        await press(pilot, "ctrl+s")
+        assert "due: 2024-01-17\n" in (workspace.memory / "tasks.md").read_text("utf-8")
+        assert tasks_pane(app).current().title == "Call the bank"
+        await press(pilot, "full_stop")
+        assert str(calendar.day) == "2024-01-15"
+
+
+async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
+    """What recurs weekly stands on the Mondays to come."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "c")
+        calendar = tasks_pane(app).calendar
+        assert calendar is not None
+        days = [
+            row.occasion.day.day for row in calendar.list.rows if isinstance(row, Row) and row.occasion.kind == "again"
+        ]
+        assert days == [22, 29]
+
+
+async def test_a_day_is_chosen_with_the_mouse(workspace: Workspace) -> None:
+    """A click on a day of the month goes there."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "c")
+        calendar = tasks_pane(app).calendar
+        assert calendar is not None
+        row = next(y for y, (_, places) in enumerate(calendar.month.rows) if any(day.day == 24 for day, _ in places))
+        at = next(start for day, start in calendar.month.rows[row][1] if day.day == 24)
+        await pilot.click(calendar.month, offset=(at + 2, row))
+        await settle(pilot)
+        assert calendar.day.day == 24
+
+
+async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
+    """z groups and sorts by any field, S by the next one."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "z", "j", "j", "enter")
+        assert headings(app) == ["HIGH", "NORMAL", "LOW"]
+        await press(pilot, "z", "G", "enter")
+        assert tasks_pane(app).sort == "tags"
+        await press(pilot, "S")
+        assert tasks_pane(app).sort == "file order"
+        assert "grouped by priority" in screen_text(app)
+        await press(pilot, "z", "escape")
+        assert headings(app) == ["HIGH", "NORMAL", "LOW"]
+
+
+async def test_views_are_kept_under_a_name(workspace: Workspace) -> None:
+    """V keeps group, sort and filter under a name, opens them again, also after a restart, and takes them away."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "z", "j", "j", "enter", "S", "V", "enter")
+        await type_text(pilot, "by weight")
+        await press(pilot, "enter", "V", "G", "enter")
+        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("section", "file order")
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "V")
+        assert "by weight" in screen_text(app)
+        await press(pilot, "enter")
+        assert (tasks_pane(app).group, tasks_pane(app).sort) == ("priority", "urgency")
+        await press(pilot, "V", "x")
+        assert "by weight" not in screen_text(app)
+        assert app.remembering.saved_views("tasks") == {}
+
+
+async def test_the_view_is_remembered(workspace: Workspace) -> None:
+    """Who leaves on the board comes back to it."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b", "q")
+    app = make_app(workspace, pane="tasks")
+    async with running(app):
+        assert tasks_pane(app).view_name == "board"
+
+
+async def test_many_tasks_are_edited_in_one_change(workspace: Workspace) -> None:
+    """Tags are given and taken, somebody is assigned, priorities raised: each is one change and one undo."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        before = (workspace.memory / "tasks.md").read_bytes()
+        await press(pilot, "v", "G", "v", "t")
+        await type_text(pilot, "+all")
+        await press(pilot, "enter")
+        assert all("all" in task.tags for task in workspace.snapshot().tasks)
+        assert len({task.tags for task in workspace.snapshot().tasks}) > 1
+        await press(pilot, "g", "g", "v", "G", "v", "at")
+        await type_text(pilot, "Zoe")
+        await press(pilot, "enter")
+        assert {task.assigned for task in workspace.snapshot().tasks} == {"Zoe"}
+        await press(pilot, "g", "g", "v", "G", "v", "plus", "g", "g", "v", "G", "v", "plus")
+        assert {task.priority for task in workspace.snapshot().tasks} == {"HIGH"}
+        await press(pilot, "u", "u", "u", "u")
+        assert _body((workspace.memory / "tasks.md").read_bytes()) == _body(before)
+
+
+def _body(data: bytes) -> bytes:
+    """A file without the time of its last change."""
+    return b"".join(line for line in data.splitlines(keepends=True) if not line.startswith(b"updated:"))
+
+
+async def test_why_says_the_terms(workspace: Workspace) -> None:
+    """W shows the number and what it is made of."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "W")
+        shown = screen_text(app)
+        assert "Urgency 14." in shown
+        assert "+6.0" in shown
+        assert "priority" in shown
+        await press(pilot, "escape")
+        assert "Urgency" not in screen_text(app)
+
+
+async def test_a_task_is_duplicated(workspace: Workspace) -> None:
+    """The copy stands in Pending, is new, and the cursor is on it."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        app.action_do("task.copy")
+        await settle(pilot)
+        task = tasks_pane(app).current()
+        assert task.title.endswith("(copy)")
+        assert task.created == "2024-01-15 10:30"
+        assert len(workspace.snapshot().tasks.in_section("pending")) == 4
+
+
+async def test_the_filter_narrows_every_view(workspace: Workspace) -> None:
+    """Typing in the filter leaves the cards and days that fit."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b", "slash")
+        await type_text(pilot, "latency")
+        await press(pilot, "enter")
+        assert lanes(app) == [[], ["Monitor"], []]
+        await press(pilot, "c")
+        calendar = tasks_pane(app).calendar
+        assert calendar is not None
+        assert not [row for row in calendar.list.rows if isinstance(row, Row)]
+
+
+async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:
+    """Parts come from a form, a plan from a menu, a note goes to the journal and names the task."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        app.action_do("task.split")
+        await settle(pilot)
+        await type_text(pilot, "Ask Bob")
+        await press(pilot, "ctrl+s")
+        part = tasks_pane(app).current()
+        assert (part.title, part.notes) == ("Ask Bob", "Part of: Deploy v2.1 to staging")
+        app.action_do("task.plan")
+        await settle(pilot)
+        await press(pilot, "g", "g", "enter")
+        plan = workspace.snapshot().plans.in_section("active")[0]
+        assert tasks_pane(app).current().orchestration_id == plan.plan_id
+        app.action_do("task.note")
+        await settle(pilot)
+        await type_text(pilot, "he knows")
+        await press(pilot, "enter")
+        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        assert (entry.title, entry.lines) == ("Task Note", ('"Ask Bob": he knows',))

@@ -1,0 +1,165 @@
+"""Many tasks at once: one edit of one file, what is not set keeps its bytes; copies and parts of tasks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory.document import Document, parse
+from memory.errors import NotFoundError, UsageError
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.files.task_bulk import duplicate_task, edit_tasks, remove_tasks, retag_tasks, shift_priorities, split_task
+from memory.files.task_edits import edit_task
+
+NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+TEXT = """\
+# Tasks
+
+## Pending
+
+### [HIGH] one
+- due: 2024-01-20
+- odd: kept as it is
+- tags: Api, ops
+
+### [LOW] two
+
+Some words.
+
+### three
+- tags: ops
+- assigned: zoe
+
+### four
+
+### five
+
+## In Progress
+
+### [NORMAL] six
+- started: 2024-01-10
+- progress: 40%
+- notes: first
+
+## Completed
+
+### [NORMAL] seven
+- completed: 2024-01-14
+- outcome: fine
+"""
+
+
+class Files:
+    """One file."""
+
+    def __init__(self, text: str) -> None:
+        self.documents = {"tasks.md": parse(text.encode())}
+
+    def document(self, name: str) -> Document | None:
+        """The file."""
+        return self.documents.get(name)
+
+    def archives(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
+def snapshot_of(text: str = TEXT) -> Snapshot:
+    """A look at one tasks.md."""
+    return Snapshot(Files(text), lambda: UTC)
+
+
+def after(edit: Edit) -> Snapshot:
+    """A look at what an edit leaves."""
+    return snapshot_of(edit.documents["tasks.md"].dump().decode())
+
+
+def refs_of(snapshot: Snapshot) -> list[str]:
+    """All refs."""
+    return [task.ref for task in snapshot.tasks]
+
+
+def test_one_edit_is_what_the_edits_one_by_one_are() -> None:
+    """Fields of many tasks are set as those of one, in few and in many, in any order and named twice."""
+    snapshot = snapshot_of()
+    refs = refs_of(snapshot)
+    for chosen in (refs[:1], refs[:3], refs, [*reversed(refs), refs[0]]):
+        expected = snapshot_of()
+        for ref in dict.fromkeys(chosen):
+            edit = edit_task(expected, ref, set={"assigned": "amy"}, unset=("due",), now=NOW)
+            expected = after(edit) if edit.documents else expected
+        edit = edit_tasks(snapshot, chosen, set={"assigned": "amy"}, unset=("due",), now=NOW)
+        assert edit.documents["tasks.md"].dump() == expected.document("tasks.md").dump()
+
+
+def test_tags_are_given_and_taken() -> None:
+    """What a task has besides stays, also its spelling; nothing is there twice; without tags there is no field."""
+    snapshot = snapshot_of()
+    edit = retag_tasks(snapshot, refs_of(snapshot)[:3], add=["api", "new"], remove=["OPS"], now=NOW)
+    assert [task.tags for task in after(edit).tasks][:3] == [("Api", "new"), ("api", "new"), ("api", "new")]
+    gone = retag_tasks(snapshot, refs_of(snapshot), remove=["api", "ops"], now=NOW)
+    assert b"tags" not in gone.documents["tasks.md"].dump()
+    assert retag_tasks(snapshot, refs_of(snapshot), add=[], remove=["none"], now=NOW).documents == {}
+
+
+def test_priorities_are_shifted() -> None:
+    """Each by a step, within HIGH and LOW."""
+    snapshot = snapshot_of()
+    edit = shift_priorities(snapshot, refs_of(snapshot), 1, now=NOW)
+    assert [task.priority for task in after(edit).tasks] == ["HIGH", "NORMAL", "HIGH", "HIGH", "HIGH", "HIGH", "HIGH"]
+
+
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_removed_tasks_are_gone_and_the_others_keep_their_bytes(count: int) -> None:
+    """From any section, all in one edit."""
+    snapshot = snapshot_of()
+    edit = remove_tasks(snapshot, refs_of(snapshot)[:count], now=NOW)
+    left = [task.entry.raw.rstrip() for task in after(edit).tasks]
+    assert left == [task.entry.raw.rstrip() for task in snapshot.tasks][count:]
+    assert str(count) in edit.summary or count == 1
+
+
+def test_a_task_that_is_gone_stops_the_whole_edit() -> None:
+    """Nothing is half done, and the error says which one it was."""
+    snapshot = snapshot_of()
+    with pytest.raises(NotFoundError) as caught:
+        edit_tasks(snapshot, [*refs_of(snapshot), "tasks#0000000000"], set={"assigned": "amy"}, now=NOW)
+    assert caught.value.code == "task.not_found"
+    with pytest.raises(UsageError):
+        edit_tasks(snapshot, refs_of(snapshot), set={"section": "completed"}, now=NOW)
+
+
+def test_a_copy_is_a_new_task() -> None:
+    """Fields nobody knows go along, what was done with the old one does not."""
+    snapshot = snapshot_of()
+    one, *_, six, seven = snapshot.tasks
+    copied = after(duplicate_task(snapshot, one.ref, now=NOW)).tasks.tasks[1]
+    assert (copied.title, copied.priority, copied.created) == ("one (copy)", "HIGH", "2024-01-15 10:30")
+    assert copied.extra == {"odd": "kept as it is"}
+    for task in (six, seven):
+        edit = duplicate_task(snapshot, task.ref, now=NOW)
+        copied = after(edit).tasks.tasks[0]
+        assert copied.ref == edit.ref
+        assert (copied.section, copied.started, copied.progress, copied.outcome) == ("pending", None, None, None)
+
+
+def test_a_task_is_split_into_parts() -> None:
+    """Parts stand below it with its priority and date, know where they come from, and it names them."""
+    snapshot = snapshot_of()
+    edit = split_task(snapshot, snapshot.tasks.tasks[0].ref, ["first part", "", "  second "], now=NOW)
+    one, first, second, *_ = after(edit).tasks.tasks
+    assert edit.ref == first.ref
+    assert [(part.title, part.priority, part.due, part.tags) for part in (first, second)] == [
+        ("first part", "HIGH", "2024-01-20", ("Api", "ops")),
+        ("second", "HIGH", "2024-01-20", ("Api", "ops")),
+    ]
+    assert first.notes == "Part of: one"
+    assert one.notes == "Parts: first part; second"
+    six = snapshot.tasks.tasks[5]
+    found = after(split_task(snapshot, six.ref, ["a"], now=NOW)).tasks
+    assert found.tasks[0].title == "a"
+    assert found.tasks[6].notes == "first\nParts: a"
+    with pytest.raises(UsageError):
+        split_task(snapshot, six.ref, [" "], now=NOW)

@@ -1,0 +1,281 @@
+"""The views of the tasks pane: the list, a board with a column per section, a calendar; grouped and sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
+from widgets.line_list import LineList
+from widgets.pane import Contents, Pane, PaneList
+from widgets.pane_rows import Row
+from widgets.pieces import Line, clip_line
+from widgets.rows import Continuation, Heading, Note
+
+if TYPE_CHECKING:
+    from memory.files.agenda import Agenda
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks import Task
+    from widgets.board import Board
+
+    from .task_calendar import Calendar
+
+VIEWS = ("list", "board", "calendar")
+"""What tasks can be looked at as."""
+
+LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
+"""The columns of the board."""
+
+
+class CardList(PaneList):
+    """One column of the board."""
+
+    def __init__(self, pane: TaskViews) -> None:
+        super().__init__(pane)
+        self._views = pane
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """The lines of a card."""
+        number = key.number if isinstance(key, Continuation) else 0
+        owner = key.owner if isinstance(key, Continuation) else key
+        assert isinstance(owner, Row)
+        board = self._views.board
+        if board is not None and board.is_dense:
+            return self._views.draw_row(owner.item, width)
+        return clip_line(self._views.draw_card(owner.item, number, width), width)
+
+    def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
+        """Only the column that keys mean shows its cursor."""
+        states = super()._states(position, key)
+        if self._views.line_list is self:
+            return states
+        return tuple(state for state in states if not state.startswith("line-list--cursor"))
+
+
+class TaskViews(Pane):
+    """A pane whose rows are tasks, shown as a list, a board or a calendar; the two others are made when asked for."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TaskViews {
+        &.-board > .pane--list-frame > .pane--list { display: none; }
+        &.-calendar > .pane--list-frame > .pane--list { display: none; }
+        Board { display: none; }
+        Calendar { display: none; }
+        &.-board Board { display: block; }
+        &.-calendar Calendar { display: block; }
+    }
+    """
+
+    sorts: ClassVar[tuple[str, ...]] = SORTS
+    groups: ClassVar[tuple[str, ...]] = GROUPS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view_name = VIEWS[0]
+        self.group = GROUPS[0]
+        self._board: Board | None = None
+        self._calendar: Calendar | None = None
+        self._agenda: tuple[Snapshot, Agenda] | None = None
+        self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
+        self.wants_agenda = False
+        """Whether the next look reads all dates: the calendar is about to be shown."""
+
+    def draw_card(self, item: Task, number: int, width: int) -> Line:
+        """A line of a card on the board, from 0."""
+        raise NotImplementedError
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per group, then its tasks."""
+        rows: list[Any] = []
+        for title, tasks in grouped(snapshot.tasks.tasks, self.group, now, snapshot.zone):
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, str(len(tasks))))
+            rows.extend(tasks)
+        return rows
+
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
+        """The key of one of `sorts`."""
+        return sort_key(name, now, zone)
+
+    def arranged(self) -> str:
+        """Which view, group and sort it is, where that is not the usual."""
+        parts = [] if self.view_name == VIEWS[0] else [self.view_name]
+        if self.group != GROUPS[0] and self.view_name == "list":
+            parts.append("one group" if self.group == "none" else f"grouped by {self.group}")
+        if self.sort != SORTS[0] and self.view_name != "calendar":
+            parts.append(f"by {self.sort}")
+        return ", ".join(parts)
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
+        contents = super().read(snapshot, now)
+        if self.view_name == "calendar" or self.wants_agenda:
+            self._agenda = (snapshot, self._make_agenda(snapshot, now))
+        return contents
+
+    @staticmethod
+    def _make_agenda(snapshot: Snapshot, now: datetime) -> Agenda:
+        from memory.files.agenda import Agenda
+
+        return Agenda(snapshot.tasks.tasks, now, snapshot.zone)
+
+    def view(self) -> dict[str, str]:
+        """What is remembered: which view and group, too."""
+        return {**super().view(), "view": self.view_name, "group": self.group}
+
+    def restore(self, view: Mapping[str, str]) -> None:
+        """Go back to a view."""
+        self.set_group(view.get("group", GROUPS[0]))
+        self.show_view(view.get("view", VIEWS[0]))
+        super().restore(view)
+
+    def set_sort(self, name: str) -> None:
+        """Sort; what a row says may depend on it."""
+        before = self.sort
+        super().set_sort(name)
+        if self.sort != before:
+            for cards in self._lists:
+                cards.redraw()
+
+    def set_group(self, name: str) -> None:
+        """Group by one of `groups`."""
+        if name in GROUPS and name != self.group:
+            self.group = name
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+
+    # Which view
+
+    def show_view(self, name: str) -> None:
+        """Show the tasks as a list, a board or a calendar; the task under the cursor stays under it."""
+        if name not in VIEWS or name == self.view_name:
+            return
+        item = self.current() if self.contents is not None else None
+        had_focus = self.line_list.has_focus
+        frame = self.query_one(".pane--list-frame")
+        if name == "board" and self._board is None:
+            from widgets.board import Board, Lane
+
+            self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
+            frame.mount(self._board, before=self.filter_bar)
+        if name == "calendar" and self._calendar is None:
+            from .task_calendar import Calendar
+
+            self._calendar = Calendar(self)
+            frame.mount(self._calendar, before=self.filter_bar)
+        for cards in self._lists:
+            cards.select(())
+        self.view_name = name
+        self.wants_agenda = False
+        self.remove_class("-open")
+        for view in VIEWS[1:]:
+            self.set_class(view == name, f"-{view}")
+        self.set_class(name != "list", "-full")
+        if self.contents is not None:
+            self._arrange(redraw=True)
+            if item is not None:
+                row = next((row for row, other, _ in self._rows.items if other is item), None)
+                placed = row is not None and self._place_cursor(row)
+                if self.calendar is not None:
+                    self.calendar.begin(found=placed)
+            self._show_detail()
+        if had_focus:
+            self.call_after_refresh(self.focus_list)
+
+    @property
+    def board(self) -> Board | None:
+        """The board, while it is shown."""
+        return self._board if self.view_name == "board" else None
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """The calendar, while it is shown."""
+        return self._calendar if self.view_name == "calendar" else None
+
+    @property
+    def _lists(self) -> Sequence[LineList]:
+        """All lists of the view that is shown."""
+        if self.board is not None:
+            return self.board.lists
+        return (self.line_list,)
+
+    @property
+    def line_list(self) -> LineList:
+        """The list that keys mean."""
+        if self.board is not None:
+            return self.board.active
+        if self.calendar is not None:
+            return self.calendar.list
+        return super().line_list
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any task is shown; a calendar shows its month also when it is empty."""
+        return self.calendar is not None or any(cards.cursor is not None for cards in self._lists)
+
+    @property
+    def shown_keys(self) -> Sequence[Hashable]:
+        """The rows of all columns."""
+        return [key for cards in self._lists for key in cards.rows]
+
+    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
+        """Give the rows to the view that is shown."""
+        if self.board is not None:
+            lanes: dict[str, list[Row]] = {}
+            for key in keys:
+                if isinstance(key, Row):
+                    lanes.setdefault(key.item.section, []).append(key)
+            self.board.put(lanes, redraw=redraw)
+        elif self.calendar is not None:
+            assert self.snapshot is not None
+            if self._agenda is None or self._agenda[0] is not self.snapshot:
+                self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
+            if self._by_task[0] is not self._rows:
+                self._by_task = (self._rows, {id(item): row for row, item, _ in self._rows.items})
+            shown: Collection[Row] | None = {key for key in keys if isinstance(key, Row)} if self.filter else None
+            self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
+        else:
+            super().put_keys(keys, redraw=redraw)
+
+    def _place_cursor(self, row: Row) -> bool:
+        """Put the cursor on a task, wherever the view has it."""
+        if self.board is not None:
+            return self.board.find(row)
+        if self.calendar is not None:
+            return self.calendar.find(row)
+        self.line_list.cursor = row
+        return self.line_list.cursor is row
+
+    def go_to(self, ref: str) -> bool:
+        """Put the cursor on a task; a view that cannot show it gives way to the list."""
+        if self.contents is None or self.view_name == "list":
+            return super().go_to(ref)
+        row = self._find_row(ref)
+        if row is None:
+            return False
+        if not self._place_cursor(row):
+            self.set_filter("")
+            self.filter_bar.close()
+            if not self._place_cursor(row):
+                self.show_view("list")
+                return super().go_to(ref)
+        return True
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """The month follows the agenda; of the columns only the one that keys mean counts."""
+        if self.calendar is not None and event.line_list is self.calendar.list:
+            self.calendar.follow_cursor()
+        if event.line_list is not self.line_list:
+            event.stop()
+            event.prevent_default()
+
+    def on_board_arrived(self, event: Any) -> None:
+        """Another column."""
+        event.stop()
+        if self.contents is not None:
+            self._show_detail()
+            self.post_message(self.Current(self))
