@@ -219,10 +219,14 @@ class Workspace:
 
     # -- reading ----------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> Snapshot:
-        """Return one look at the files; a file that did not change keeps its document and its views."""
+    def snapshot(self, *, zone_refused: Callable[[MemdeckError], object] | None = None) -> Snapshot:
+        """Return one look at the files; a file that did not change keeps its document and its views.
+
+        `zone_refused` is told why config.md cannot be read where only its zone was asked for; see `Snapshot`.
+        """
         reader = _Reader(self, self.store.read)
-        return Snapshot(reader, lambda: self.machine_zone, self._views, lambda name: self.system(name).look())
+        systems = lambda name: self.system(name).look()  # noqa: E731
+        return Snapshot(reader, lambda: self.machine_zone, self._views, systems, zone_refused)
 
     def document_of(self, name: str, stored: Stored) -> Document:
         """Return the document of a file's bytes; only what differs from the last look is scanned."""

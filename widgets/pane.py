@@ -47,6 +47,7 @@ from .rows import Continuation
 if TYPE_CHECKING:
     from textual.widget import Widget
 
+    from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
 WIDE, SINGLE = 110, 60
@@ -72,6 +73,8 @@ class Contents:
     remark: str = ""
     order: tuple[str, Sequence[Hashable]] | None = None
     """The rows as they are sorted, and by what, where that is not their own order."""
+    refusal: MemdeckError | None = None
+    """Why a file of the pane cannot be read; its rows are missing then."""
 
 
 class PaneList(LineList):
@@ -216,7 +219,8 @@ class Pane(PaneSays):
         """Look at the files; for a worker. Raises what reading files raises."""
         rows = match_rows(self._rows, self.rows(snapshot, now), self.mark, self.ref)
         order = self._order_of(rows, self.sort, now, snapshot.zone)
-        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order)
+        refusal = next(filter(None, map(snapshot.refused, self.files)), None)
+        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal)
 
     def _order_of(self, rows: Rows, sort: str, now: datetime, zone: tzinfo) -> tuple[str, Sequence[Hashable]] | None:
         if sort == self.sorts[0]:
@@ -447,12 +451,13 @@ class Pane(PaneSays):
         has_items = self.has_items
         self.set_class(not has_items, "-empty")
         if not has_items:
-            filtered = bool(self._filter and self._rows.items)
-            words = (
-                f"Nothing fits “{self._filter}”. Esc shows everything again."
-                if filtered
-                else with_keys(self.empty, self.app)
-            )
+            refusal = None if self.contents is None else self.contents.refusal
+            if self._filter and self._rows.items:
+                words = f"Nothing fits “{self._filter}”. Esc shows everything again."
+            elif refusal is not None:
+                words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
+            else:
+                words = with_keys(self.empty, self.app)
             self.query_one(".pane--empty", SafeText).say(words if self.contents else "")
 
     def _say_title(self) -> None:

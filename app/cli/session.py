@@ -13,6 +13,7 @@ from memory.errors import UsageError
 from .output import Writer, tell
 
 if TYPE_CHECKING:
+    from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome, Workspace
@@ -34,6 +35,7 @@ class Session:
         self.no_color = False
         self.safe = False
         self.writer = Writer()
+        self._told_of_zone = False
 
     # -- where, who, when -------------------------------------------------------------------------------------
 
@@ -48,7 +50,7 @@ class Session:
     @cached_property
     def snapshot(self) -> Snapshot:
         """The files as they were when first asked for."""
-        return self.workspace.snapshot()
+        return self.workspace.snapshot(zone_refused=self._warn_of_zone)
 
     @cached_property
     def now(self) -> datetime:
@@ -81,6 +83,12 @@ class Session:
                 f"--now does not take {text!r}",
                 "write a time such as 2024-01-15T10:30:00Z or 2024-01-15 10:30",
             ) from None
+
+    def _warn_of_zone(self, error: MemdeckError) -> None:
+        """Say once that times are not read and shown in the zone that somebody may have chosen."""
+        if not self._told_of_zone:
+            self._told_of_zone = True
+            tell(f"memdeck: warning: {error.code}: {error.message}; the zone of this machine counts")
 
     def check(self) -> None:
         """Raise UsageError for a time or a name that no verb can use, whether this one needs it or not."""

@@ -97,7 +97,7 @@ class Looking(Part):
         assert self.app.workspace is not None
         if _size(self.app.workspace.memory, pane.files) <= AT_ONCE:
             try:
-                snapshot = self.app.workspace.snapshot()
+                snapshot = self.app.workspace.snapshot().readable()
                 contents = pane.read(snapshot, self.app.clock())
             except (MemdeckError, OSError) as error:
                 self.failed(LookFailed(error))
@@ -144,7 +144,7 @@ class Looking(Part):
         worker = get_current_worker()
         try:
             assert app.workspace is not None
-            snapshot = app.workspace.snapshot()
+            snapshot = app.workspace.snapshot().readable()
             now = app.clock()
             if pane.pane_id == "changes":
                 app.noticing.look(now)

@@ -69,8 +69,9 @@ class Views:
 class Snapshot:
     """The memory files at one moment; immutable for the reader, files are read on first use.
 
-    `machine_zone` gives the zone that counts where config.md names none. Reading a view never fails on what stands
-    in a file; only the file system can refuse (`RefusedError`, `MemdeckError` `file.*`).
+    `machine_zone` gives the zone that counts where config.md names none. `zone_refused` is told why config.md cannot be
+    read, and the machine's zone counts then as well; without it `zone` raises that. Reading a view never fails
+    on what stands in a file; only the file system can refuse (`RefusedError`, `MemdeckError` `file.*`).
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Snapshot:
         machine_zone: Callable[[], tzinfo],
         views: Views | None = None,
         systems: Callable[[str], Any] | None = None,
+        zone_refused: Callable[[MemdeckError], object] | None = None,
     ) -> None:
         """Keep where to read from; `systems` gives a look at another memory system, by its name."""
         self._source = source
@@ -86,6 +88,7 @@ class Snapshot:
         self._views = Views() if views is None else views
         self._documents: dict[str, Document | None] = {}
         self._systems = systems
+        self._zone_refused = zone_refused
         self._looks: dict[str, Any] = {}
 
     def of(self, system: str) -> Any:
@@ -138,7 +141,14 @@ class Snapshot:
     @property
     def zone(self) -> tzinfo:
         """The workspace's zone: `timezone` in config.md, else the machine's (also where the name is unknown)."""
-        return self.config.zone(self._machine_zone)
+        try:
+            config = self.config
+        except MemdeckError as error:
+            if self._zone_refused is None:
+                raise
+            self._zone_refused(error)
+            return self._machine_zone()
+        return config.zone(self._machine_zone)
 
     @property
     def tasks(self) -> TaskList:

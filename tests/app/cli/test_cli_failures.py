@@ -108,3 +108,23 @@ def test_a_locked_workspace_is_busy(shop: Path, tmp_path: Path, capsys: pytest.C
 def test_the_form_of_an_answer_to_arguments_that_cannot_be_read(words: str, form: str) -> None:
     """Errors of the arguments themselves are told in the form that they ask for."""
     assert output_of(words.split()) == form
+
+
+def test_without_its_config_a_workspace_is_listed_in_the_zone_of_the_machine(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reading goes on and says so once, nothing is written, and the file itself is told as an error."""
+    config = shop / ".aiter/memory/config.md"
+    config.rename(tmp_path / "elsewhere.md")
+    config.symlink_to(tmp_path / "elsewhere.md")
+    for words, told in ((["tasks", "list"], 1), (["journal", "list"], 0), (["tasks", "list", "-o", "json"], 0)):
+        assert run(["-w", str(shop), *words]) == 0
+        out, err = capsys.readouterr()
+        assert out
+        # Only what asks for the zone says that it is not known.
+        assert err.count("the zone of this machine counts") == told
+    before = (shop / ".aiter/memory/tasks.md").read_bytes()
+    for words in (["config", "list"], ["tasks", "add", "x"], ["--maintain"]):
+        assert run(["-w", str(shop), *words]) == 1
+        assert "file.link_outside" in capsys.readouterr().err
+    assert (shop / ".aiter/memory/tasks.md").read_bytes() == before

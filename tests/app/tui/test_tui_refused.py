@@ -1,0 +1,55 @@
+"""One file that cannot be read: its pane says why, every other pane works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, running, settle
+from widgets.inputs import SafeText
+
+PANES = {"config.md": "8", "tasks.md": "2", "knowledge.md": "4"}
+
+
+@pytest.mark.parametrize("refused", sorted(PANES))
+async def test_one_file_that_cannot_be_read_leaves_the_others(
+    workspace: Workspace, tmp_path: Path, refused: str
+) -> None:
+    """A link that leads out of the workspace, in place of a file."""
+    path = workspace.memory / refused
+    (tmp_path / "elsewhere.md").write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(tmp_path / "elsewhere.md")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        for name, key in PANES.items():
+            await press(pilot, key)
+            pane = app.navigation.pane
+            assert pane is not None
+            assert pane.contents is not None
+            words = pane.query_one(".pane--empty", SafeText).words if not pane.has_items else ""
+            if name == refused:
+                assert f"{refused} is a link that leads out of the workspace; replace it with a copy" in words
+            else:
+                assert pane.has_items, words
+
+
+async def test_a_file_that_can_be_read_again_comes_back(workspace: Workspace, tmp_path: Path) -> None:
+    """Once the file is a file again, the pane shows it."""
+    path = workspace.memory / "tasks.md"
+    data = path.read_bytes()
+    path.unlink()
+    path.symlink_to(tmp_path / "nowhere")
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "2")
+        pane = app.navigation.pane
+        assert pane is not None
+        assert not pane.has_items
+        path.unlink()
+        path.write_bytes(data)
+        app.looking.reload()
+        await settle(pilot)
+        assert pane.has_items
