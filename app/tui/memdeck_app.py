@@ -9,22 +9,15 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
-from textual.widgets import Input
 
 from memory.safetext import visible
 from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
-from widgets.go_prefix import Prefixed
-from widgets.line_list import LineList
 from widgets.pane import Pane
-from widgets.pieces import Piece, line
-from widgets.sidebar import Sidebar
 from widgets.theme import THEMES
 
-from . import messages
 from .actions import BY_ID
 from .changing import Changing
 from .conditions import allows
@@ -41,6 +34,7 @@ from .morning import Morning
 from .navigation import Navigation
 from .noticing import LogSource, Noticing
 from .overlays import Overlays
+from .postbox import Postbox
 from .remembering import Remembering
 from .runner import Runner
 from .searching import Searching
@@ -55,10 +49,7 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.storage.drafts import Draft
     from memory.workspace import Workspace
-    from widgets.board import Board
-    from widgets.forms import Form
     from widgets.panes import PaneName
-    from widgets.panes.brief import BriefPane
 
     from .conflicts import Conflicts
     from .drafting import Drafting
@@ -72,7 +63,7 @@ TICK_SECONDS = 30.0
 Severity = Literal["information", "warning", "error"]
 
 
-class MemdeckApp(App[int]):
+class MemdeckApp(Postbox):
     """Shows one workspace; without one it offers to make it.
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
@@ -379,121 +370,6 @@ class MemdeckApp(App[int]):
         """What could not be done, and what to do about it."""
         words = f"{error.message}; {error.hint}" if error.hint else error.message
         self.say(words, title=error.code, severity="error")
-
-    # Messages of workers
-
-    def on_looked(self, message: messages.Looked) -> None:
-        """Files were read."""
-        self.looking.looked(message)
-
-    def on_counted(self, message: messages.Counted) -> None:
-        """Panes were counted."""
-        self.looking.counted(message)
-
-    def on_briefed(self, message: messages.Briefed) -> None:
-        """What needs attention is known."""
-        self.looking.briefed(message)
-
-    def on_look_failed(self, message: messages.LookFailed) -> None:
-        """Files could not be read; the header says so until they can, for what is shown is not what they hold."""
-        self.looking.failed(message)
-        self.desk.header.alerts = (line(Piece(f"not read: {visible(str(message.error))[:60]}", "alert")),)
-
-    def on_noticed(self, message: messages.Noticed) -> None:
-        """The change log is up to date."""
-        self.noticing.noticed(message)
-
-    def on_drafted(self, message: messages.Drafted) -> None:
-        """Drafts were found that nobody saved."""
-        self.drafting.found(message.drafts)
-
-    def on_look_ended(self, message: messages.LookEnded) -> None:  # noqa: ARG002
-        """The reading worker is free."""
-        self.looking.ended()
-
-    def on_files_changed(self, message: messages.FilesChanged) -> None:
-        """The watcher saw something."""
-        self.looking.files_changed(message.names)
-        self.searching.files_changed()
-
-    def on_changed(self, message: messages.Changed) -> None:
-        """A change was written."""
-        self.changing.changed(message)
-
-    def on_change_failed(self, message: messages.ChangeFailed) -> None:
-        """A change was not written."""
-        self.changing.failed(message)
-
-    def on_found(self, message: messages.Found) -> None:
-        """A search has an answer."""
-        self.searching.found(message)
-
-    def on_indexed(self, message: messages.Indexed) -> None:
-        """The index of search is up to date."""
-        self.searching.indexed(message)
-
-    def on_done(self, message: messages.Done) -> None:
-        """A worker has a result."""
-        self.changing.end()
-        message.then(message.result)
-
-    def on_looked_ahead(self, message: messages.LookedAhead) -> None:
-        """What is due is known."""
-        self.watching.looked_ahead(message)
-
-    def on_job_moved(self, message: messages.JobMoved) -> None:  # noqa: ARG002
-        """A job got further."""
-        self.jobs.show()
-
-    def on_job_ended(self, message: messages.JobEnded) -> None:
-        """A job is done."""
-        self.jobs.ended(message)
-
-    # Messages of widgets
-
-    def on_form_edited(self, message: Form.Edited) -> None:
-        """Something was typed into a form."""
-        self.drafting.edited(message.form, message.values)
-
-    def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
-        """A draft of the brief was chosen."""
-        self.drafting.resume(message.draft)
-
-    def on_pane_jump(self, message: Pane.Jump) -> None:
-        """A link was followed."""
-        self.navigation.jump(message.file, message.ref)
-
-    def on_pane_linked(self, message: Pane.Linked) -> None:
-        """The links of an entry are known."""
-        self.navigation.linked(message.pane)
-
-    def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
-        """Other keys may mean something for another entry."""
-        self.refresh_keys()
-
-    def on_board_dropped(self, message: Board.Dropped) -> None:
-        """A card was dragged to another column."""
-        message.stop()
-        self.tasks.drop(message.row.item, message.lane)
-
-    def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
-        """A pane was chosen in the sidebar."""
-        self.navigation.open_pane(message.pane_id)
-
-    def on_prefixed(self, message: Prefixed) -> None:
-        """A character was typed after g."""
-        try:
-            self.navigation.go(message.character)
-        finally:
-            self.typing_ahead.acted()
-
-    def on_line_list_opened(self, message: LineList.Opened) -> None:
-        """Nothing here opens by itself."""
-        message.stop()
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Nothing here is submitted by itself."""
-        message.stop()
 
 
 def short_path(path: str, environ: Mapping[str, str]) -> str:
