@@ -169,7 +169,7 @@ class OutlinePane(Pane):
     def branch_of(self, item: Any) -> Any | None:
         """The nearest branch that an item stands below, the item itself if it is one; None: there is none."""
         found = None
-        for _, other, _ in self._rows.items:
+        for _, other, _ in self.arrangement.rows.items:
             holds = self.holds(other)
             if other is item:
                 return other if holds else found
@@ -180,8 +180,8 @@ class OutlinePane(Pane):
     def go_to(self, ref: str) -> bool:
         """Put the cursor on an entry; what hides it is opened."""
         way: list[Any] = []
-        wanted = self._find_row(ref)
-        for row, item, _ in self._rows.items if wanted is not None else ():
+        wanted = self.arrangement.row_of(ref)
+        for row, item, _ in self.arrangement.rows.items if wanted is not None else ():
             while way and self.depth(way[-1]) >= self.depth(item):
                 way.pop()
             if row is wanted:
@@ -249,20 +249,14 @@ class OutlinePane(Pane):
 
     def action_fold_all(self) -> None:
         """Fold every branch; when all are folded, open every branch."""
-        branches = {self.ref(item) for _, item, _ in self._rows.items if self.folds(item)}
+        branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if self.folds(item)}
         self._folded = set() if branches <= self._folded else self._folded | branches
         self._arrange(redraw=True)
 
-    def _sorted(self) -> Sequence[Hashable]:
-        keys = super()._sorted()
-        if self._filter or not self._folded:
-            return keys
-        return open_rows(keys, self.depth, self.is_folded)
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The rows that stand in open branches."""
+        return open_rows(keys, self.depth, self.is_folded) if self._folded else keys
 
-    def _filtered(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        if self._narrowed and Needles.narrows(self._narrowed[0], self._filter):
-            keys = self._narrowed[1]
-        needles = Needles.read(self._filter, self.filter_fields)
-        kept = found_rows(keys, self.depth, self.holds, lambda row: needles.fit(row, self))
-        self._narrowed = (self._filter, kept)
-        return kept
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The items that fit, and the branches that they stand in, open or not."""
+        return found_rows(keys, self.depth, self.holds, lambda row: needles.fit(row, self))

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.timer import Timer
 
 from .detail import Caption, Detail, Link, Spacer, Title
 from .filter_bar import FilterBar
@@ -38,8 +37,10 @@ from .frame import Frame
 from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
+from .pane_arrangement import Arrangement, Order
+from .pane_links import Linking
 from .pane_plans import Badge, Build, FormPlan, Removal
-from .pane_rows import EMPTY, Row, Rows, keep, match_rows
+from .pane_rows import Row, Rows, keep, match_rows
 from .pane_says import PaneSays
 from .pieces import Line
 from .rows import Continuation
@@ -50,14 +51,10 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
+    from .pane_filter import Needles
+
 WIDE, SINGLE = 110, 60
 """Columns of the terminal from which list and detail stand side by side; below which only one is shown."""
-
-WARM_ROWS = 256
-"""Rows that are prepared for the filter before somebody else gets a chance."""
-
-REST_SECONDS = 0.15
-"""How long the cursor rests before the links of its entry are looked for."""
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
 
@@ -71,8 +68,8 @@ class Contents:
     zone: tzinfo
     rows: Rows
     remark: str = ""
-    order: tuple[str, Sequence[Hashable]] | None = None
-    """The rows as they are sorted, and by what, where that is not their own order."""
+    order: Order | None = None
+    """The rows as they are sorted, where that is not their own order."""
     refusal: MemdeckError | None = None
     """Why a file of the pane cannot be read; its rows are missing then."""
 
@@ -155,18 +152,11 @@ class Pane(PaneSays):
         self.now: datetime = datetime.fromtimestamp(0, UTC)
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
-        self.sort = self.sorts[0]
-        self._rows: Rows = EMPTY
-        self._counted: tuple[Rows, int] = (EMPTY, 0)
-        self._filter = ""
+        self.arrangement = Arrangement(self)
+        self.linking = Linking(self)
         self._remark = ""
-        self._order: tuple[str, Sequence[Hashable]] | None = None
         self._wanted_ref: str | None = None
         self._arrived = False
-        self._narrowed: tuple[str, Sequence[Hashable]] | None = None
-        self._stale_links = False
-        self._linked: tuple[Row | None, Sequence[Link]] = (None, ())
-        self._resting: Timer | None = None
 
     # What the application asks
 
@@ -202,13 +192,17 @@ class Pane(PaneSays):
     @property
     def filter(self) -> str:
         """The filter's text."""
-        return self._filter
+        return self.arrangement.filter
+
+    @property
+    def sort(self) -> str:
+        """By what the rows are sorted: one of `sorts`."""
+        return self.arrangement.sort
 
     @property
     def linked(self) -> Sequence[Link] | None:
         """The links of the entry under the cursor; None while they are not known."""
-        row, links = self._linked
-        return links if row is not None and row is self.line_list.cursor else None
+        return self.linking.of(self.line_list.cursor)
 
     @property
     def is_open(self) -> bool:
@@ -217,38 +211,26 @@ class Pane(PaneSays):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; for a worker. Raises what reading files raises."""
-        rows = match_rows(self._rows, self.rows(snapshot, now), self.mark, self.ref)
-        order = self._order_of(rows, self.sort, now, snapshot.zone)
-        refusal = next(filter(None, map(snapshot.refused, self.files)), None)
+        rows = match_rows(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
+        order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
+        names = (name for name in self.files if not name.endswith("/"))
+        refusal = next(filter(None, map(snapshot.refused, names)), None)
         return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal)
-
-    def _order_of(self, rows: Rows, sort: str, now: datetime, zone: tzinfo) -> tuple[str, Sequence[Hashable]] | None:
-        if sort == self.sorts[0]:
-            return None
-        from .pane_sort import sort_rows
-
-        # The rows get their new items only when they are put.
-        items = {row: item for row, item, _ in rows.items}
-        key = self.sorting(sort, now, zone)
-        return sort, sort_rows(rows.keys, lambda row: key(items[row]))
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and the view stay. `flash` marks what changed."""
         first = self.contents is None
         self.contents = contents
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
-        contents.rows.apply()
-        self._rows = contents.rows
+        self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
-        self._order = contents.order
-        self._narrowed = None
         self._arrange(redraw=True)
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
         if flash and contents.rows.changed:
             self.line_list.flash(contents.rows.changed)
-        self._stale_links = True
+        self.linking.age()
         if first:
             # The titles first; an entry may need a Markdown parser that nothing else has imported yet.
             self.call_after_refresh(self._show_detail)
@@ -264,7 +246,7 @@ class Pane(PaneSays):
         if self.contents is None:
             self._wanted_ref = ref
             return False
-        row = self._find_row(ref)
+        row = self.arrangement.row_of(ref)
         if row is None:
             return False
         self.line_list.cursor = row
@@ -276,28 +258,18 @@ class Pane(PaneSays):
 
     def find(self, ref: str) -> Any | None:
         """The item of a ref; None: it is not here."""
-        row = self._find_row(ref)
+        row = self.arrangement.row_of(ref)
         return None if row is None else row.item
-
-    def _find_row(self, ref: str) -> Row | None:
-        """The row of a ref; `line:12` is what stands at that line (from 0) or begins nearest above it."""
-        if ref.startswith("line:") and ref[5:].isdecimal():
-            wanted = int(ref[5:])
-            lines = [(item.line, row) for row, item, _ in self._rows.items if hasattr(item, "line")]
-            return max((pair for pair in lines if pair[0] <= wanted), key=lambda pair: pair[0], default=(0, None))[1]
-        return next((row for row, item, _ in self._rows.items if self.ref(item) == ref), None)
 
     def set_filter(self, text: str) -> None:
         """Show only what fits: all words occur; `name:value` looks at one of `filter_fields`."""
-        if text != self._filter:
-            self._filter = text
+        if text != self.filter:
+            self.arrangement.filter = text
             self._arrange(redraw=False)
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`."""
-        if name in self.sorts and name != self.sort:
-            self.sort = name
-            self._narrowed = None
+        if self.arrangement.sort_by(name):
             self._arrange(redraw=False)
 
     def warm(self, go_on: Callable[[], bool] = lambda: True) -> None:
@@ -305,16 +277,12 @@ class Pane(PaneSays):
 
         `go_on` is asked again and again, each time after a millisecond of work; it may wait, or say no.
         """
-        for number, (row, item, _) in enumerate(self._rows.items):
-            if not number % WARM_ROWS and not go_on():
-                return
-            if row.haystack is None and row.item is item:
-                row.haystack = self.haystack(item)
+        self.arrangement.warm(go_on)
 
     def view(self) -> dict[str, str]:
         """What is remembered of this pane: position, filter, sort."""
         item = self.current()
-        return {"at": "" if item is None else self.ref(item), "filter": self._filter, "sort": self.sort}
+        return {"at": "" if item is None else self.ref(item), "filter": self.filter, "sort": self.sort}
 
     def restore(self, view: Mapping[str, str]) -> None:
         """Go back to what `view` gave; before the first contents as well."""
@@ -397,14 +365,17 @@ class Pane(PaneSays):
 
     def _arrange(self, *, redraw: bool) -> None:
         """Sort and filter the rows and hand them to the list."""
-        keys = self._sorted()
-        if self._filter:
-            keys = self._filtered(keys)
-        else:
-            self._narrowed = None
-        self.put_keys(keys, redraw=redraw)
+        self.put_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
         self._say_empty()
         self._say_title()
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The rows that nothing hides while there is no filter; for panes that fold."""
+        return keys
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The rows that a filter leaves."""
+        return keep(keys, needles.test(self))
 
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
         """Show the rows that sort and filter left."""
@@ -423,25 +394,7 @@ class Pane(PaneSays):
     @property
     def row_count(self) -> int:
         """How many items there are, shown or not."""
-        return len(self._rows.items)
-
-    def _sorted(self) -> Sequence[Hashable]:
-        if self.sort == self.sorts[0]:
-            return self._rows.keys
-        if self._order is None or self._order[0] != self.sort:
-            self._order = self._order_of(self._rows, self.sort, self.now, self.zone)
-        return self._rows.keys if self._order is None else self._order[1]
-
-    def _filtered(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """Filter; a text that only grew looks at what was left before."""
-        from .pane_filter import Needles
-
-        if self._narrowed and Needles.narrows(self._narrowed[0], self._filter):
-            keys = self._narrowed[1]
-        needles = Needles.read(self._filter, self.filter_fields)
-        kept = keep(keys, needles.test(self))
-        self._narrowed = (self._filter, kept)
-        return kept
+        return len(self.arrangement.rows.items)
 
     def arranged(self) -> str:
         """How the rows are arranged where that is not as they stand in the file: `by due`."""
@@ -452,8 +405,8 @@ class Pane(PaneSays):
         self.set_class(not has_items, "-empty")
         if not has_items:
             refusal = None if self.contents is None else self.contents.refusal
-            if self._filter and self._rows.items:
-                words = f"Nothing fits “{self._filter}”. Esc shows everything again."
+            if self.filter and self.row_count:
+                words = f"Nothing fits “{self.filter}”. Esc shows everything again."
             elif refusal is not None:
                 words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
             else:
@@ -462,14 +415,8 @@ class Pane(PaneSays):
 
     def _say_title(self) -> None:
         remark = self._remark
-        if self._filter:
-            left = [key for key in self.shown_keys if isinstance(key, Row)]
-            if type(self).counts is Pane.counts:
-                remark = f"{len(left)} of {len(self._rows.items)}"
-            else:
-                if self._counted[0] is not self._rows:
-                    self._counted = (self._rows, sum(self.counts(item) for _, item, _ in self._rows.items))
-                remark = f"{sum(self.counts(row.item) for row in left)} of {self._counted[1]}"
+        if self.filter:
+            remark = self.arrangement.count(self.shown_keys)
             self.filter_bar.say(remark)
         if self.line_list.selected:
             remark = f"{len(self.line_list.selected)} selected"
@@ -494,36 +441,15 @@ class Pane(PaneSays):
             del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
         elif title and not fits and not (lines and isinstance(lines[0], Title)):
             lines = [Title(title), Spacer(), *lines]
-        row, links = self._linked
-        if row is self.line_list.cursor and links:
-            lines += [Spacer(), Caption("LINKED"), *links]
+        if self.linked:
+            lines += [Spacer(), Caption("LINKED"), *self.linked]
         self.detail_view.show(lines, entry=self.line_list.cursor)
-        if self._resting is not None:
-            self._resting.stop()
-        if row is not self.line_list.cursor or self._stale_links:
-            self._resting = self.set_timer(REST_SECONDS, self.find_links)
-
-    def find_links(self) -> None:
-        """Find what the entry under the cursor is linked to, in a worker; `Linked` tells it."""
-        row = self.line_list.cursor
-        if isinstance(row, Row):
-            item = row.item
-            self._stale_links = False
-            self.run_worker(
-                lambda: self._find_links(row, item), group="links", thread=True, exclusive=True, exit_on_error=False
-            )
-
-    def _find_links(self, row: Row, item: Any) -> None:
-        links: Sequence[Link] = ()
-        try:
-            links = tuple(self.links(item))
-        finally:
-            self.post_message(self.Linked(self, row, links))
+        self.linking.rest()
 
     def on_pane_linked(self, message: Linked) -> None:
         """Show the links, if the cursor is still there."""
-        before, self._linked = self._linked, (message.row, message.links)
-        if message.row is self.line_list.cursor and before != self._linked and self.is_attached:
+        new = self.linking.set(message.row, message.links)
+        if new and message.row is self.line_list.cursor and self.is_attached:
             self._show_detail()
 
     # What happens in it

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.clock import Moment
+from memory.safetext import visible
 from widgets.glyphs import Glyphs
 from widgets.pieces import Line, Piece, line
 from widgets.task_words import short_moment
@@ -72,6 +74,11 @@ _RULES = {
     "cap-journal": ("journal entry over the limit", "journal entries over the limit"),
     "clear-completed-orchestration": ("completed plan", "completed plans"),
 }
+
+
+def not_read(errors: Iterable[Exception]) -> tuple[Line, ...]:
+    """Say that what is shown is not what some file holds."""
+    return tuple(line(Piece(f"not read: {visible(str(error))[:60]}", "alert")) for error in errors)[:1]
 
 
 def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None) -> tuple[Line, ...]:

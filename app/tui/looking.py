@@ -74,6 +74,7 @@ class Looking(Part):
         self._warmed: set[str] = set()
         self._pressed = 0.0
         self._resting: Timer | None = None
+        self._failure = ""
         self._collect_at = 0.0
         self._arrived = False
         self.had_first_look = False
@@ -149,7 +150,11 @@ class Looking(Part):
             if pane.pane_id == "changes":
                 app.noticing.look(now)
             contents = pane.read(snapshot, now)
-            app.post_message(Looked(pane, contents))
+            if contents.refusal is not None and pane.contents is not None:
+                # What was read before stays on the screen; the file may be back in a moment.
+                app.post_message(LookFailed(contents.refusal))
+            else:
+                app.post_message(Looked(pane, contents))
             if "tasks.md" in pane.files:
                 # The detail asks for a ref with each key; here they are all worked out before many keys came.
                 snapshot.tasks.name_all()
@@ -199,7 +204,8 @@ class Looking(Part):
 
         found = brief(snapshot, now)
         notice = self.app.watching.notice(snapshot, now)
-        alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        refused = header.not_read(snapshot.refusals.values())
+        alerts = refused + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
         if header.is_small(found):
             assert self.app.workspace is not None
@@ -222,6 +228,7 @@ class Looking(Part):
         if not pane.is_attached:
             return
         first = pane.contents is None
+        self._failure = ""
         pane.put(message.contents, flash=not first)
         if message.contents.rows.changed:
             self._collect_at = 0.0
@@ -268,6 +275,9 @@ class Looking(Part):
     def failed(self, message: LookFailed) -> None:
         """Say why the files could not be read."""
         error = message.error
+        if str(error) == self._failure:
+            return
+        self._failure = str(error)
         if isinstance(error, MemdeckError):
             self.app.say_error(error)
         else:

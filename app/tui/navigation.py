@@ -192,7 +192,7 @@ class Navigation(Part):
             return
         if pane.linked is None:
             self._following = True
-            pane.find_links()
+            pane.linking.find()
         elif pane.linked:
             pane.follow(pane.linked[0].target)
         else:

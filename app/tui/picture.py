@@ -88,7 +88,7 @@ async def _draw(app: MemdeckApp, size: tuple[int, int], at: str, words: str) -> 
                 pane.set_filter(words)
             if at:
                 _go_to(pane, at)
-            pane.find_links()
+            pane.linking.find()
             await pilot.pause()
             await _settle(app)
         return _take(app, pane)

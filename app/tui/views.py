@@ -97,7 +97,7 @@ class Views(Part):
             return
         said = f"Sorted by {name}."
         if pane.row_count > MANY:
-            pane.sort = name
+            pane.arrangement.sort = name
             self.app.looking.request(lambda: self.app.say(said))
         else:
             pane.set_sort(name)

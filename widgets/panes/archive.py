@@ -134,7 +134,7 @@ class ArchivePane(OutlinePane):
     def _branch_detail(self, item: Branch) -> Sequence[DetailLine]:
         lines: list[DetailLine] = [Title(item.title), Spacer()]
         if item.depth == 0:
-            files = [other for _, other, _ in self._rows.items if isinstance(other, Branch) and other.depth]
+            files = [other for _, other, _ in self.arrangement.rows.items if isinstance(other, Branch) and other.depth]
             here = [file for file in files if file.name.endswith(f"-{item.name}.md")]
             return lines + [
                 Labelled(file.title, "not read yet" if file.count is None else str(file.count)) for file in here
@@ -162,7 +162,7 @@ class ArchivePane(OutlinePane):
         """The files whose entries are not shown yet."""
         return frozenset(
             item.name
-            for _, item, _ in self._rows.items
+            for _, item, _ in self.arrangement.rows.items
             if isinstance(item, Branch) and item.depth and item.count is None
         )
 

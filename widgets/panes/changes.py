@@ -144,7 +144,7 @@ class ChangesPane(Pane):
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per day, then its changes; a note while there are older ones."""
-        found = self._read(self._filter)
+        found = self._read(self.filter)
         today = now.astimezone(snapshot.zone).date()
         rows: list[Any] = []
         day = ""
@@ -170,7 +170,7 @@ class ChangesPane(Pane):
             if (listed.text, listed.stamp) != (text, stamp):
                 listed = _Listed(text, stamp)
             needles = Needles.read(text, self.filter_fields) if text else None
-            while len(listed.changes) < self._wanted and not listed.complete and text == self._filter:
+            while len(listed.changes) < self._wanted and not listed.complete and text == self.filter:
                 page = self.source.page(PAGE, listed.last)
                 kept = page if needles is None else [one for one in page if needles.fit(Row(one, None), self)]
                 listed = _Listed(
@@ -262,7 +262,7 @@ class ChangesPane(Pane):
         row = self.line_list.cursor
         if isinstance(row, Row) and row.item is item:
             # They stand in the change itself; nobody has to wait for them.
-            self._linked, self._stale_links = (row, self.links(item)), False
+            self.linking.known(row, self.links(item))
         parts: list[DetailLine] = [
             Title(item.summary),
             Spacer(),
@@ -316,11 +316,11 @@ class ChangesPane(Pane):
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; what is new in a log is on top, so nothing flashes because a page came below."""
-        super().put(contents, flash=flash and self._wanted == PAGE and not self._filter)
+        super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
     def set_filter(self, text: str) -> None:
         """A filter looks through the older changes as well, page by page, once the keys rest."""
-        changed = text != self._filter
+        changed = text != self.filter
         super().set_filter(text)
         if changed:
             self._wanted = PAGE
@@ -338,7 +338,7 @@ class ChangesPane(Pane):
 
     def _read_on(self) -> None:
         self._typing = None
-        snapshot, now, text = self.snapshot, self.now, self._filter
+        snapshot, now, text = self.snapshot, self.now, self.filter
         if snapshot is not None and self.is_attached:
             self.run_worker(
                 lambda: (text, self.read(snapshot, now)),
@@ -355,18 +355,18 @@ class ChangesPane(Pane):
         event.stop()
         if event.state is WorkerState.SUCCESS and event.worker.result is not None:
             text, contents = event.worker.result
-            if text == self._filter and contents.snapshot is self.snapshot:
+            if text == self.filter and contents.snapshot is self.snapshot:
                 self.put(contents, flash=False)
-            elif text == self._filter:
+            elif text == self.filter:
                 self._read_on()
 
     def _say_title(self) -> None:
         """How many are listed; a `+` says that there are more."""
         shown = sum(isinstance(row, Row) for row in self.line_list.rows)
         count = f"{shown:,}{'' if self._listed.complete else '+'}"
-        if self._filter:
+        if self.filter:
             self.filter_bar.say(count)
-        words = "" if not shown and not self._filter else f"{count} found" if self._filter else count
+        words = "" if not shown and not self.filter else f"{count} found" if self.filter else count
         if self.line_list.selected:
             words = f"{len(self.line_list.selected)} selected"
         self.query_one(".pane--list-frame", Frame).say(self.title, words)

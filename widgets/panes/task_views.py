@@ -178,7 +178,7 @@ class TaskViews(Pane):
         if self.contents is not None:
             self._arrange(redraw=True)
             if item is not None:
-                row = next((row for row, other, _ in self._rows.items if other is item), None)
+                row = next((row for row, other, _ in self.arrangement.rows.items if other is item), None)
                 placed = row is not None and self._place_cursor(row)
                 if self.calendar is not None:
                     self.calendar.begin(found=placed)
@@ -234,8 +234,8 @@ class TaskViews(Pane):
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
-            if self._by_task[0] is not self._rows:
-                self._by_task = (self._rows, {id(item): row for row, item, _ in self._rows.items})
+            if self._by_task[0] is not self.arrangement.rows:
+                self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
             shown: Collection[Row] | None = {key for key in keys if isinstance(key, Row)} if self.filter else None
             self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
         else:
@@ -254,7 +254,7 @@ class TaskViews(Pane):
         """Put the cursor on a task; a view that cannot show it gives way to the list."""
         if self.contents is None or self.view_name == "list":
             return super().go_to(ref)
-        row = self._find_row(ref)
+        row = self.arrangement.row_of(ref)
         if row is None:
             return False
         if not self._place_cursor(row):
