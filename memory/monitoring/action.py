@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -53,12 +53,10 @@ def run_action(
     environ: Mapping[str, str],
     finish: bool = False,
     cancel: Cancel | None = None,
-    write: Callable[[Callable[[], Outcome]], Outcome] | None = None,
 ) -> ActionRun:
     """Run the approved action of an open task and write what it said into `outcome`.
 
-    `finish` also completes the task where the command ended with exit code 0. `write` makes the change by calling what
-    it is given (None: at once). Raises NotFoundError `task.not_found`,
+    `finish` also completes the task where the command ended with exit code 0. Raises NotFoundError `task.not_found`,
     `task.no_action`, BlockedError `trust.blocked` for an action that no person approved; nothing ran then.
     """
     from memory.trust import action_of, asks_of, blocked_json
@@ -92,10 +90,7 @@ def run_action(
             return done_task(current, entry, outcome=outcome, now=now)
         return edit_task(current, entry, set={"outcome": outcome}, now=now)
 
-    def change() -> Outcome:
-        return workspace.change("tasks action", build, actor=actor, now=now)
-
-    return ActionRun(finished, outcome, change() if write is None else write(change))
+    return ActionRun(finished, outcome, workspace.change("tasks action", build, actor=actor, now=now))
 
 
 def outcome_text(finished: Finished) -> str:

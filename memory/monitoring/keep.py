@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from memory.files.snapshot import Snapshot
     from memory.trust import Ask, Decision, Trust
-    from memory.workspace import Outcome, Workspace
+    from memory.workspace import Workspace
 
     from .alerts import AlertState
     from .around import Around
@@ -51,8 +51,7 @@ class Ways:
     `send` how (None: by apprise), `pause` how it waits before it looks whether a remediation helped, `found` hears of
     each result as it comes, in the thread of the watch.
 
-    `planned` hears before that which monitors are about to be checked, by name. `write` makes the one change of the
-    files, by calling what it is given (None: at once), for whoever wants to know of it.
+    `planned` hears before that which monitors are about to be checked, by name.
     """
 
     environ: Mapping[str, str]
@@ -62,7 +61,6 @@ class Ways:
     found: Callable[[Result], object] | None = None
     cancel: Cancel | None = None
     planned: Callable[[tuple[str, ...]], object] | None = None
-    write: Callable[[Callable[[], Outcome]], Outcome] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,16 +334,13 @@ class _Run:
             return None
         notes = [Note(one.at, one.title, one.lines) for one in waiting]
 
-        def change() -> Outcome:
-            return self.workspace.change(
+        try:
+            outcome = self.workspace.change(
                 OPERATION,
                 lambda snapshot: write_back(snapshot, statuses, notes, self.now),
                 actor=self.actor,
                 now=self.now,
             )
-
-        try:
-            outcome = change() if self.ways.write is None else self.ways.write(change)
         except MemdeckError as error:
             self.warnings.append(f"the results are not in the files yet: {error.message}")
             return None

@@ -9,7 +9,9 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from .addresses import Unresolved, is_private, resolve
+from memory.trust import is_open_address
+
+from .addresses import Unresolved, resolve
 from .around import Around, Decision, NotApproved
 from .json_path import read_json, value_at
 from .names import JSON
@@ -98,7 +100,7 @@ def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -
         found = resolve(host, port, settings.timeout)
     except Unresolved as error:
         return Found({"open": 0}, str(error))
-    allowed = [one for one in found if single or not is_private(one) or around.reach(target, one)]
+    allowed = [one for one in found if single or is_open_address(one) or around.reach(target, one)]
     if not allowed:
         raise NotApproved(f"{found[0]} is not a public address")
     trouble = "timed out"

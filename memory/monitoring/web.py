@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from .addresses import Unresolved, is_private, resolve
+from memory.trust import is_open_address
+
+from .addresses import Unresolved, resolve
 from .around import Around, NotApproved
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def _one(url: httpx.URL, method: str, until: float, approved: bool, around: Arou
         found = resolve(url.raw_host.decode("ascii"), port, until - time.monotonic())
     except Unresolved as error:
         raise NoAnswer(str(error)) from None
-    allowed = [one for one in found if approved or not is_private(one) or around.reach(str(url), one)]
+    allowed = [one for one in found if approved or is_open_address(one) or around.reach(str(url), one)]
     if not allowed:
         raise NotApproved(f"{found[0]} is not a public address")
     trouble: Exception | None = None

@@ -70,9 +70,9 @@ def is_open_address(address: str) -> bool:
         return False
     if isinstance(found, ipaddress.IPv6Address):
         # An IPv4 address in another dress leads to where that leads.
-        if found in ipaddress.IPv6Network("64:ff9b::/96"):
+        if found in ipaddress.IPv6Network("64:ff9b::/96") or found.ipv4_mapped is not None:
             return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        inner = found.sixtofour or (found.teredo[1] if found.teredo else None)
         if inner is not None and not is_open_address(str(inner)):
             return False
         if found.is_site_local:

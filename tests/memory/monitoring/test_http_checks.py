@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring import web
-from memory.monitoring.addresses import Unresolved, is_private, resolve
+from memory.monitoring.addresses import Unresolved, resolve
 from tests.memory.monitoring.monitoring_places import (
     Answering,
     Decided,
@@ -291,42 +291,6 @@ def test_certificates(tmp_path: Path) -> None:
         assert see("threshold: certificate < 31d") == ("failing", "certificate 30 d")
         assert see(tls=None) == ("failing", "certificate: self-signed certificate")
         assert see(host="127.0.0.1")[1].startswith("certificate: IP address mismatch")
-
-
-@pytest.mark.parametrize(
-    ("address", "private"),
-    [
-        ("127.0.0.1", True),
-        ("10.1.2.3", True),
-        ("172.16.0.1", True),
-        ("192.168.1.1", True),
-        ("169.254.169.254", True),
-        ("100.64.0.1", True),
-        ("0.0.0.0", True),
-        ("224.0.0.1", True),
-        ("240.0.0.1", True),
-        ("255.255.255.255", True),
-        ("::1", True),
-        ("::", True),
-        ("fe80::1%eth0", True),
-        ("fc00::1", True),
-        ("fec0::1", True),
-        ("ff02::1", True),
-        ("::ffff:127.0.0.1", True),
-        ("::127.0.0.1", True),
-        ("64:ff9b::7f00:1", True),
-        ("2002:7f00:1::", True),
-        ("nonsense", True),
-        ("", True),
-        ("8.8.8.8", False),
-        ("2606:4700::1111", False),
-        ("64:ff9b::808:808", False),
-        ("::ffff:8.8.8.8", False),
-    ],
-)
-def test_private_addresses(address: str, private: bool) -> None:
-    """Only what is surely out in the internet is public, whatever dress an address wears."""
-    assert is_private(address) is private
 
 
 def test_names_are_resolved_once_to_each_address() -> None:
