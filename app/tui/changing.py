@@ -32,11 +32,36 @@ class Changing(Part):
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
         self._waiting = 0
+        self._unseen = False
+        self._held: list[Callable[[], None]] = []
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being written."""
         return not self._waiting
+
+    @property
+    def holds(self) -> bool:
+        """Whether something waits until what was written stands on the screen."""
+        return bool(self._held)
+
+    def once_seen(self, act: Callable[[], None]) -> None:
+        """Do what begins with the entry on the screen; while a change is being written or read back, after that.
+
+        A form that was opened before would begin with the entry as it was before one's own change.
+        """
+        if self.idle and not self._unseen:
+            act()
+        else:
+            self._held.append(act)
+
+    def seen(self) -> None:
+        """What was written stands on the screen, or cannot be read."""
+        if self.idle:
+            self._unseen = False
+            held, self._held = self._held, []
+            for act in held:
+                act()
 
     def change(
         self,
@@ -149,7 +174,14 @@ class Changing(Part):
             self.app.say(words)
         self.app.watching.look_soon()
         then = message.then
-        self.app.looking.request(None if then is None else lambda: then(outcome))
+        self._unseen = True
+
+        def shown() -> None:
+            if then is not None:
+                then(outcome)
+            self.seen()
+
+        self.app.looking.request(shown)
         self.app.looking.show_badges()
 
     def failed(self, message: ChangeFailed) -> None:

@@ -36,7 +36,10 @@ class Entries(Part):
             self.app.filling.begin(pane, plan)
 
     def edit(self) -> None:
-        """The entry under the cursor."""
+        """The entry under the cursor, as it is after one's own last change."""
+        self.app.changing.once_seen(self._edit)
+
+    def _edit(self) -> None:
         pane = self._pane
         item = pane.current()
         plan = None if item is None else pane.editing(item, self.app.clock())
@@ -76,6 +79,9 @@ class Entries(Part):
 
     def edit_source(self) -> None:
         """The entry's text in $EDITOR; nothing happens when it comes back unchanged."""
+        self.app.changing.once_seen(self._edit_source)
+
+    def _edit_source(self) -> None:
         pane = self._pane
         item = pane.current()
         text = None if item is None else pane.source_text(item)

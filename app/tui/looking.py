@@ -289,6 +289,7 @@ class Looking(Part):
         if self._again:
             self._start(None)
         else:
+            self.app.changing.seen()
             self._rest_soon()
             if self._watcher is None:
                 self._watch()

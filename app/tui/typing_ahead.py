@@ -120,6 +120,8 @@ class TypeAhead:
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
+        if app.changing.holds:
+            return True
         screen = app.screen
         if screen is not app.desk:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual.events import Key
 from textual.widgets import Input
 
 from app.tui.start import StartScreen
@@ -204,3 +205,25 @@ async def test_leaving_the_start_screen_makes_nothing(tmp_path: Path) -> None:
     async with running(app) as pilot:
         await press(pilot, "q")
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_form_right_behind_a_save_begins_with_what_was_saved(workspace: Workspace) -> None:
+    """While a change is still being written, e waits for it: the form knows the new title."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, "one")
+        with app.changing.one:
+            await pilot.press("ctrl+s")
+            await pilot.pause()
+            assert app.screen is app.desk
+            assert not app.changing.idle
+            for key in ("e", "t", "w", "o"):
+                app.post_message(Key(key, key))
+            await pilot.pause(0.1)
+            assert app.screen is app.desk
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        await press(pilot, "ctrl+s")
+        assert app.screen is app.desk
+        assert task_of(workspace, f"{FIRST}onetwo")
