@@ -22,6 +22,12 @@ def home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~"))
 
 
+def short_path(path: str, environ: Mapping[str, str]) -> str:
+    """A folder as a person writes it, the home folder as `~`."""
+    home = environ.get("HOME", "").rstrip("/")
+    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path
+
+
 def _home(environ: Mapping[str, str], name: str, beneath: str) -> Path:
     setting = environ.get(name, "")
     if os.path.isabs(setting):

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+    from .memdeck_app import MemdeckApp
 
 
 def run(
@@ -25,8 +32,11 @@ def run(
     Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
     application offers to make one. Raises UsageError `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
-    from app.places import home, state_home
+    from app.places import home, short_path, state_home
     from memory.workspace import Workspace
+    from widgets.panes import PANES, panes_for
+
+    from .first_words import FirstWords
 
     environ = os.environ if environ is None else environ
     workspace: Workspace | None
@@ -37,15 +47,41 @@ def run(
             raise
         workspace = None
     start = None if now is None else _read_now(now, workspace, environ)
-    if pane is not None:
-        from widgets.panes import PANES
+    if pane is not None and pane not in {name.id for name in PANES}:
+        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
 
-        if pane not in {name.id for name in PANES}:
-            raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+    words = FirstWords()
+    try:
+        if workspace is not None:
+            words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
+        app = _make_app(workspace, start, pane or ("brief" if demo else None), path or ".", environ, safe=safe)
+        app.driver_class = words.driver() or app.driver_class
+        code = app.run() or app.return_code or 0
+    finally:
+        words.leave()
+    if app.jobs.left_behind:
+        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
+        # it. Everything else that wants to know of the end is told.
+        import atexit
 
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _make_app(
+    workspace: Workspace | None,
+    start: datetime | None,
+    pane: str | None,
+    path: str,
+    environ: Mapping[str, str],
+    *,
+    safe: bool,
+) -> MemdeckApp:
     import gc
     import locale
-    import sys
 
     # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of
     # the time to the first frame. `Looking` lets it go on afterwards.
@@ -60,27 +96,16 @@ def run(
     from .keymap import read_keymap
     from .memdeck_app import MemdeckApp
 
-    app = MemdeckApp(
+    return MemdeckApp(
         workspace,
         clock=Clock(start),
-        pane=pane or ("brief" if demo else None),
-        path=path or ".",
+        pane=pane,
+        path=path,
         environ=environ,
         keymap=read_keymap(config_home(environ)),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         safe=safe,
     )
-    code = app.run() or app.return_code or 0
-    if app.jobs.left_behind:
-        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
-        # it. Everything else that wants to know of the end is told.
-        import atexit
-
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
 
 
 def terminal_encoding(environ: Mapping[str, str]) -> str | None:

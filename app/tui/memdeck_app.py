@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 
+from app.places import short_path
 from memory.safetext import visible
 from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
@@ -370,9 +371,3 @@ class MemdeckApp(Postbox):
         """What could not be done, and what to do about it."""
         words = f"{error.message}; {error.hint}" if error.hint else error.message
         self.say(words, title=error.code, severity="error")
-
-
-def short_path(path: str, environ: Mapping[str, str]) -> str:
-    """A folder as a person writes it, the home folder as `~`."""
-    home = environ.get("HOME", "").rstrip("/")
-    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path
