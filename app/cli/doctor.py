@@ -41,15 +41,14 @@ def doctor(session: Session, schedule: bool) -> int:
 
 def _look(session: Session) -> Iterator[Finding]:
     yield from machine()
-    yield from of_keys()
-    root = None
+    root = session.root
+    yield from of_keys(root)
     try:
-        workspace = session.workspace
+        yield from of_workspace(session.workspace, session.now)
     except UsageError as error:
+        if root is not None:
+            raise
         yield Finding("workspace", "note", error.message, error.hint)
-    else:
-        root = workspace.root
-        yield from of_workspace(workspace, session.now)
     yield scheduled(root, lambda: crontab(root))
 
 

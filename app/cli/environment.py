@@ -102,13 +102,13 @@ def _watcher() -> Finding:
     return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
 
 
-def of_keys() -> Iterator[Finding]:
+def of_keys(root: Path | None) -> Iterator[Finding]:
     """Look at the keys that the person chose, and at those that something around this terminal takes."""
     from app.places import config_home
     from app.tui.key_conflicts import all_problems, running
     from app.tui.keymap import read_keymap
 
-    keymap = read_keymap(config_home(os.environ))
+    keymap = read_keymap(config_home(os.environ), root)
     # Our own keys by themselves are tested; looking at them takes as long as all the rest.
     looks = keymap.path or running(os.environ)
     problems = all_problems(keymap, os.environ) if looks else ()

@@ -29,7 +29,7 @@ def keys(session: Session, check: bool) -> int:
     from app.tui.key_conflicts import all_problems
     from app.tui.keymap import read_keymap
 
-    keymap = read_keymap(config_home(os.environ))
+    keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)
     if check:
         session.listing("problems", lambda: map(_problem, problems), lambda: _problem_lines(session, keymap, problems))

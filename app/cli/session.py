@@ -13,6 +13,8 @@ from memory.errors import UsageError
 from .output import Writer, tell
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
@@ -46,6 +48,14 @@ class Session:
         from memory.workspace import Workspace
 
         return Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ))
+
+    @property
+    def root(self) -> Path | None:
+        """The folder of the workspace; None where there is none."""
+        try:
+            return self.workspace.root
+        except UsageError:
+            return None
 
     @cached_property
     def snapshot(self) -> Snapshot:

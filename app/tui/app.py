@@ -102,7 +102,7 @@ def _make_app(
         pane=pane,
         path=path,
         environ=environ,
-        keymap=read_keymap(config_home(environ)),
+        keymap=read_keymap(config_home(environ), None if workspace is None else workspace.root),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
         safe=safe,
     )

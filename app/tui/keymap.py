@@ -75,9 +75,12 @@ class Keymap:
         return {binding_id: ",".join(keys) or UNBOUND for binding_id, keys in self.rebound.items()}
 
 
-def read_keymap(folder: Path) -> Keymap:
-    """Read `keys.toml` beneath a configuration folder; never raises."""
+def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
+    """Read `keys.toml` beneath a configuration folder; never raises. A file within `workspace` does not count."""
     path = folder / NAME
+    if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
+        inside = KeyProblem("it lies in the workspace, whose files choose no keys", str(path))
+        return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
     try:
         with open(path, "rb") as file:
             data = file.read(LONGEST + 1)

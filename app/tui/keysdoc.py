@@ -32,7 +32,8 @@ list.half_down = "ctrl+j"
 
 A key is a character as you type it (`?`, `A`), a name (`Esc`, `Enter`, `Space`, `PgUp`, `f1` to `f24`), or one of these
 behind `ctrl+`, `alt+` or `shift+`. The footer, `?`, `F1` and the palette show the keys that you chose. memdeck reads
-the file when it starts. What it cannot read it says with the line, and keeps its own keys for that.
+the file when it starts. What it cannot read it says with the line, and keeps its own keys for that. A
+`keys.toml` that lies in the workspace itself does not count.
 
 `memdeck keys --check`, `memdeck doctor` and the first moment in the application tell of keys that mean two things at
 once, that could not be typed any more, or that a terminal multiplexer keeps for itself: tmux `ctrl+b`, screen

@@ -360,3 +360,19 @@ async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None
 def test_the_desk_binds_every_action() -> None:
     """An action without a key can be given one: it has a binding that nothing presses."""
     assert {binding.id for binding in Desk.BINDINGS} >= {"app.theme", "app.reload"}
+
+
+def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
+    """A file that lies in the workspace, by itself or through a link, is not read and told as a problem."""
+    shop, away = tmp_path / "shop", tmp_path / "away"
+    (shop / "conf" / "memdeck").mkdir(parents=True)
+    assert read_keymap(shop / "conf", shop) == Keymap()
+    (shop / "conf" / "memdeck" / "keys.toml").write_text('"app.quit" = "f5"\n')
+    assert read_keymap(shop / "conf").rebound
+    (away / "memdeck").mkdir(parents=True)
+    (away / "memdeck" / "keys.toml").symlink_to(shop / "conf" / "memdeck" / "keys.toml")
+    for folder in (shop / "conf", away):
+        keymap = read_keymap(folder, shop)
+        assert not keymap.rebound
+        assert "lies in the workspace" in keymap.problems[0].message
+    assert read_keymap(away, tmp_path / "other").rebound
