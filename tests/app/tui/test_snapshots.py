@@ -33,6 +33,7 @@ LOOKS = [
     *(Picture(f"board-{name}", "tasks", size, ("b",)) for name, size in SIZES.items()),
     *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
     *(Picture(f"year-{name}", "journal", size, ("c",)) for name, size in SIZES.items()),
+    *(Picture(f"day-{name}", "journal", size, ("b", "left")) for name, size in SIZES.items()),
     Picture("why", "tasks", USUAL, ("W",)),
     Picture("arrange", "tasks", WIDE, ("z",)),
     *(Picture(f"conflict-{name}", "tasks", size, CONFLICT, story=True) for name, size in SIZES.items()),
