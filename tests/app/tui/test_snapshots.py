@@ -34,6 +34,8 @@ LOOKS = [
     *(Picture(f"calendar-{name}", "tasks", size, ("c",)) for name, size in SIZES.items()),
     *(Picture(f"year-{name}", "journal", size, ("c",)) for name, size in SIZES.items()),
     *(Picture(f"day-{name}", "journal", size, ("b", "left")) for name, size in SIZES.items()),
+    Picture("contacts-person", "contacts", WIDE, ("G",)),
+    Picture("contacts-person-small", "contacts", SMALL, ("G", "enter")),
     Picture("why", "tasks", USUAL, ("W",)),
     Picture("arrange", "tasks", WIDE, ("z",)),
     *(Picture(f"conflict-{name}", "tasks", size, CONFLICT, story=True) for name, size in SIZES.items()),
