@@ -1,0 +1,76 @@
+"""A plan's progress over time in the application: from the change log, from dates, at every size."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
+from tests.widgets.panes.looking import DEMO, detail_words
+from widgets.glyphs import ASCII
+from widgets.pane import Pane
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workspace:
+    """The files of the demo, on disk since three days."""
+    return Workspace.init(
+        tmp_path / "shop",
+        NOW - timedelta(days=3),
+        actor="test",
+        state_home=tmp_path / "state",
+        machine_zone=UTC,
+        files={name: str(text) for name, text in DEMO.items()},
+    )[0]
+
+
+def pane_of(app: MemdeckApp) -> Pane:
+    """The pane that is open."""
+    assert app.navigation.pane is not None
+    return app.navigation.pane
+
+
+async def test_progress_by_dates(shop: Workspace) -> None:
+    """The demo's plan shows its phases and tasks day by day, with words beside the bars."""
+    app = make_app(shop, pane="plans")
+    async with running(app) as pilot:
+        await press(pilot, "g", "g")
+        pane_of(app).find_links()
+        await press(pilot, "j", "k")
+        words = detail_words(pane_of(app))
+        assert "DONE BY DAY phases ▁▃▃▃ 1 of 4 done tasks ▁▃▃▄ 3 of 8 done time 12 Jan to today" in words
+        assert "last done Stock reservation, today By the dates of tasks." in words
+
+
+async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
+    """A task that somebody marks as completed counts from that moment on, without any date in the file."""
+    path = shop.memory / "orchestration.md"
+    shop.notice(NOW - timedelta(days=2))
+    text = path.read_text("utf-8")
+    row = next(line for line in text.split("\n") if line.startswith("| t3 "))
+    path.write_text(text.replace(row, row.replace("running  ", "completed").replace(" 65%", "100%")), "utf-8")
+    shop.notice(NOW - timedelta(days=1))
+    app = make_app(shop, pane="plans", glyphs=ASCII)
+    async with running(app) as pilot:
+        await press(pilot, "g", "g")
+        pane_of(app).find_links()
+        await press(pilot, "j", "k")
+        words = detail_words(pane_of(app))
+        assert "tasks _-=+ 4 of 8 done" in words
+        assert "1 seen in the change log, 3 by the dates of tasks." in words
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
+async def test_progress_fits_little_room(shop: Workspace, size: tuple[int, int]) -> None:
+    """Enter shows a plan where only list or detail has room; elsewhere it folds."""
+    app = make_app(shop, pane="plans")
+    async with running(app, size) as pilot:
+        await press(pilot, "g", "g")
+        pane_of(app).find_links()
+        await press(pilot, "enter")
+        assert pane_of(app).is_open == (size == (40, 10))
+        assert "1 of 4 done" in detail_words(pane_of(app))
