@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 WIDEST_TITLE, WIDEST_NAME = 30, 18
 """The most cells that titles and names take beside each other."""
 
+MEASURED = 200
+"""So many entries of a day say how wide the columns are."""
+
 ROOMY = 56
 """Cells from which title and first line stand in columns of their own."""
 
@@ -147,14 +150,15 @@ class AxisList(LineList):
         super().__init__(classes="dialog--body day--list")
         self.day: DayLine | None = None
         self._firsts: dict[int, int] = {}
-        self._names: list[str] = []
+        self._people: dict[int, str] = {}
+        self._authors: Mapping[str, str] = {}
         self._layout: tuple[int, Columns] | None = None
 
     def show(self, day: DayLine, authors: Mapping[str, str], room: int) -> None:
         """Show a day; `authors` by the ref of an entry, for those that name nobody themselves."""
         self.day = day
         self._firsts = first_places(day.slots)
-        self._names = [author_of(one.entry) or authors.get(one.entry.ref, "") for one in day.entries]
+        self._people, self._authors = {}, authors
         self._layout = None
         keys: list[Hashable] = []
         for row in axis_rows(day, room):
@@ -179,8 +183,17 @@ class AxisList(LineList):
         axis = Piece(f"{hour:02} {bar} " if hour is not None else f"   {bar} ", "muted")
         width = max(0, width - AXIS)
         if self._layout is None or self._layout[0] != width:
-            self._layout = (width, layout(self.day.entries, self._names, width))
-        return line(axis, self._layout[1].line(width, self._cells(one.entry, self._names[key])))
+            few = self.day.entries[:MEASURED]
+            self._layout = (width, layout(few, [self._who(place) for place in range(len(few))], width))
+        return line(axis, self._layout[1].line(width, self._cells(one.entry, self._who(key))))
+
+    def _who(self, place: int) -> str:
+        """Who is behind an entry; asked only for those that are drawn or measured."""
+        if place not in self._people:
+            assert self.day is not None
+            entry = self.day.entries[place].entry
+            self._people[place] = author_of(entry) or self._authors.get(entry.ref, "")
+        return self._people[place]
 
     def _cells(self, entry: JournalEntry, name: str) -> dict[str, str | Piece | Line]:
         said = next((text.split("\n")[0] for text in entry.lines), "")

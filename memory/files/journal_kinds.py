@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -25,12 +26,15 @@ WORDS: dict[Kind, frozenset[str]] = {
 KINDS: tuple[Kind, ...] = (*WORDS, "note")
 """Every kind; what no word tells is a note."""
 
+_NAMES = re.compile(rb"(?:from|by|author):", re.IGNORECASE)
+"""Most entries have none of it, which their bytes tell without being read."""
 _WORD = re.compile(r"[^\W_]+")
 _NAMED = re.compile(r"(?:from|by|author):[ \t]*(\S.*)", re.IGNORECASE)
 _VIA = re.compile(r"[ \t]+(?:via|on|through)[ \t]", re.IGNORECASE)
 _TAKEN = re.compile(r"[\"”] taken by (\S.{0,60})\Z")
 
 
+@lru_cache(maxsize=4096)
 def kind_of(title: str) -> Kind:
     """Return what an entry is about by the words of its title (without the time)."""
     words = set(_WORD.findall(title[:200].casefold()))
@@ -39,8 +43,7 @@ def kind_of(title: str) -> Kind:
 
 def came_from(entry: JournalEntry) -> str:
     """Return what the lines `From: …`, `By: …` and `Author: …` of an entry say, joined by commas; mostly nothing."""
-    raw = entry.entry.raw
-    if b":" not in raw:
+    if _NAMES.search(entry.entry.raw) is None:
         return ""
     return ", ".join(found[1].strip() for text in entry.lines if (found := _NAMED.match(text)))
 
@@ -53,6 +56,8 @@ def author_of(entry: JournalEntry) -> str:
     named = came_from(entry)
     if named:
         return _VIA.split(named.split(", ")[0].split("\n")[0])[0].strip()
+    if b" taken by " not in entry.entry.raw:
+        return ""
     for text in entry.lines[:3]:
         if found := _TAKEN.search(text):
             return found[1].strip()

@@ -43,6 +43,9 @@ MOST = 5
 CANDIDATES = 200
 """So many items are compared with one; those of the file's beginning first."""
 
+QUICK = 500
+"""So many items are compared in no time."""
+
 _WORD = re.compile(r"[^\W_]+")
 _WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯豈-﫿]")
 _FILLERS = frozenset(
@@ -87,8 +90,11 @@ class KnowledgeHints:
         return (self.twins or {}).get(item.ref, ())
 
 
-def hints_of(snapshot: Snapshot, now: datetime) -> KnowledgeHints:
-    """Return the hints about knowledge.md; what is said twice is looked for once per state of the file."""
+def hints_of(snapshot: Snapshot, now: datetime, *, quick: bool = False) -> KnowledgeHints:
+    """Return the hints about knowledge.md; what is said twice is looked for once per state of the file.
+
+    `quick` leaves that out where there are more than `QUICK` items and nobody looked before.
+    """
     knowledge, zone = snapshot.knowledge, snapshot.zone
     limit = stale_days(snapshot.config)
     updated = snapshot.document(knowledge.file).meta.get("updated")
@@ -97,6 +103,8 @@ def hints_of(snapshot: Snapshot, now: datetime) -> KnowledgeHints:
     stale = stale_items(knowledge, None if moment is None else moment.date, today, limit, zone)
     known = _LAST.get("twins")
     if known is None or known[0] is not knowledge:
+        if quick and len(knowledge.items) > QUICK:
+            return KnowledgeHints(limit, stale)
         known = _LAST["twins"] = (knowledge, near_twins(knowledge.items))
     return KnowledgeHints(limit, stale, known[1])
 

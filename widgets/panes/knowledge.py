@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.knowledge_hints import KnowledgeHints, hints_of
@@ -49,7 +50,8 @@ class KnowledgePane(OutlinePane):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the file, and for what is stale in it or said twice."""
-        self._hints = hints_of(snapshot, now)
+        # Before the first frame it is the application's own thread that reads; a worker reads again right after.
+        self._hints = hints_of(snapshot, now, quick=current_thread() is main_thread())
         return super().read(snapshot, now)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002

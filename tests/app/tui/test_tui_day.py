@@ -10,7 +10,8 @@ from app.tui.memdeck_app import MemdeckApp
 from memory.files.journal_edits import add_entry
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
-from tests.widgets.harness import screen_text
+from tests.widgets.harness import assert_safe, screen_text
+from tests.widgets.panes.looking import ONE_LINE
 from widgets.day import DayScreen
 from widgets.glyphs import ASCII
 from widgets.pane_rows import Row
@@ -174,3 +175,20 @@ async def test_what_nobody_mentioned_says_so(workspace: Workspace) -> None:
         await press(pilot, "O")
         assert app.navigation.pane.pane_id == "tasks"
         assert any("No entry of the journal mentions" in note.message for note in app._notifications)
+
+
+async def test_nothing_in_a_journal_drives_the_terminal(workspace: Workspace) -> None:
+    """Control characters, markup and wide characters in titles, lines and names are drawn as what they are."""
+    entries = "".join(
+        f"### 0{number}:00 — {text}\n- From: {text}\n- {text}\n\n" for number, text in enumerate(ONE_LINE[:10])
+    )
+    (workspace.memory / "journal.md").write_text(
+        f"## 2024-01-15\n\n{entries}", "utf-8", errors="surrogatepass", newline=""
+    )
+    app = make_app(workspace, pane="journal")
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "b")
+        for key in ("j", "j", "left", "right", "enter"):
+            assert_safe(screen_text(app))
+            await press(pilot, key)
+        assert_safe(screen_text(app))

@@ -15,6 +15,7 @@ from memory.files.knowledge_hints import (
     ALIKE,
     LONGEST,
     MOST,
+    QUICK,
     STALE_DAYS,
     KnowledgeHints,
     Stale,
@@ -135,6 +136,16 @@ def test_many_of_the_same_name_only_a_few() -> None:
     first = [twin.item.line for twin in twins[found.items[0].ref]]
     assert first == sorted(first)
     assert len(first) == MOST
+
+
+def test_a_quick_look_leaves_many_items_for_later() -> None:
+    """What is known already is told at once, also by a quick look."""
+    body = "## A\n\n" + "- the very same words again\n" * (QUICK + 1)
+    snapshot = look({"knowledge.md": body})
+    assert hints_of(snapshot, NOW, quick=True).twins is None
+    item = snapshot.knowledge.items[0]
+    assert len(hints_of(snapshot, NOW).twins_of(item)) == MOST
+    assert len(hints_of(snapshot, NOW, quick=True).twins_of(item)) == MOST
 
 
 def test_texts_that_are_too_long_are_left_out() -> None:
