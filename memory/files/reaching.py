@@ -60,7 +60,7 @@ def channels_of(contact: Contact, contacts: Contacts) -> tuple[Channel, ...]:
         return (contact,)
     if isinstance(contact, Route):
         return tuple(one for one in contacts.channels if is_same(contact.channel, one))
-    folded = contact.text.casefold()
+    folded = (contact.name if contact.plain else contact.text).casefold()
     places = [(_place(folded, one.name.casefold()), number, one) for number, one in enumerate(contacts.channels)]
     return tuple(one for at, _, one in sorted(places, key=lambda place: place[:2]) if at >= 0)
 

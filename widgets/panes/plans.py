@@ -256,9 +256,10 @@ class PlansPane(OutlinePane):
             self._show_detail()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter folds a plan; where only list or detail is shown it opens the plan, for it says more than its tree."""
+        """Enter folds a plan; where its detail has little room it goes there, for that is longer, and scrolls."""
         item = event.key.item if isinstance(event.key, Row) else None
-        if self.has_class("-single") and item is not None and not isinstance(item, Branch | Step):
+        little = self.has_class("-single") or self.has_class("-stacked")
+        if little and item is not None and not isinstance(item, Branch | Step):
             event.stop()
             event.prevent_default()
             self.open_detail()

@@ -66,11 +66,15 @@ async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
 async def test_progress_fits_little_room(shop: Workspace, size: tuple[int, int]) -> None:
-    """Enter shows a plan where only list or detail has room; elsewhere it folds."""
+    """Enter goes to the detail of a plan, which scrolls; left folds the plan."""
     app = make_app(shop, pane="plans")
     async with running(app, size) as pilot:
         await press(pilot, "g", "g")
         pane_of(app).find_links()
         await press(pilot, "enter")
         assert pane_of(app).is_open == (size == (40, 10))
+        assert pane_of(app).detail_view.has_focus
         assert "1 of 4 done" in detail_words(pane_of(app))
+        count = len(pane_of(app).line_list.rows)
+        await press(pilot, "escape", "h")
+        assert len(pane_of(app).line_list.rows) < count

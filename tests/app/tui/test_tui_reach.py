@@ -94,3 +94,19 @@ async def test_a_file_of_addresses_inside_the_workspace_does_not_count(shop: Wor
     async with running(app) as pilot:
         await press(pilot, "g", "g", "j")
         assert "lies in the workspace" in detail_words(pane_of(app))
+
+
+async def test_quiet_hours_and_notifications_that_are_off(shop: Workspace) -> None:
+    """The detail says until when messages wait, and that nothing goes anywhere where notifications are off."""
+    path = shop.memory / "config.md"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("- target: im", "- target: im\n- quietHours: 09:00-12:00"), "utf-8")
+    app = make_app(shop, pane="contacts", environ={"MEMDECK_CHANNEL_CHANNEL_ABC123": SECRET})
+    async with running(app) as pilot:
+        await press(pilot, "g", "g")
+        assert "waits until 12:00 (quiet hours), unless its priority is high" in detail_words(pane_of(app))
+        path.write_text(text.replace("- target: im", "- target: off"), "utf-8")
+        app.looking.request()
+        await press(pilot, "j", "k")
+        assert "goes nowhere: config.md names no channel for it" in detail_words(pane_of(app))
+        assert "1 Dev Team Bot" not in screen_text(app)

@@ -27,6 +27,7 @@ TEXT = """## Channels
 - **Alice** (PM): Slack first, then the Dev Team Bot
 - **Bob** (DevOps): DingTalk; Slack Alerts
 - **Carol**: by letter; slackers, opsy
+- Dave, by DingTalk
 """
 
 
@@ -39,7 +40,7 @@ def test_channels_come_in_the_order_in_which_they_are_named() -> None:
     """A first word that says enough names a channel, a part of another word does not."""
     known = contacts()
     names = {person.name: [one.id for one in channels_of(person, known)] for person in known.people}
-    assert names == {"Alice": ["c-2", "c-1"], "Bob": ["c-3", "c-2"], "Carol": ["c-4"]}
+    assert names == {"Alice": ["c-2", "c-1"], "Bob": ["c-3", "c-2"], "Carol": ["c-4"], "Dave, by DingTalk": ["c-3"]}
 
 
 def test_routes_and_channels_have_their_own() -> None:
@@ -53,7 +54,7 @@ def test_nobody_is_reached_where_all_channels_are_gone() -> None:
     """Case does not matter; a channel without a state is not gone, and who names no channel is not unreachable."""
     known = contacts()
     assert [is_gone(one) for one in known.channels] == [False, True, True, False]
-    assert [person.name for person in known.people if unreachable(person, known)] == ["Bob"]
+    assert [person.name for person in known.people if unreachable(person, known)] == ["Bob", "Dave, by DingTalk"]
     assert [unreachable(route, known) for route in known.routes] == [True, False]
 
 
