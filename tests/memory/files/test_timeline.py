@@ -11,7 +11,7 @@ from memory.document import parse
 from memory.files.journal import Journal, read_journal
 from memory.files.journal_kinds import KINDS, WORDS, author_of, came_from, kind_of
 from memory.files.timeline import Gap, Hour, busy_days, day_line, minute_of, next_busy
-from widgets.day import axis_rows, day_words, gap_words, sign_of, strip_lines
+from widgets.day_lines import axis_rows, day_words, gap_words, layout, sign_of, strip_lines
 from widgets.glyphs import ASCII, UNICODE
 from widgets.pieces import line_text, line_width
 from widgets.rows import Note
@@ -145,3 +145,11 @@ def test_a_day_in_words() -> None:
     assert day_words(day_line([journal("09:00 — a")], DAY)) == "Monday 15 January 2024: 1 entry, 09:00"
     assert day_words(day_line([journal("x")], DAY)) == "Monday 15 January 2024: 1 entry"
     assert day_words(day_line([], DAY)) == "Monday 15 January 2024: no entry"
+
+
+def test_columns_exist_without_any_words() -> None:
+    """Entries without a title, and days without entries, are laid out at every width."""
+    found = day_line([journal("09:00", "10:00 —")], DAY)
+    for width in (0, 10, 40, 100):
+        for entries in (found.entries, ()):
+            assert line_width(layout(entries, [""], width).line(width, {"at": "09:00", "said": "x"})) == width
