@@ -139,7 +139,7 @@ def versioned(pane: Pane) -> Versioned | None:
     return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(item, "line") else None
 
 
-VERSIONED = ("tasks", "journal", "plans", "monitors")
+VERSIONED = ("tasks", "journal", "orchestration", "monitors")
 """The kinds of entries that keep a name of their own through the log."""
 
 LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}

@@ -84,17 +84,15 @@ class LogSource:
 
     def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
         """The versions of a plan's entry, the oldest first; nothing where the log cannot be read."""
-        from memory.files.naming import ref_of
         from memory.versions import versions_of
 
         workspace = self._app.workspace
-        name = ref_of(plan.file, None, plan.entry)
-        if workspace is None or workspace.state is None or name is None:
+        if workspace is None or workspace.state is None:
             return ()
-        key = (name, self.stamp())
+        key = (plan.ref, self.stamp())
         if self._past[0] != key:
             with suppress(MemdeckError, OSError):
-                versions = versions_of(workspace, name)
+                versions = versions_of(workspace, plan.ref)
                 self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
         return self._past[1] if self._past[0] == key else ()
 

@@ -10,6 +10,7 @@ import pytest
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running
+from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.glyphs import ASCII
 from widgets.pane import Pane
@@ -78,3 +79,22 @@ async def test_progress_fits_little_room(shop: Workspace, size: tuple[int, int])
         count = len(pane_of(app).line_list.rows)
         await press(pilot, "escape", "h")
         assert len(pane_of(app).line_list.rows) < count
+
+
+async def test_the_log_calls_plans_by_their_own_refs(shop: Workspace) -> None:
+    """The name of a plan in the change log is its ref, so H shows its versions and changes lead to it."""
+    path = shop.memory / "orchestration.md"
+    shop.notice(NOW - timedelta(days=2))
+    path.write_text(path.read_text("utf-8").replace("- currentPhase: 2", "- currentPhase: 3", 1), "utf-8")
+    shop.notice(NOW - timedelta(days=1))
+    plan = shop.snapshot().plans.plans[0]
+    touched = shop.store.history.list(1)[0].touched
+    assert [one.ref for one in touched if one.title == plan.title] == [plan.ref]
+    app = make_app(shop, pane="plans")
+    async with running(app) as pilot:
+        await press(pilot, "g", "g", "H")
+        shown = screen_text(app)
+        assert "currentPhase" in shown
+        await press(pilot, "escape", "0", "g", "g", "o")
+        assert pane_of(app).pane_id == "plans"
+        assert pane_of(app).current().ref == plan.ref
