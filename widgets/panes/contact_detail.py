@@ -65,8 +65,9 @@ def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[Det
     links: list[DetailLine] = []
     for number, channel in enumerate(channels, 1):
         sign = glyphs.alert if is_gone(channel) else glyphs.check if channel.status else glyphs.circle
-        words = f"{sign} {channel.name}, {channel.status or 'state unknown'}"
-        links.append(Link(nth(number), words, ("contacts.md", channel.ref)))
+        links.append(Link(nth(number), f"{sign} {channel.name}", ("contacts.md", channel.ref)))
+        # Of its own: a link is cut where room is short, and this is what somebody wants to know.
+        links.append(Labelled("", channel.status or "state unknown", "muted"))
     return [Caption("REACHED BY"), *links]
 
 

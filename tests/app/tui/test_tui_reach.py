@@ -52,7 +52,7 @@ async def test_rows_say_which_channel_is_used_first(shop: Workspace) -> None:
         pane_of(app).go_to(person.ref)
         await press(pilot, "enter")
         words = detail_words(pane_of(app))
-        assert "REACHED BY 1st ✓ Slack Alerts, connected" in words
+        assert "REACHED BY 1st ✓ Slack Alerts connected" in words
         assert "1st ✓ Dev Team Bot, used first 2nd ✓ Slack Alerts, the fallback" in words
         assert "The fallback is how Bob is reached." in words
         assert "hunter2" not in screen_text(app)
@@ -77,7 +77,7 @@ async def test_the_way_is_reached_in_little_room(shop: Workspace, size: tuple[in
         person = next(one for one in shop.snapshot().contacts.people if one.name == "Carol")
         pane_of(app).go_to(person.ref)
         await press(pilot, "enter")
-        assert "1st ▲ DingTalk Team, disconn" in detail_words(pane_of(app))
+        assert "1st ▲ DingTalk Team disconnected" in detail_words(pane_of(app))
         await press(pilot, "o")
         assert pane_of(app).current().name == "DingTalk Team"
         assert "Notifications are not sent by this channel." in detail_words(pane_of(app))
