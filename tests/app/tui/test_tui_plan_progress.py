@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
@@ -35,13 +37,21 @@ def pane_of(app: MemdeckApp) -> Pane:
     return app.navigation.pane
 
 
+async def looked_back(pilot: Pilot[int], app: MemdeckApp) -> None:
+    """Wait until the cursor rested long enough on the plan and its past was found."""
+    end = time.monotonic() + 20
+    while "DONE BY" not in detail_words(pane_of(app)):
+        assert time.monotonic() < end, "nobody looked back at the plan"
+        await pilot.pause(0.02)
+        await settle(pilot)
+
+
 async def test_progress_by_dates(shop: Workspace) -> None:
     """The demo's plan shows its phases and tasks day by day, with words beside the bars."""
     app = make_app(shop, pane="plans")
     async with running(app) as pilot:
         await press(pilot, "g", "g")
-        pane_of(app).find_links()
-        await press(pilot, "j", "k")
+        await looked_back(pilot, app)
         words = detail_words(pane_of(app))
         assert "DONE BY DAY phases ▁▃▃▃ 1 of 4 done tasks ▁▃▃▄ 3 of 8 done time 12 Jan to today" in words
         assert "last done Stock reservation, today By the dates of tasks." in words
@@ -58,8 +68,7 @@ async def test_the_change_log_tells_what_it_saw(shop: Workspace) -> None:
     app = make_app(shop, pane="plans", glyphs=ASCII)
     async with running(app) as pilot:
         await press(pilot, "g", "g")
-        pane_of(app).find_links()
-        await press(pilot, "j", "k")
+        await looked_back(pilot, app)
         words = detail_words(pane_of(app))
         assert "tasks _-=+ 4 of 8 done" in words
         assert "1 seen in the change log, 3 by the dates of tasks." in words
@@ -70,7 +79,7 @@ async def test_progress_fits_little_room(shop: Workspace) -> None:
     app = make_app(shop, pane="plans")
     async with running(app, (80, 24)) as pilot:
         await press(pilot, "g", "g")
-        pane_of(app).find_links()
+        await looked_back(pilot, app)
         await press(pilot, "enter")
         assert not pane_of(app).is_open
         assert pane_of(app).detail_view.has_focus
