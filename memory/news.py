@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST = 500
 """So many of the newest changes are looked at."""
 
+TOGETHER = 5
+"""Who adds more entries than this in one change did not write them one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class News:
@@ -48,6 +51,21 @@ def news_of(records: Iterable[Record], *, mine: str) -> tuple[News, ...]:
                 found, record, file_name(one.file), one.ref, one.title, "changed" if one.kind == "edited" else one.kind
             )
     return tuple(found.values())
+
+
+def added_by(records: Iterable[Record], file: str) -> dict[str, str]:
+    """Return who added the entries of a file (its name in the memory folder), by ref; `records` come newest first.
+
+    A first look at a file names whoever looked, and an import whoever imported, so changes of more than `TOGETHER`
+    entries say nothing.
+    """
+    found: dict[str, str] = {}
+    for record in records:
+        added = [one for one in record.touched if one.kind == "added" and one.ref and file_name(one.file) == file]
+        if len(added) <= TOGETHER and record.undoes is None:
+            for one in added:
+                found.setdefault(one.ref or "", record.actor)
+    return found
 
 
 def _note(

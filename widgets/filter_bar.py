@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -16,6 +18,23 @@ from .typed import after_typing
 
 HINT = "filter"
 """What stands in the bar while nothing is typed."""
+
+
+class LastWord(Suggester):
+    """Completes the last word of a filter; `name:` and a part of a value are needed for that."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(case_sensitive=False)
+        self._words = tuple(words)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The text with its last word whole; None where nothing begins like it."""
+        start = value.rfind(" ") + 1
+        part = value[start:].casefold()
+        if ":" not in part:
+            return None
+        word = next((word for word in self._words if word.startswith(part) and word != part), None)
+        return None if word is None else value[:start] + word
 
 
 @dataclass
@@ -99,15 +118,16 @@ class FilterBar(Widget):
         """Whether the bar is shown."""
         return self.has_class("-open")
 
-    def open(self, text: str | None = None, *, focus: bool = True, hint: str = HINT) -> None:
+    def open(self, text: str | None = None, *, focus: bool = True, hint: str = HINT, words: Sequence[str] = ()) -> None:
         """Show the bar (with another text, if one is given) and type in it, from the next key on.
 
-        `hint` stands in it while it is empty.
+        `hint` stands in it while it is empty; `words` such as `is:stale` are what its last word is completed to.
         """
         self.add_class("-open")
         self.display = True
         editor = self.query_one(SafeInput)
         editor.placeholder = hint
+        editor.suggester = LastWord(words) if words else None
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)

@@ -20,6 +20,9 @@ class Glyphs:
     circle: str
     half: str
     alert: str
+    diamond: str
+    square: str
+    twin: str
     recurring: str
     left: str
     right: str
@@ -57,6 +60,9 @@ UNICODE = Glyphs(
     circle="○",
     half="◐",
     alert="▲",
+    diamond="◆",
+    square="▪",
+    twin="≈",
     recurring="↻",
     left="←",
     right="→",
@@ -89,6 +95,9 @@ ASCII = Glyphs(
     circle="o",
     half="~",
     alert="!",
+    diamond="%",
+    square="=",
+    twin="=",
     recurring="@",
     left="<",
     right=">",

@@ -27,6 +27,8 @@ class PaneSays(Widget):
     empty: ClassVar[str] = "Nothing here yet."
     sorts: ClassVar[tuple[str, ...]] = ("file order",)
     filter_fields: ClassVar[tuple[str, ...]] = ()
+    filter_words: ClassVar[tuple[str, ...]] = ()
+    """What a filter by field is completed to, such as `is:stale`: the values of fields that have only a few."""
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
 

@@ -163,7 +163,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "go to the day", id="year.take", tooltip="Go to the entries of the day"),
+        Binding("enter", "take", "show the day", id="year.take", tooltip="Show the day on its hours"),
         Binding("left,h", "step(-7)", "week before", id="year.left", tooltip="A week earlier", show=False),
         Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
         Binding("up,k", "step(-1)", "day before", id="year.up", tooltip="A day earlier", show=False),
@@ -230,7 +230,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         self._go_to(self._today)
 
     def action_take(self) -> None:
-        """Go to the entries of the day."""
+        """Show the day."""
         self.dismiss(self.map.day)
 
     def action_leave(self) -> None:

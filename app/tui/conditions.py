@@ -97,6 +97,16 @@ def action_of_pane(pane: Pane) -> Task | None:
     return tasks[0]
 
 
+def mentioned(pane: Pane) -> Any | None:
+    """The task, plan or monitor under the cursor, which journal entries may mention; None: it is something else."""
+    if pane.pane_id == "plans":
+        item = pane.current()
+        plan = getattr(item, "plan", item)
+        return plan if hasattr(plan, "plan_id") else None
+    found = [*tasks_of(pane), *monitors_of(pane)]
+    return found[0] if len(found) == 1 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Versioned:
     """An entry whose history can be shown: by its ref, or (no ref) by the words of its line in a file."""
@@ -129,7 +139,7 @@ def versioned(pane: Pane) -> Versioned | None:
     return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(item, "line") else None
 
 
-VERSIONED = ("tasks", "journal", "plans", "monitors")
+VERSIONED = ("tasks", "journal", "orchestration", "monitors")
 """The kinds of entries that keep a name of their own through the log."""
 
 LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}
@@ -162,6 +172,8 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "sorts": lambda pane: len(pane.sorts) > 1,
     "arranges": lambda pane: len(pane.sorts) > 1,
     "tasks": lambda pane: pane.pane_id == "tasks",
+    "blocks": lambda pane: pane.pane_id in ("tasks", "journal"),
+    "mentioned": lambda pane: mentioned(pane) is not None,
     "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
     "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
     "board": _is_board,

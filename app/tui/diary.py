@@ -1,24 +1,31 @@
-"""Diary: the year of the journal at a glance, a line written down from anywhere, lines of knowledge moved."""
+"""Diary: year and day of the journal, what mentions an entry, a line jotted down, lines of knowledge moved."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
+from .conditions import mentioned
 from .messages import Done
 from .part import Part
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
+    from memory.files.journal import Journal
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome
+
+MOST_CHANGES = 1000
+"""So many of the newest changes of the journal are asked for who made them."""
 
 
 class Diary(Part):
     """What journal and knowledge offer beside their lists."""
 
-    def year(self) -> None:
-        """A heat map of the year; Enter goes to the entries of a day."""
+    def year(self, day: date | None = None) -> None:
+        """A heat map of the year; Enter shows a day."""
         from memory.files.heat import entries_by_day
         from widgets.year import YearScreen
 
@@ -28,7 +35,7 @@ class Diary(Part):
         snapshot = pane.snapshot
         today = self.app.clock().astimezone(self.app.zone).date()
         item = pane.current()
-        day = getattr(item, "day", None) or today
+        day = day or getattr(item, "day", None) or today
         screen = YearScreen(min(day, today), today, entries_by_day([snapshot.journal]))
 
         def counted(counts: dict[date, int]) -> None:
@@ -52,16 +59,88 @@ class Diary(Part):
         self.app.run_worker(work, group="year", thread=True, exit_on_error=False)
 
     def _chosen(self, day: date | None) -> None:
-        """Go to the first entry of a day, wherever it stands."""
+        """Show the day that was chosen in the year."""
+        if day is not None:
+            self.day(day)
+
+    def day(self, day: date | None = None) -> None:
+        """A day on an axis of hours, else that of the entry under the cursor; Enter goes to one of its entries."""
+        from widgets.day import DayScreen
+
         pane = self.app.navigation.pane
-        if day is None or pane is None or pane.snapshot is None:
+        if pane is None or pane.snapshot is None:
             return
-        wanted = day.isoformat()
-        found = pane.snapshot.journal.entries(limit=1, since=wanted, until=wanted)
-        if found:
-            pane.go_to(found[0].ref)
+        snapshot = pane.snapshot
+        today = self.app.clock().astimezone(self.app.zone).date()
+        item = pane.current()
+        own = getattr(item, "day", None)
+        wanted = day or own or today
+        screen = DayScreen(wanted, today, [snapshot.journal], item if own == wanted else None)
+
+        def found(more: tuple[Sequence[Journal], Mapping[str, str]]) -> None:
+            if screen.is_attached:
+                screen.take_more(*more)
+
+        def work() -> None:
+            from memory.errors import MemdeckError
+
+            journals: tuple[Journal, ...] = (snapshot.journal,)
+            authors: Mapping[str, str] = {}
+            try:
+                # What cannot be read is left out; what the journal holds is on the screen already.
+                with suppress(MemdeckError, OSError):
+                    authors = self._authors()
+                with suppress(MemdeckError, OSError):
+                    journals = (*journals, *snapshot.readable().archived_journals())
+            finally:
+                self.app.post_message(Done((journals, authors), found))
+
+        self.app.push_screen(screen, self._went)
+        self.app.changing.begin()
+        self.app.run_worker(work, group="day", thread=True, exit_on_error=False)
+
+    def _authors(self) -> Mapping[str, str]:
+        """Who wrote the newest entries of the journal, by ref, as far as the change log knows; for a worker."""
+        from memory.changes import list_changes
+        from memory.news import added_by
+
+        workspace = self.app.workspace
+        if workspace is None or workspace.state is None:
+            return {}
+        return added_by(list_changes(workspace, limit=MOST_CHANGES, file="journal.md"), "journal.md")
+
+    def _went(self, choice: tuple[str, str] | date | None) -> None:
+        """Go to an entry, in the journal or in the archive, or back to the year."""
+        if isinstance(choice, tuple):
+            self.app.navigation.jump(*choice)
+        elif choice is not None:
+            self.year(choice)
+
+    def mentions(self) -> None:
+        """Show every entry of the journal that mentions the task, plan or monitor under the cursor."""
+        from memory.files.mentions import digits_of, mentions
+
+        pane = self.app.navigation.pane
+        item = None if pane is None else mentioned(pane)
+        if pane is None or item is None or pane.snapshot is None:
             return
-        self.app.say(f"No entry of {wanted} stands in the journal; what is older is in the archive (9).")
+        count = len(mentions(pane.snapshot, item.title))
+        if not count:
+            self.app.say(f"No entry of the journal mentions “{item.title[:60]}”.")
+            return
+        text = f"about:{digits_of(item.ref)}"
+
+        def show() -> None:
+            journal = self.app.navigation.pane
+            if journal is not None and journal.pane_id == "journal":
+                journal.filter_bar.open(text, focus=False)
+                journal.set_filter(text)
+                held = "1 entry mentions" if count == 1 else f"{count} entries mention"
+                self.app.say(f"{held} “{item.title[:60]}”; Esc shows all entries.")
+                self.app.refresh_keys()
+
+        self.app.navigation.open_pane("journal")
+        self.app.looking.request(show)
 
     def capture(self, about: str = "") -> None:
         """One line for the journal: a title, and after a colon what there is to say; or a word about a task."""

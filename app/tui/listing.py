@@ -15,11 +15,11 @@ class Listing(Part):
             pane.filter_bar.open(pane.filter or None)
 
     def filter_fields(self) -> None:
-        """Type `name:value`; the bar says which names there are while it is empty."""
+        """Type `name:value`; the bar says which names there are while it is empty, and completes known values."""
         pane = self.app.navigation.pane
         if pane is not None:
             names = " ".join(f"{name}:" for name in pane.filter_fields)
-            pane.filter_bar.open(f"{pane.filter} " if pane.filter else None, hint=names)
+            pane.filter_bar.open(f"{pane.filter} " if pane.filter else None, hint=names, words=pane.filter_words)
 
     def sort(self) -> None:
         """Sort by the next of the pane's orders."""

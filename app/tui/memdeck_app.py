@@ -290,6 +290,10 @@ class MemdeckApp(Postbox):
             return pane_type(LogSource(self))  # type: ignore[call-arg]
         if name.id == "monitors":
             return pane_type(self.watching.pictures)  # type: ignore[call-arg]
+        if name.id == "contacts":
+            return pane_type(self.watching.addresses)  # type: ignore[call-arg]
+        if name.id == "plans":
+            return pane_type(LogSource(self).past)  # type: ignore[call-arg]
         pane = pane_type()
         if name.id == "brief" and self.left_drafts:
             pane.say_drafts(self.drafting.listed)  # type: ignore[attr-defined]

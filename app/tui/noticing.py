@@ -13,6 +13,7 @@ from .messages import Noticed
 from .part import Part
 
 if TYPE_CHECKING:
+    from memory.files.orchestration import Plan
     from memory.storage.records import Record
     from widgets.panes.changes import LoggedChange
 
@@ -60,6 +61,7 @@ class LogSource:
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing is read yet."""
         self._app = app
+        self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
 
     def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
         """The newest changes before a place, newest first."""
@@ -79,6 +81,20 @@ class LogSource:
 
         workspace = self._app.workspace
         return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
+
+    def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
+        """The versions of a plan's entry, the oldest first; nothing where the log cannot be read."""
+        from memory.versions import versions_of
+
+        workspace = self._app.workspace
+        if workspace is None or workspace.state is None:
+            return ()
+        key = (plan.ref, self.stamp())
+        if self._past[0] != key:
+            with suppress(MemdeckError, OSError):
+                versions = versions_of(workspace, plan.ref)
+                self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
+        return self._past[1] if self._past[0] == key else ()
 
 
 def logged(record: Record) -> LoggedChange:

@@ -48,6 +48,14 @@ class Views(Part):
         else:
             show()
 
+    def board(self) -> None:
+        """The tasks as a board, a day of the journal on its hours."""
+        pane = self.app.navigation.pane
+        if pane is not None and pane.pane_id == "journal":
+            self.app.diary.day()
+        else:
+            self.toggle("board")
+
     def calendar(self) -> None:
         """The tasks as a calendar, the journal as a year."""
         pane = self.app.navigation.pane

@@ -19,6 +19,7 @@ from .part import Part
 
 if TYPE_CHECKING:
     from memory.monitoring.ahead import Ahead
+    from memory.monitoring.channels import Addresses
     from memory.monitoring.keep import Ways
     from memory.monitoring.leader import Leader
     from memory.monitoring.watching import Watch
@@ -135,16 +136,22 @@ class Watching(Part):
         assert self.app.workspace is not None
         return trust_of(self.app.workspace, config_home(self.app.environ))
 
-    def ways(self, job: Job) -> Ways:
-        """What a run of this application reaches; it says how far it is, and can be called off."""
+    def addresses(self) -> Addresses:
+        """The addresses of the person's channels; nothing is read yet."""
         from app.places import config_home
         from memory.monitoring.channels import Addresses
+
+        environ, workspace = self.app.environ, self.app.workspace
+        return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
+
+    def ways(self, job: Job) -> Ways:
+        """What a run of this application reaches; it says how far it is, and can be called off."""
         from memory.monitoring.keep import Ways
 
         environ = self.app.environ
         return Ways(
             environ,
-            Addresses(config_home(environ), environ),
+            self.addresses(),
             pause=job.pause,
             found=lambda result: job.done(result.monitor),
             cancel=job.cancel,

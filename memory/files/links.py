@@ -56,17 +56,17 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
         yield "plan", index.plans.get(plan_id) or index.archived_plans.get(plan_id) or ()
         yield "cron job", index.cron_jobs.get(job, ())
         yield "assigned", index.people.get((item.assigned or "").casefold(), ())
-        yield "journal", _journal_naming(snapshot, item.title)
+        yield "journal", journal_naming(snapshot, item.title)
     elif isinstance(item, JournalEntry):
         yield "task", _named(item, snapshot.tasks.tasks)
         yield "plan", _named(item, snapshot.plans.plans)
         yield "monitor", _named(item, snapshot.monitors.monitors)
     elif isinstance(item, Plan):
         yield "task", index.planned_tasks.get(item.plan_id or "", ())
-        yield "journal", _journal_naming(snapshot, item.title)
+        yield "journal", journal_naming(snapshot, item.title)
     elif isinstance(item, Monitor):
         yield "cron job", index.cron_jobs.get(item.cron_job_id or "", ())
-        yield "journal", _journal_naming(snapshot, item.name)
+        yield "journal", journal_naming(snapshot, item.name)
     elif isinstance(item, Channel):
         yield "route", index.routes.get(item.name.casefold(), ())
         yield "setting", index.channel_uses.get(item.id, ())
@@ -85,7 +85,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
             yield "project", index.projects.get(item.value, ())
 
 
-def _journal_naming(snapshot: Snapshot, title: str) -> Iterable[Place]:
+def journal_naming(snapshot: Snapshot, title: str) -> Iterable[Place]:
     """Yield the journal entries that quote a title, found in the bytes of the file without reading entries."""
     if len(title) < 3:
         return

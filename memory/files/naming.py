@@ -35,4 +35,6 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
         time, title = split_heading(entry.title)
         return f"journal#{identity_hex(kind, read_date(section or '') or '', time or '', title)}"
     known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
+    # Plans are called by the name of their file, as everywhere else.
+    kind = "orchestration" if kind == "plans" else kind
     return f"{kind}#{identity_hex(kind, *known)}"

@@ -26,6 +26,7 @@ STATUSES = ("planning", "running", "blocked", "completed", "failed")
 PlanSection = Literal["active", "completed"]
 SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans": "completed"}
 """The sections that hold plans, by their name without case."""
+_COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress", "completed")
 _PERCENT = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 _SEPARATOR = re.compile(r"[,;\s]+")
 
@@ -180,6 +181,11 @@ def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
     return look_up(text, KIND, "plan", pools)
 
 
+def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:
+    """Return the tasks of a plan's entry, also of one that is no longer in any file; lines are counted in the entry."""
+    return tuple(_read_tasks(entry, 1, read_plan_json(entry.body)))
+
+
 def _read_tasks(entry: Entry, top: int, plan: JsonPlan | None) -> list[PlanTask]:
     said = {task.id: task for task in plan.tasks if task.id} if plan else {}
     phases = {name: str(at) for at, names in enumerate(plan.phases, 1) for name in reversed(names)} if plan else {}
@@ -202,6 +208,7 @@ def _read_tasks(entry: Entry, top: int, plan: JsonPlan | None) -> list[PlanTask]
                     None,
                     task.minutes,
                     -1,
+                    task.completed,
                 )
             )
             seen.add(task.id)
@@ -209,7 +216,7 @@ def _read_tasks(entry: Entry, top: int, plan: JsonPlan | None) -> list[PlanTask]
 
 
 def _row_tasks(table: Table, top: int, said: dict[str, JsonTask], phases: dict[str, str]) -> Iterable[PlanTask]:
-    columns = {key: table.column(key) for key in ("id", "project", "title", "phase", "dependsOn", "status", "progress")}
+    columns = {key: table.column(key) for key in _COLUMNS}
     for row in table.rows:
         cells = {key: None if at is None or is_absent(row.text(at)) else row.text(at) for key, at in columns.items()}
         name = cells["id"] or ""
@@ -228,6 +235,7 @@ def _row_tasks(table: Table, top: int, said: dict[str, JsonTask], phases: dict[s
             _percent(cells["progress"]),
             other.minutes if other else None,
             top + row.line,
+            cells["completed"] or (other.completed if other else None),
         )
 
 

@@ -29,6 +29,7 @@ class JsonTask:
     complexity: str | None = None
     minutes: float | None = None
     status: str | None = None
+    completed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def _task(data: Mapping[str, Any]) -> JsonTask:
         _word(data.get("complexity")),
         float(minutes) if usable and minutes is not None else None,
         _word(data.get("status")),
+        _word(data.get("completedAt")) or _word(data.get("completed")),
     )
 
 

@@ -10,7 +10,10 @@ _DONE = frozenset({"completed", "done"})
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """One task of a plan; `minutes` is the estimate, `line` (from 0) where its row stands, -1 if only in the JSON."""
+    """One task of a plan; `minutes` is the estimate, `line` (from 0) where its row stands, -1 if only in the JSON.
+
+    `completed` is when it was done, as its row or the JSON says it, mostly not at all.
+    """
 
     id: str
     project: str | None
@@ -21,6 +24,7 @@ class PlanTask:
     progress: int | None
     minutes: float | None
     line: int
+    completed: str | None = None
 
     @property
     def share(self) -> int:

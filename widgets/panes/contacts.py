@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.reaching import is_gone, is_same, mentions
+from memory.monitoring.channels import Addresses
+from memory.monitoring.reach import Reach, reach_of
 from memory.safetext import cell_width, visible
 from widgets.columns import Column, Columns, Content
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -16,8 +19,10 @@ from widgets.pane_fields import by_use
 from widgets.pieces import Line, Piece, line, line_width
 from widgets.rows import Note
 
+from .contact_detail import notification, reached_by, row_mark, status_line
+
 if TYPE_CHECKING:
-    from memory.files.contacts import Channel, Contacts
+    from memory.files.contacts import Contacts
     from memory.files.snapshot import Snapshot
 
 GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
@@ -33,17 +38,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 LABELS = {"text": "how to reach"}
 """Columns that are called otherwise than their field."""
 
-MEANING = 4
-"""The first word of a channel's name stands for it when it has more letters than that."""
-
 WIDEST = 22
 """The most cells that one of the narrow columns takes."""
 
 IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role": 2}
 """Which of the narrow columns stay longest in a narrow terminal; others count 1."""
-
-GONE = frozenset({"disconnected", "offline", "error", "failed", "down"})
-"""States of a channel that need a person."""
 
 
 class ContactsPane(OutlinePane):
@@ -67,9 +66,12 @@ class ContactsPane(OutlinePane):
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
+        """`addresses` gives those of the person's channels; only whether there are any is looked at, in a worker."""
         super().__init__()
         self._layouts: dict[str, Columns] = {}
+        self._addresses = addresses
+        self._reach = Reach()
 
     # What is shown
 
@@ -87,6 +89,12 @@ class ContactsPane(OutlinePane):
             rows.extend(items)
         return rows
 
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the files, and find out which way a notification would go."""
+        addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
+        self._reach = reach_of(snapshot, addresses, now)
+        return super().read(snapshot, now)
+
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Measure the columns, then show the rows."""
         self._layouts = layouts(contents.snapshot.contacts)
@@ -94,14 +102,14 @@ class ContactsPane(OutlinePane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many channels do not work."""
-        gone = sum(_is_gone(channel.status) for channel in snapshot.contacts.channels)
+        gone = sum(map(is_gone, snapshot.contacts.channels))
         return f"{gone} disconnected" if gone else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many channels and people; a channel that is disconnected needs a person."""
         contacts = snapshot.contacts
-        gone = any(_is_gone(channel.status) for channel in contacts.channels)
+        gone = any(map(is_gone, contacts.channels))
         return Badge(len(contacts.channels) + len(contacts.people), gone)
 
     def mark(self, item: Any) -> Hashable:
@@ -121,7 +129,7 @@ class ContactsPane(OutlinePane):
     def draw_row(self, item: Any, width: int) -> Line:
         """A group with the names of its columns, or a contact in them."""
         # Names stand right below the name of their group, so that all columns align.
-        indent = self.indent(item) if isinstance(item, Branch) else Piece(" " * INDENT)
+        indent = self.indent(item) if isinstance(item, Branch) else self._row_mark(item)
         left = line_width(line(indent))
         kind = item.kind
         cells: dict[str, Content] = {}
@@ -134,8 +142,12 @@ class ContactsPane(OutlinePane):
             for name in COLUMNS[kind]:
                 cells[name] = getattr(item, name) or ""
             if kind == "channel":
-                cells["status"] = line(*_status(item.status, self.glyphs))
+                cells["status"] = line(*status_line(item.status, self.glyphs, gone=is_gone(item)))
         return line(indent, self._layouts[kind].line(max(0, width - left), cells))
+
+    def _row_mark(self, item: Any) -> Piece:
+        assert self.snapshot is not None
+        return row_mark(item, self.snapshot.contacts, self._reach, self.glyphs)
 
     def detail_title(self, item: Any) -> str:
         """The name, of a route the channel and the prefix."""
@@ -145,31 +157,43 @@ class ContactsPane(OutlinePane):
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
         """Every column, and what belongs to it."""
+        lines: list[DetailLine]
         if isinstance(item, Branch):
             words = {
                 "channel": "What agents send and receive messages through.",
                 "route": "Which project a message goes to that arrives on a channel with a prefix.",
                 "person": "Who to ask, and how to reach them.",
             }[item.kind]
-            return [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
+            lines = [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
+            return [*lines, Spacer(), *self._way(None)]
         _, *names = COLUMNS[item.kind]
-        lines: list[DetailLine] = [Title(self.detail_title(item)), Spacer()]
+        lines = [Title(self.detail_title(item)), Spacer()]
         for name in names:
             value = str(getattr(item, name) or "")
             if name == "text":
                 lines += [Spacer(), Prose(value, markdown=True)] if value else []
             elif name == "status":
-                lines.append(Labelled(name, line(*_status(value, self.glyphs))))
+                lines.append(Labelled(name, line(*status_line(value, self.glyphs, gone=is_gone(item)))))
             elif value:
                 lines.append(Labelled(name, value))
         extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]
         if extra:
             lines += [Spacer(), Caption("OTHER COLUMNS"), *extra]
+        assert self.snapshot is not None
         belonging = self._belonging(item)
-        return [*lines, Spacer(), *belonging] if belonging else lines
+        if belonging:
+            lines += [Spacer(), *belonging]
+        if reached := reached_by(item, self.snapshot.contacts, self.glyphs):
+            lines += [Spacer(), *reached]
+        return [*lines, Spacer(), *self._way(item)]
+
+    def _way(self, item: Any | None) -> list[DetailLine]:
+        """The way that a notification would take."""
+        assert self.snapshot is not None
+        return notification(item, self.snapshot.contacts, self._reach, self.zone, self.glyphs)
 
     def _belonging(self, item: Any) -> list[Link]:
-        """Routes of a channel and the people who are reached via it; the channel of a route; those of a person."""
+        """Routes of a channel and the people who are reached via it."""
         assert self.snapshot is not None
         contacts = self.snapshot.contacts
 
@@ -179,26 +203,23 @@ class ContactsPane(OutlinePane):
                 Link(name, words(other), ("contacts.md", other.ref)) for name, other in zip(labels, found, strict=False)
             ]
 
-        def channel_words(channel: Channel) -> str:
-            return f"{channel.name} ({channel.status})" if channel.status else channel.name
-
         if item.kind == "channel":
             arrow = self.glyphs.right
-            routes = [route for route in contacts.routes if _same(route.channel, item)]
-            people = [person for person in contacts.people if _mentions(person.text, item.name)]
+            routes = [route for route in contacts.routes if is_same(route.channel, item)]
+            people = [person for person in contacts.people if mentions(person.text, item.name)]
             return [
                 *listed("routes", routes, lambda route: f"{route.prefix} {arrow} {route.project}"),
                 *listed("people", people, lambda one: f"{one.name} ({one.role})" if one.role else one.name),
             ]
-        if item.kind == "route":
-            return listed("via", [one for one in contacts.channels if _same(item.channel, one)], channel_words)
-        return listed("via", [one for one in contacts.channels if _mentions(item.text, one.name)], channel_words)
+        return []
 
     def links(self, item: Any) -> Sequence[Link]:
         """What else an entry is linked to than what its detail names."""
         if isinstance(item, Branch):
             return ()
-        named = {link.target for link in self._belonging(item)}
+        assert self.snapshot is not None
+        reached = reached_by(item, self.snapshot.contacts, self.glyphs)
+        named = {link.target for link in (*self._belonging(item), *reached) if isinstance(link, Link)}
         return [link for link in super().links(item) if link.target not in named]
 
     # What can be done
@@ -317,34 +338,6 @@ def layouts(contacts: Contacts) -> dict[str, Columns]:
 def _widest(name: str, items: Sequence[Any]) -> int:
     values = [cell_width(visible(str(getattr(item, name) or "")[: 2 * WIDEST])) for item in items]
     return min(WIDEST, max([cell_width(LABELS.get(name, name)), *values]))
-
-
-def _is_gone(status: str | None) -> bool:
-    return (status or "").casefold() in GONE
-
-
-def _status(status: str | None, glyphs: Any) -> tuple[Piece, ...]:
-    """The sign and the word of a channel's state."""
-    if _is_gone(status):
-        return (Piece(f"{glyphs.alert} {status}", "alert"),)
-    if not status:
-        return (Piece(f"{glyphs.circle} unknown", "muted"),)
-    return (Piece(f"{glyphs.check} ", "muted"), Piece(status))
-
-
-def _same(name: str, channel: Channel) -> bool:
-    return bool(name) and name.casefold() in (channel.name.casefold(), channel.id.casefold())
-
-
-def _mentions(text: str, name: str) -> bool:
-    """Whether a text names a channel, by all of its name or by a first word that says enough."""
-    folded, wanted = text.casefold(), name.casefold()
-    first = wanted.split(" ")[0]
-    return bool(wanted) and (wanted in folded or (len(first) > MEANING and first in _words(folded)))
-
-
-def _words(text: str) -> set[str]:
-    return {word.strip(".,;:()!?") for word in text.split()}
 
 
 def _needed(name: str) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.journal_kinds import KINDS, author_of, came_from, kind_of
+from memory.files.mentions import mentions, names_in, subject
 from widgets.columns import Column, Columns
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.pane import Badge, Build, FormPlan, Pane, Removal
@@ -40,8 +42,13 @@ class JournalPane(Pane):
     title: ClassVar[str] = "Journal"
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
-    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from")
+    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
+    filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
     item_name: ClassVar[str] = "entry"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._about: tuple[Snapshot | None, str, frozenset[tuple[int, int]] | None] = (None, "", None)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per day, then its entries."""
@@ -108,10 +115,27 @@ class JournalPane(Pane):
         return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
 
     def field_text(self, item: JournalEntry, name: str) -> str:
-        """The value of a field for `name:value`; `from` is who a line `From: …` names."""
-        if name == "from":
-            return ", ".join(line[5:].strip() for line in item.lines if line[:5].casefold() == "from:")
-        return super().field_text(item, name)
+        """The value of a field for `name:value`: `from` is who is behind it, `kind` and `about` what it is about."""
+        match name:
+            case "from":
+                return f"{came_from(item)} {author_of(item)}".strip()
+            case "kind":
+                return kind_of(item.title)
+            case "about":
+                return ", ".join(names_in(item))
+            case _:
+                return super().field_text(item, name)
+
+    def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
+        """`about:` with the digits of a ref: whether the entry quotes the title of what has them."""
+        if name != "about" or self.snapshot is None:
+            return None
+        if self._about[:2] != (self.snapshot, value):
+            found = subject(self.snapshot, value)
+            places = None if found is None else frozenset(one.at for one in mentions(self.snapshot, found.title))
+            self._about = (self.snapshot, value, places)
+        places = self._about[2]
+        return None if places is None else item.at in places
 
     def haystack(self, item: JournalEntry) -> bytes:
         """The same, mostly without a way through text."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.knowledge_hints import KnowledgeHints, hints_of
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.fields import FieldSpec, Kind
 from widgets.outline import Branch, OutlinePane
-from widgets.pane import Badge, Build, FormPlan, Removal
+from widgets.pane import Badge, Build, Contents, FormPlan, Removal
 from widgets.pane_fields import as_written, by_use, date_field
 from widgets.pieces import Line, Piece, line, line_width, pad_line
 from widgets.rows import Note
 
+from .knowledge_hints import WORDS, hint_lines, row_mark, states_of
 from .when import dated
 
 if TYPE_CHECKING:
-    from memory.files.knowledge import KnowledgeItem, KnowledgeSection
+    from memory.files.knowledge import KnowledgeItem
     from memory.files.snapshot import Snapshot
 
 LONG = 60
@@ -35,10 +38,21 @@ class KnowledgePane(OutlinePane):
         "What people and agents learned about each other, the projects and the machines, and what was decided.\n\n"
         "Press {entry.add|a} to write down the first fact."
     )
-    filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason")
+    filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
+    filter_words: ClassVar[tuple[str, ...]] = WORDS
     item_name: ClassVar[str] = "fact"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._hints = KnowledgeHints()
+
     # What is shown
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the file, and for what is stale in it or said twice."""
+        # Before the first frame it is the application's own thread that reads; a worker reads again right after.
+        self._hints = hints_of(snapshot, now, quick=current_thread() is main_thread())
+        return super().read(snapshot, now)
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A branch per section and per topic, and what they hold."""
@@ -50,11 +64,11 @@ class KnowledgePane(OutlinePane):
             count = len(section.items) + sum(len(topic.items) for topic in section.topics)
             key = _unique(f"section:{section.title}", seen)
             rows.append(Branch(key, section.title, 0, count, kind="section", name=section.title))
-            rows.extend(_ordered(section))
+            rows.extend(_ordered(section.items))
             for topic in section.topics:
                 ref = _unique(f"{key}/topic:{topic.title}", seen)
                 rows.append(Branch(ref, topic.title, 1, len(topic.items), section.title, "topic", topic.title))
-                rows.extend(topic.items)
+                rows.extend(_ordered(topic.items))
         return rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -92,11 +106,15 @@ class KnowledgePane(OutlinePane):
             right = line(Piece(str(item.count), "muted"))
             left = line(self.indent(item), Piece(item.title, "strong" if item.depth == 0 else "plain"))
             return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
+        mark = row_mark(item, self._hints, width, self.glyphs)
+        room = width - line_width(mark)
+        words = line(self.indent(item), item.text)
         if item.kind == "decision":
             words = line(self.indent(item), Piece(f"{item.date or 'no date':<10}  ", "muted"), item.text)
             reason = Piece(f"  {item.reason}", "muted")
-            return line(words, reason) if item.reason and line_width(line(words, reason)) <= width else words
-        return line(self.indent(item), item.text)
+            if item.reason and line_width(line(words, reason)) <= room:
+                words = line(words, reason)
+        return line(pad_line(words, max(0, room)), mark) if mark else words
 
     def detail_title(self, item: Any) -> str:
         """What it stands under."""
@@ -119,7 +137,13 @@ class KnowledgePane(OutlinePane):
             )
             if value
         ]
-        return [*lines, Spacer(), *more]
+        return [*lines, Spacer(), *more, *hint_lines(item, self._hints)]
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The value of a field for `name:value`; `is` says what kind of line it is, and what is hinted about it."""
+        if name == "is" and not isinstance(item, Branch):
+            return states_of(item, self._hints)
+        return super().field_text(item, name)
 
     # What can be done
 
@@ -222,11 +246,11 @@ class KnowledgePane(OutlinePane):
         return lambda snapshot: edit_knowledge(snapshot, ref, text.strip(), reason="", now=now)
 
 
-def _ordered(section: KnowledgeSection) -> list[KnowledgeItem]:
+def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
     """Facts as they stand; decisions by date, newest first, those without one last."""
-    facts = [item for item in section.items if item.kind != "decision"]
+    facts = [item for item in items if item.kind != "decision"]
     decisions = sorted(
-        (item for item in section.items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
+        (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
     )
     return [*facts, *decisions]
 

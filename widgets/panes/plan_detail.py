@@ -14,6 +14,7 @@ from .when import dated
 
 if TYPE_CHECKING:
     from memory.files.orchestration import Plan, PlanTask
+    from memory.files.plan_progress import PlanProgress
 
 STATE_TONES: dict[str, Tone] = {
     "blocked": "warn",
@@ -50,8 +51,10 @@ def phase_words(tasks: tuple[PlanTask, ...]) -> str:
     return f"{sum(map(is_done, tasks))} of {len(tasks)}"
 
 
-def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
-    """Title, state and progress, the dates, one bar per phase, and what is wrong with the plan."""
+def plan_detail(
+    plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs, progress: PlanProgress | None = None
+) -> list[DetailLine]:
+    """Title, state and progress, the dates, one bar per phase, how it came there, and what is wrong with the plan."""
     status = plan.status or "no status"
     first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
     state: tuple[Line, ...] = (first,)
@@ -76,6 +79,10 @@ def plan_detail(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
             Labelled(phase_name(phase.name), line(progress_line(share(phase.tasks), glyphs, 12)))
             for phase in plan.phases
         ]
+    if progress is not None:
+        from .plan_history import history_lines
+
+        parts += history_lines(progress, now.astimezone(zone).date(), glyphs)
     parts += _path(plan, glyphs)
     if any(problem.level != "note" for problem in plan.problems):
         parts += [Spacer(), Caption("PROBLEMS")]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from textual.message import Message
 
 from widgets.columns import Column, Columns
 from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
+from widgets.line_list import LineList
 from widgets.outline import INDENT, Branch, OutlinePane
 from widgets.pane import Badge
+from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece, line, line_width
 from widgets.rows import Heading, Note
 from widgets.task_words import progress_line
@@ -19,7 +23,11 @@ from .plan_detail import STATE_TONES, is_done, phase_name, phase_words, plan_det
 
 if TYPE_CHECKING:
     from memory.files.orchestration import Plan, PlanTask
+    from memory.files.plan_progress import PlanProgress
     from memory.files.snapshot import Snapshot
+
+Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
+"""Versions of an entry: when each came to be, and its text (None: not kept, or not there)."""
 
 SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
 """The sections of orchestration.md and what they are called here."""
@@ -60,6 +68,18 @@ class PlansPane(OutlinePane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
     item_name: ClassVar[str] = "plan"
+
+    @dataclass
+    class LookedBack(Message):
+        """How a plan came to where it is was found, or is another now."""
+
+        ref: str
+
+    def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
+        """`past` gives the versions of a plan's entry that the change log has, the oldest first; asked in a worker."""
+        super().__init__()
+        self._past = past
+        self._progress: dict[str, PlanProgress | None] = {}
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """Active plans, then completed ones, each with its phases and their tasks."""
@@ -174,7 +194,7 @@ class PlansPane(OutlinePane):
         if isinstance(item, Branch):
             return [Title(item.title), Spacer(), Labelled("done", item.note)]
         if not isinstance(item, Step):
-            return plan_detail(item, self.now, self.zone, self.glyphs)
+            return plan_detail(item, self.now, self.zone, self.glyphs, self._progress.get(item.ref))
         task = item.task
         status = (task.status or "").casefold()
         sign = line(
@@ -207,8 +227,42 @@ class PlansPane(OutlinePane):
         return lines
 
     def links(self, item: Any) -> Sequence[Link]:
-        """The links of a plan; those of a phase or task lead to its plan's."""
-        return () if isinstance(item, Branch) else super().links(item.plan if isinstance(item, Step) else item)
+        """The links of a plan; those of a phase or task lead to its plan's. Looks back at a plan as well."""
+        if isinstance(item, Branch):
+            return ()
+        if isinstance(item, Step):
+            return super().links(item.plan)
+        self._look_back(item)
+        return super().links(item)
+
+    def _look_back(self, plan: Plan) -> None:
+        """Find out how a plan came to where it is; in a worker, once the cursor rests on it."""
+        from memory.files.plan_progress import done_by_dates, done_in_log, plan_progress
+
+        assert self.snapshot is not None
+        zone = self.snapshot.zone
+        logged = {} if self._past is None else done_in_log(self._past(plan), zone)
+        dated = done_by_dates(self.snapshot, plan)
+        found = plan_progress(plan, logged, dated, self.now.astimezone(zone).date(), zone)
+        if self._progress.get(plan.ref) != found:
+            self._progress[plan.ref] = found
+            self.post_message(self.LookedBack(plan.ref))
+
+    def on_plans_pane_looked_back(self, message: LookedBack) -> None:
+        """Show it, if the cursor is still there."""
+        message.stop()
+        item = self.current()
+        if item is not None and self.ref(item) == message.ref and self.is_attached:
+            self._show_detail()
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter folds a plan; where its detail has little room it goes there, for that is longer, and scrolls."""
+        item = event.key.item if isinstance(event.key, Row) else None
+        little = self.has_class("-single") or self.has_class("-stacked")
+        if little and item is not None and not isinstance(item, Branch | Step):
+            event.stop()
+            event.prevent_default()
+            self.open_detail()
 
     def source_text(self, item: Any) -> str | None:
         """The source of the plan."""

@@ -75,7 +75,7 @@ async def test_overdue_tasks_stand_by_urgency_and_old_work_apart(tmp_path: Path)
 
 
 async def test_the_year_of_the_journal(workspace: Workspace) -> None:
-    """c opens the map at the entry's day, keys choose days, Enter goes to the entries of one."""
+    """c opens the map at the entry's day, keys choose days, Enter shows one, and Enter goes to an entry of it."""
     app = make_app(workspace, pane="journal")
     async with running(app) as pilot:
         await press(pilot, "c")
@@ -87,9 +87,9 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
         assert "Monday 8 January 2024: no entry" in screen_text(app)
         await press(pilot, "full_stop", "N")
         assert "14 January 2024" in screen_text(app)
-        await press(pilot, "enter")
+        await press(pilot, "enter", "enter")
         assert app.navigation.pane.current().date == "2024-01-14"
-        await press(pilot, "c", "h", "enter")
+        await press(pilot, "c", "h", "enter", "escape")
         assert app.navigation.pane.current().date == "2024-01-14"
 
 

@@ -77,7 +77,7 @@ async def test_the_detail_names_routes_and_people() -> None:
         pane.set_filter("alice")
         await pilot.press("G")
         await settled(pilot, app)
-        assert "via Dev Team Bot (connected)" in detail_words(pane)
+        assert "REACHED BY 1st ✓ Dev Team Bot connected" in detail_words(pane)
 
 
 async def test_a_first_word_is_enough_to_name_a_channel() -> None:
@@ -86,7 +86,7 @@ async def test_a_first_word_is_enough_to_name_a_channel() -> None:
     async with showing(pane, files) as (pilot, app):
         pane.go_to(next(person.ref for person in files.look().contacts.people if person.name == "Carol"))
         await settled(pilot, app)
-        assert "via DingTalk Team" in detail_words(pane)
+        assert "1st ✓ DingTalk Team connected" in detail_words(pane)
 
 
 @pytest.mark.parametrize(

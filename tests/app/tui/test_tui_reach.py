@@ -1,0 +1,112 @@
+"""Who is reachable how, over the sample workspace: marks in rows, the way of a notification, no secrets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.tui.memdeck_app import MemdeckApp
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
+from tests.widgets.harness import screen_text
+from tests.widgets.panes.looking import DEMO, detail_words
+from widgets.glyphs import ASCII
+from widgets.pane import Pane
+
+SECRET = "tgram://hunter2/chat"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workspace:
+    """The files of the demo, on disk."""
+    from datetime import UTC
+
+    files = {name: str(text) for name, text in DEMO.items()}
+    return Workspace.init(
+        tmp_path / "shop", NOW, actor="test", state_home=tmp_path / "state", machine_zone=UTC, files=files
+    )[0]
+
+
+def pane_of(app: MemdeckApp) -> Pane:
+    """The pane that is open."""
+    assert app.navigation.pane is not None
+    return app.navigation.pane
+
+
+def row_of(app: MemdeckApp, name: str) -> str:
+    """The first row on the screen that begins with a name."""
+    return next(line for line in screen_text(app).split("\n") if name in line)
+
+
+async def test_rows_say_which_channel_is_used_first(shop: Workspace) -> None:
+    """1 stands before the channel that would be used, 2 before the fallback, a sign before who is not reached."""
+    environ = {"MEMDECK_CHANNEL_CHANNEL_ABC123": SECRET, "MEMDECK_CHANNEL_CHANNEL_DEF456": "json://localhost"}
+    app = make_app(shop, pane="contacts", environ=environ)
+    async with running(app) as pilot:
+        assert "1 Dev Team Bot" in row_of(app, "Dev Team Bot")
+        assert "2 Slack Alerts" in row_of(app, "Slack Alerts")
+        assert "▲ Carol" in screen_text(app)
+        assert "▲ Bob" not in screen_text(app)
+        person = next(one for one in shop.snapshot().contacts.people if one.name == "Bob")
+        pane_of(app).go_to(person.ref)
+        await press(pilot, "enter")
+        words = detail_words(pane_of(app))
+        assert "REACHED BY 1st ✓ Slack Alerts connected" in words
+        assert "1st ✓ Dev Team Bot, used first 2nd ✓ Slack Alerts, the fallback" in words
+        assert "The fallback is how Bob is reached." in words
+        assert "hunter2" not in screen_text(app)
+
+
+async def test_without_an_address_the_detail_says_why(shop: Workspace) -> None:
+    """Channels that nothing can be sent to have a cross and a reason, with ASCII signs as well."""
+    app = make_app(shop, pane="contacts", environ={}, glyphs=ASCII)
+    async with running(app) as pilot:
+        assert "! Dev Team Bot" in row_of(app, "Dev Team Bot")
+        await press(pilot, "g", "g", "j")
+        words = detail_words(pane_of(app))
+        assert "! no channel can take it" in words
+        assert "1st ! Dev Team Bot channels.toml has no address for it" in words
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)
+async def test_the_way_is_reached_in_little_room(shop: Workspace, size: tuple[int, int]) -> None:
+    """The detail of a person leads to the channel at every size."""
+    app = make_app(shop, pane="contacts", environ={})
+    async with running(app, size) as pilot:
+        person = next(one for one in shop.snapshot().contacts.people if one.name == "Carol")
+        pane_of(app).go_to(person.ref)
+        await press(pilot, "enter")
+        assert "1st ▲ DingTalk Team disconnected" in detail_words(pane_of(app))
+        await press(pilot, "o")
+        assert pane_of(app).current().name == "DingTalk Team"
+        assert "Notifications are not sent by this channel." in detail_words(pane_of(app))
+
+
+async def test_a_file_of_addresses_inside_the_workspace_does_not_count(shop: Workspace) -> None:
+    """Who can write to the workspace cannot say where messages go."""
+    folder = shop.root / "config" / "memdeck"
+    folder.mkdir(parents=True)
+    file = folder / "channels.toml"
+    file.write_text('[channels]\nchannel-abc123 = "json://localhost"\n', "utf-8")
+    file.chmod(0o600)
+    app = make_app(shop, pane="contacts", environ={"XDG_CONFIG_HOME": str(shop.root / "config")})
+    async with running(app) as pilot:
+        await press(pilot, "g", "g", "j")
+        assert "lies in the workspace" in detail_words(pane_of(app))
+
+
+async def test_quiet_hours_and_notifications_that_are_off(shop: Workspace) -> None:
+    """The detail says until when messages wait, and that nothing goes anywhere where notifications are off."""
+    path = shop.memory / "config.md"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("- target: im", "- target: im\n- quietHours: 09:00-12:00"), "utf-8")
+    app = make_app(shop, pane="contacts", environ={"MEMDECK_CHANNEL_CHANNEL_ABC123": SECRET})
+    async with running(app) as pilot:
+        await press(pilot, "g", "g")
+        assert "waits until 12:00 (quiet hours), unless its priority is high" in detail_words(pane_of(app))
+        path.write_text(text.replace("- target: im", "- target: off"), "utf-8")
+        app.looking.request()
+        await press(pilot, "j", "k")
+        assert "goes nowhere: config.md names no channel for it" in detail_words(pane_of(app))
+        assert "1 Dev Team Bot" not in screen_text(app)
