@@ -204,18 +204,20 @@ def temporary_folder(prefix: str = "memdeck-") -> str:
 # Files
 
 
-def stage(name: str, folder: int, data: bytes, like: os.stat_result | None) -> int:
-    """Write a new file with the mode and group of `like` (0644 under the umask without), and sync it.
+def stage(name: str, folder: int, data: bytes, like: os.stat_result | None, *, mode: int | None = None) -> int:
+    """Write a new file with the mode and group of `like` (without: `mode`, or 0644 under the umask), and sync it.
 
     Returns the open descriptor. A file that could not be finished is removed again.
     """
-    fd = os.open(name, _NEW, 0o644 if like is None else 0o600, dir_fd=folder)
+    fd = os.open(name, _NEW, 0o644 if like is None and mode is None else 0o600, dir_fd=folder)
     try:
         _write(fd, data)
         if like is not None:
             if os.fstat(fd).st_gid != like.st_gid:
                 os.fchown(fd, -1, like.st_gid)
             os.fchmod(fd, st.S_IMODE(like.st_mode))
+        elif mode is not None:
+            os.fchmod(fd, mode)
         sync(fd)
     except BaseException:
         os.close(fd)
