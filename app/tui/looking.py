@@ -201,8 +201,9 @@ class Looking(Part):
         notice = self.app.watching.notice(snapshot, now)
         alerts = header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
+        assert self.app.workspace is not None
+        stand = header.others(self.app.workspace, now)
         if header.is_small(found):
-            assert self.app.workspace is not None
             others = tuple(
                 problem
                 for system in self.app.workspace.systems()
@@ -210,9 +211,9 @@ class Looking(Part):
                 for problem in system.check()
             )
             upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news))
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand))
         else:
-            self.app.post_message(Briefed(alerts, notice, news=news))
+            self.app.post_message(Briefed(alerts, notice, news=news, others=stand))
 
     # In the application's thread
 
@@ -262,7 +263,7 @@ class Looking(Part):
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]
-                message.problems, message.upkeep, message.notice, message.news
+                message.problems, message.upkeep, message.notice, message.news, message.others
             )
 
     def failed(self, message: LookFailed) -> None:
