@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memory.storage import Store
     from memory.workspace import Workspace
 
-FOLDER = "agent"
+PROCEDURAL, EPISODIC = "lessons", "scratch"
 """Where the agent's memory is, in the workspace."""
 
 _DAY = timedelta(days=1)
@@ -32,8 +32,8 @@ _FACTS: tuple[tuple[float, str, str, tuple[str, ...]], ...] = (
     (0.3, "session", "The 502s began with the deploy of v2.1-rc3", ("incident", "deploy")),
 )
 _FAILURES: tuple[tuple[float, str, int, str, str], ...] = (
-    (36, "timeout", 184_000, "#388", "Migrate the order table to the new schema and backfill the totals"),
-    (29, "partial", 96_400, "#402", "Write an end to end test for the checkout with a card that is declined"),
+    (24, "timeout", 184_000, "#388", "Migrate the order table to the new schema and backfill the totals"),
+    (23, "partial", 96_400, "#402", "Write an end to end test for the checkout with a card that is declined"),
     (22, "timeout", 201_300, "#388", "Migrate the order table to the new schema, then backfill the totals"),
     (15, "timeout", 199_800, "#388", "Migrate the order table to the new schema in batches of 10,000"),
     (8, "partial", 73_100, "#417", "Find out why the nightly build of staging takes forty minutes"),
@@ -100,17 +100,17 @@ def demo_agent(now: datetime) -> Mapping[str, tuple[str, timedelta]]:
     )
     aidefile = (
         "# Where the agent of this folder keeps what it knows.\n[memory]\n"
-        f'compact_after = "2k"\ncore_files = ["{FOLDER}/persona.md"]\n'
-        f'procedural_dir = "{FOLDER}/procedural"\nepisodic_dir = "{FOLDER}/episodic"\n'
+        'compact_after = "2k"\ncore_files = ["persona.md"]\n'
+        f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"\n'
     )
     files = {
         "Aidefile": (aidefile, 60 * _DAY),
-        f"{FOLDER}/persona.md": (_PERSONA, 60 * _DAY),
-        f"{FOLDER}/procedural/skills.md": (_SKILLS, 34 * _DAY),
-        f"{FOLDER}/procedural/patterns.md": (_PATTERNS, 83 * _DAY),
-        f"{FOLDER}/procedural/failures.md": (failures, _DAY),
+        "persona.md": (_PERSONA, 60 * _DAY),
+        f"{PROCEDURAL}/skills.md": (_SKILLS, 34 * _DAY),
+        f"{PROCEDURAL}/patterns.md": (_PATTERNS, 83 * _DAY),
+        f"{PROCEDURAL}/failures.md": (failures, _DAY),
     }
-    return files | {f"{FOLDER}/episodic/{name}": (text, days * _DAY) for name, days, text in _NOTES}
+    return files | {f"{EPISODIC}/{name}": (text, days * _DAY) for name, days, text in _NOTES}
 
 
 def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:

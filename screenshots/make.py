@@ -59,7 +59,7 @@ PICTURES = (
     Picture("config", "config"),
     Picture("archive", "archive"),
     Picture("facts", "facts", keys=("j",), beside=True),
-    Picture("typed", "typed", keys=("j", "j"), beside=True),
+    Picture("typed", "typed", keys=("j",), beside=True),
     Picture("changes", "tasks", keys=("0", "j"), story=True),
     Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),

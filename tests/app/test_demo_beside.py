@@ -36,13 +36,13 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     (agent,) = shop.system("typed").look().at(NOW)
     assert {file.type for file in agent.found.files} == {"core", "procedural", "episodic"}
     assert [file.path for file in agent.prune.deleted] == [
-        "agent/episodic/old-flags.md",
-        "agent/episodic/spring-campaign.md",
+        "scratch/old-flags.md",
+        "scratch/spring-campaign.md",
     ]
     codes = [problem.code for problem in check_all(shop)]
     assert codes.count("fact.alike") == 2
     assert not any(problem.level == "error" for problem in check_all(shop))
-    failures = read_failures(demo_agent(NOW)["agent/procedural/failures.md"][0].encode())
+    failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode())
     assert (len(failures), max(failure.time for failure in failures if failure.time) < NOW) == (6, True)
 
 
@@ -54,7 +54,7 @@ def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
 
 def test_what_is_there_stays(shop: Workspace) -> None:
     """Made a second time it touches nothing."""
-    path = shop.root / "agent/persona.md"
+    path = shop.root / "persona.md"
     path.write_text("mine\n")
     before = path.stat().st_mtime_ns
     add_beside(shop, NOW + timedelta(days=1), actor="cli")
