@@ -36,10 +36,12 @@ def typed_cases(places: Places, size: str) -> Iterator[Case]:
             _register(places, agent)
 
     def again() -> None:
-        for folder in (agent, spare, places.folder / "home" / "state"):
+        for folder in (spare, places.folder / "home" / "state", agent / ".memdeck"):
             shutil.rmtree(folder, ignore_errors=True)
         spare.mkdir()
-        listed()
+        make_agent(agent, int(size))
+        _register(places, agent)
+        os.sync()  # What was just made must not be a part of the next measurement.
 
     def find(*action: str) -> None:
         if shutil.which("find") is None:
@@ -59,13 +61,15 @@ def typed_cases(places: Places, size: str) -> Iterator[Case]:
 
 
 def make_agent(folder: Path, count: int) -> None:
-    """Write an agent with so many episodic files, every second one of them too old."""
+    """Write an agent with so many episodic files, every second one of them too old; what is there stays."""
     now = int(time.time())  # `find` knows no other time than the clock's.
     for number in range(count):
         place = folder / "memory" / "episodic" / f"{number // PER_FOLDER:04}"
         if not number % PER_FOLDER:
-            place.mkdir(parents=True)
+            place.mkdir(parents=True, exist_ok=True)
         path = place / f"note-{number:06}.md"
+        if path.exists():
+            continue
         path.write_text(f"{TEXT}\n- number {number}\n")
         when = now - (OLD if number % 2 else YOUNG)
         os.utime(path, (when, when))

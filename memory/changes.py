@@ -25,15 +25,16 @@ INSIDE = MEMORY_FOLDER + "/"
 def notice(workspace: Workspace, now: datetime) -> int:
     """Note what other programs did to the files of all systems since they were seen last; see `Workspace.notice`."""
     history = workspace.store.history
-    names = {name for system in workspace.systems() for name in system.files()} | set(history.seen())
+    names = {name for system in workspace.systems() for name in system.files()} | set(history.to_look_at())
     readable = []
-    for name in sorted(names):
-        with suppress(MemdeckError):
-            found = workspace.together.find(name)
-            if found is not None:
-                found[0].read(found[1])
-                readable.append(name)
-    return history.notice(readable, now)
+    with workspace.together.glance():
+        for name in sorted(names):
+            with suppress(MemdeckError):
+                found = workspace.together.find(name)
+                if found is not None:
+                    found[0].read(found[1])
+                    readable.append(name)
+        return history.notice(readable, now)
 
 
 def list_changes(

@@ -33,7 +33,7 @@ class Picture:
     """One picture: the pane that is open, the size of the terminal, and the keys pressed before it is taken.
 
     A `story` is what an agent, other programs and a person did before; a key that begins with `@` is what somebody
-    else does in between (see `EVENTS`).
+    else does in between (see `EVENTS`). `beside` adds facts and the typed memory of an agent.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Picture:
     keys: tuple[str, ...] = ()
     theme: str | None = None
     story: bool = False
+    beside: bool = False
 
 
 CONFLICT = ("e", *("down",) * 4, "end", *"-team", *("down",) * 2, "end", "!", "@agent", "ctrl+s")
@@ -57,6 +58,8 @@ PICTURES = (
     Picture("monitors", "monitors"),
     Picture("config", "config"),
     Picture("archive", "archive"),
+    Picture("facts", "facts", keys=("j",), beside=True),
+    Picture("typed", "typed", keys=("j",), beside=True),
     Picture("changes", "tasks", keys=("0", "j"), story=True),
     Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),
@@ -81,6 +84,7 @@ def draw(picture: Picture) -> str:
 def application(picture: Picture, home: Path) -> MemdeckApp:
     """Return the application over a sample workspace in a home folder, as a picture wants it."""
     from app.demo import demo_files
+    from app.demo_beside import add_beside
     from app.tui.memdeck_app import MemdeckApp
     from memory.workspace import Workspace
 
@@ -90,6 +94,8 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
     workspace, _ = Workspace.init(
         root, begun, actor="cli", state_home=home / "state", machine_zone=UTC, files=demo_files(NOW, UTC)
     )
+    if picture.beside:
+        add_beside(workspace, NOW, actor="cli")
     if picture.story:
         tell(workspace)
     app = MemdeckApp(

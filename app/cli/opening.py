@@ -108,6 +108,7 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
     from app.demo import demo_files
+    from app.demo_beside import add_beside
     from app.places import state_home
     from memory.clock import machine_zone
     from memory.storage.fsio import temporary_folder
@@ -124,7 +125,9 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
             folder=folder,
         )
     files = demo_files(now, machine_zone(os.environ))
-    return Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), files=files)
+    made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), files=files)
+    add_beside(made[0], now, actor=session.actor)
+    return made
 
 
 @click.command(

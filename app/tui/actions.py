@@ -362,7 +362,7 @@ ACTIONS: tuple[Action, ...] = (
         "upkeep",
         "maintain",
         "maintain",
-        "All maintenance rules at once; shows its plan first",
+        "All maintenance rules at once, those of facts and of agents too; shows its plan first",
         _UPKEEP,
     ),
     Action(

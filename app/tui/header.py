@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.clock import Moment
 from memory.safetext import visible
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory.files.status import Brief
     from memory.monitoring.pictures import Notice
     from memory.workspace import Workspace
+    from widgets.panes.brief import Other
 
 
 CHECKED = 5_000
@@ -48,13 +49,16 @@ def upkeep(snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, str], ...]:
-    """What the next maintenance would do in the systems beside the memory files; nothing of one that is in trouble."""
+def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, str, str], ...]:
+    """What the next maintenance would do in the systems beside the memory files: where, a sentence, and the system.
+
+    Nothing of one that is in trouble.
+    """
     from contextlib import suppress
 
     from memory.errors import MemdeckError
 
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, str, str]] = []
     for system in workspace.systems():
         if system.name == "files":
             continue
@@ -64,8 +68,49 @@ def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, st
                     noun, verb = rule.what or ("entry", "cleared")
                     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
                     words = f"1 {noun} is {verb}" if count == 1 else f"{count:,} {many} are {verb}"
-                    found.append((rule.file, words))
+                    found.append((rule.file, words, system.name))
     return tuple(found)
+
+
+def others(workspace: Workspace, now: datetime) -> tuple[Other, ...]:
+    """How things stand in the systems beside the memory files; nothing of one that is in trouble."""
+    from contextlib import suppress
+
+    from memory.errors import MemdeckError
+
+    found: list[Other] = []
+    for system in workspace.systems():
+        describe = {"facts": _facts, "typed": _agents}.get(system.name)
+        if describe is not None:
+            with suppress(MemdeckError):
+                found += describe(system, now)
+    return tuple(found)
+
+
+def _facts(system: Any, now: datetime) -> Iterator[Other]:
+    from widgets.panes.brief import Other
+
+    status = system.status(now)
+    count, most, unread = status["counts"]["facts"], status["max_total"], status["unread"]
+    due = [f"{count - most:,} over the limit"] if count > most else []
+    due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
+    yield Other("facts", "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
+
+
+def _agents(system: Any, now: datetime) -> Iterator[Other]:
+    from memory.typed.sizes import bytes_text
+    from widgets.panes.brief import Other
+
+    for status in system.look().at(now):
+        name, found, gone = status.agent.name, status.found, status.prune.deleted
+        if status.look.error is not None:
+            yield Other("typed", f"{name}:", name, status.look.error.message, "in trouble")
+            continue
+        count = len(found.files)
+        words = f"{count:,} {'file' if count == 1 else 'files'}, {bytes_text(found.size())}"
+        due = f"{len(gone):,} due for pruning" if gone else ""
+        first = next(iter(gone or found.files), None)
+        yield Other("typed", "" if first is None else f"{name}:{first.path}", name, words, due)
 
 
 _RULES = {

@@ -207,8 +207,9 @@ class Looking(Part):
         refused = header.not_read(snapshot.refusals.values())
         alerts = refused + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
+        assert self.app.workspace is not None
+        stand = header.others(self.app.workspace, now)
         if header.is_small(found):
-            assert self.app.workspace is not None
             others = tuple(
                 problem
                 for system in self.app.workspace.systems()
@@ -216,9 +217,9 @@ class Looking(Part):
                 for problem in system.check()
             )
             upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news))
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand))
         else:
-            self.app.post_message(Briefed(alerts, notice, news=news))
+            self.app.post_message(Briefed(alerts, notice, news=news, others=stand))
 
     # In the application's thread
 
@@ -269,7 +270,7 @@ class Looking(Part):
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]
-                message.problems, message.upkeep, message.notice, message.news
+                message.problems, message.upkeep, message.notice, message.news, message.others
             )
 
     def failed(self, message: LookFailed) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
+    from widgets.panes.brief import Other
     from widgets.pieces import Line
 
     from .jobs import Job
@@ -44,15 +45,17 @@ class Counted(Message):
 class Briefed(Message):
     """A worker worked out what needs attention; the parts of the header, the most important first.
 
-    `problems` and `upkeep` (a file and a sentence each) are for the brief; empty where looking would take too long.
-    `notice` says who waits for an approval and who is muted, `news` what others changed since somebody looked last.
+    `problems` and `upkeep` (a file, a sentence, and the system where it is another one) are for the brief; empty
+    where looking would take too long. `notice` says who waits for an approval and who is muted, `news` what others
+    changed since somebody looked last, `others` how things stand beside the memory files.
     """
 
     alerts: tuple[Line, ...]
     notice: Notice
     problems: tuple[Problem, ...] = ()
-    upkeep: tuple[tuple[str, str], ...] = ()
+    upkeep: tuple[tuple[str, ...], ...] = ()
     news: tuple[News, ...] = ()
+    others: tuple[Other, ...] = ()
 
 
 @dataclass

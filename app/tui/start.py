@@ -96,12 +96,15 @@ def make(app: MemdeckApp, choice: str) -> Workspace | None:
         if choice == CREATE:
             return Workspace.init(app.path, now, actor="human", state_home=state, home=own)[0]
         from app.demo import demo_files
+        from app.demo_beside import add_beside
         from memory.clock import machine_zone
         from memory.storage.fsio import temporary_folder
 
         files = demo_files(now, machine_zone(app.environ))
         folder = temporary_folder("memdeck-demo-")
-        return Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
+        made = Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
+        add_beside(made, now, actor="human")
+        return made
     except MemdeckError as error:
         app.say_error(error)
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from .part import Part
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
+    from memory.workspace import Workspace
     from widgets.pieces import Line
 
 TITLES = {
@@ -21,6 +23,8 @@ TITLES = {
     "prune-old-journal": "Old journal entries",
     "cap-journal": "Journal entries over the limit",
     "clear-completed-orchestration": "Completed plans",
+    "prune-facts": "Facts over the limit",
+    "prune-typed-memory": "Old files of agents",
 }
 """The rules in words."""
 
@@ -44,16 +48,14 @@ class Upkeep(Part):
         self._plan("Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
     def maintain(self) -> None:
-        """All rules."""
-        from memory.maintenance.rules import ALL_RULES
+        """All rules of all systems, as `memdeck --maintain` applies them."""
+        self._plan("Maintenance", None)
 
-        self._plan("Maintenance", tuple(ALL_RULES))
-
-    def _plan(self, title: str, rules: Collection[str]) -> None:
+    def _plan(self, title: str, rules: Collection[str] | None) -> None:
         now = self.app.clock()
-        self._run(now, rules, dry_run=True, then=lambda report: self._show(title, report, now, rules))
+        self._run(now, rules, dry_run=True, then=lambda done: self._show(title, done, now, rules))
 
-    def _show(self, title: str, report: Report, now: datetime, rules: Collection[str]) -> None:
+    def _show(self, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> None:
         """The plan: Enter applies it, Escape leaves everything as it is."""
         from widgets.dialogs import Preview
 
@@ -61,41 +63,64 @@ class Upkeep(Part):
             if apply:
                 self._run(now, rules, dry_run=False, then=self._applied)
 
+        report = joined(done)
         moved = report.moved
         summary = "" if moved else "Nothing has to move."
-        self.app.push_screen(
-            Preview(title, plan_lines(report), summary=summary, applicable=bool(moved) and not report.warnings),
-            answered,
-        )
+        # A run that refused to write what it planned says why; a file that stays where it is does not hold up the rest.
+        applicable = bool(moved) and not any(one.warnings for one in done if not _of_agents(one))
+        self.app.push_screen(Preview(title, plan_lines(report), summary=summary, applicable=applicable), answered)
 
-    def _applied(self, report: Report) -> None:
+    def _applied(self, done: Sequence[Report]) -> None:
         from memory.maintenance.report import summary
 
+        report = joined(done)
         words = summary(report.rules)
-        self.app.say(words[:1].upper() + words[1:] + ". u takes it back.")
+        changed = sum(one.change is not None for one in done)
+        back = "u takes it back" if changed < 2 else f"u takes it back in {changed} steps, one for each system"
+        self.app.say(words[:1].upper() + words[1:] + f". {back}.")
         self.app.looking.request()
 
-    def _run(self, now: datetime, rules: Collection[str], *, dry_run: bool, then: object) -> None:
+    def _run(self, now: datetime, rules: Collection[str] | None, *, dry_run: bool, then: object) -> None:
         app = self.app
         workspace = app.workspace
         assert workspace is not None
 
         def work() -> None:
-            from memory.maintenance.run import maintain
-
             try:
-                if dry_run:
-                    report = maintain(workspace, now, actor=ACTOR, dry_run=True, rules=rules)
-                else:
-                    with app.changing.one:
-                        report = maintain(workspace, now, actor=ACTOR, rules=rules)
+                with nullcontext() if dry_run else app.changing.one:
+                    done = maintained(workspace, now, rules, dry_run=dry_run)
             except MemdeckError as error:
                 app.post_message(ChangeFailed(error, None))
             else:
-                app.post_message(Done(report, then))  # type: ignore[arg-type]
+                app.post_message(Done(done, then))  # type: ignore[arg-type]
 
         app.changing.begin()
         app.run_worker(work, group="upkeep", thread=True, exit_on_error=False)
+
+
+def maintained(
+    workspace: Workspace, now: datetime, rules: Collection[str] | None, *, dry_run: bool
+) -> tuple[Report, ...]:
+    """Apply some rules of the memory files, or (None) all rules of all systems that are there; a report of each.
+
+    Errors as `memory.systems.maintain_all`.
+    """
+    from memory.maintenance.run import maintain
+
+    if rules is not None:
+        return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
+    return tuple(system.maintain(now, actor=ACTOR, dry_run=dry_run) for system in workspace.systems())
+
+
+def joined(done: Sequence[Report]) -> Report:
+    """Return the reports of several systems as one."""
+    from memory.maintenance.report import Report
+
+    return Report.joined(done)
+
+
+def _of_agents(report: Report) -> bool:
+    return any(rule.rule == "prune-typed-memory" for rule in report.rules)
 
 
 def plan_lines(report: Report) -> list[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -11,11 +11,15 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file of a change: `path` relative to the store's root, None for bytes if there was no file."""
+    """One file of a change: `path` relative to the store's root, None for bytes if there was no file.
+
+    `mode` are the permission bits of a file that is removed, or those that a file that comes back is given.
+    """
 
     path: str
     before: bytes | None
     after: bytes | None
+    mode: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,16 +28,23 @@ def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Disp
     """
     left: list[Displaced] = []
     now = time.time()  # The clock of the file system's stamps.
-    for file in files:
+    for place, file in enumerate(files):
         found = look(file.name, stage)
         if found is None:
             continue
-        if file.late or found.st_ctime > now or now - found.st_ctime < settle:
+        if file.late:
             left.append(file)
             continue
+        if found.st_ctime > now or now - found.st_ctime < settle:
+            # Those behind it were displaced later. A series of changes must not look at all of them each time.
+            left += files[place:]
+            break
         lease = _lease(file.name, stage)
         same = file.mark.same(found)
-        if lease is Lease.REFUSED or (lease is Lease.NONE and same and settle and now - found.st_ctime < _DAY):
+        if lease is Lease.NONE and same and settle and now - found.st_ctime < _DAY:
+            left += files[place:]
+            break
+        if lease is Lease.REFUSED:
             left.append(file)
         elif same:
             with suppress(OSError):

@@ -12,7 +12,7 @@ import os
 import stat as st
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import RefusedError
 
@@ -45,12 +45,16 @@ __all__ = [
     "rename",
     "rename_new",
     "scratch_file",
+    "set_time",
     "stage",
     "sync",
     "temporary_folder",
     "temporary_name",
     "version_of",
 ]
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -204,18 +208,20 @@ def temporary_folder(prefix: str = "memdeck-") -> str:
 # Files
 
 
-def stage(name: str, folder: int, data: bytes, like: os.stat_result | None) -> int:
-    """Write a new file with the mode and group of `like` (0644 under the umask without), and sync it.
+def stage(name: str, folder: int, data: bytes, like: os.stat_result | None, *, mode: int | None = None) -> int:
+    """Write a new file with the mode and group of `like` (without: `mode`, or 0644 under the umask), and sync it.
 
     Returns the open descriptor. A file that could not be finished is removed again.
     """
-    fd = os.open(name, _NEW, 0o644 if like is None else 0o600, dir_fd=folder)
+    fd = os.open(name, _NEW, 0o644 if like is None and mode is None else 0o600, dir_fd=folder)
     try:
         _write(fd, data)
         if like is not None:
             if os.fstat(fd).st_gid != like.st_gid:
                 os.fchown(fd, -1, like.st_gid)
             os.fchmod(fd, st.S_IMODE(like.st_mode))
+        elif mode is not None:
+            os.fchmod(fd, mode)
         sync(fd)
     except BaseException:
         os.close(fd)
@@ -241,6 +247,12 @@ def keep_time(source: os.stat_result, target: int) -> None:
     """Give an open file the time at which another was changed last, durably: it was moved, not changed."""
     os.utime(target, ns=(source.st_atime_ns, source.st_mtime_ns))
     sync(target)
+
+
+def set_time(path: str | os.PathLike[str], when: datetime) -> None:
+    """Give a file of a sample the time at which it is to have been changed; a link is not followed."""
+    moment = int(when.timestamp() * 1e9)
+    os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
 def create(name: str, folder: int, data: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -74,7 +74,7 @@ class History:
         """
         files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
         shown = replace(change, files=files)
-        with self._mutex:
+        with self._mutex, self._together.glance():
             # One change at a time is open in a store: what failed there before is forgotten with it.
             self._open.pop(store.shown(""), None)
             taken = self._log.begin(shown, self._look, self._mine(store))
@@ -84,7 +84,7 @@ class History:
 
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
-        with self._mutex:
+        with self._mutex, self._together.glance():
             change, _ = self._open.pop(store.shown(""), (None, None))
             if change is not None and change.id == change_id:
                 self._log.done(change, self._versions(change, store))
@@ -125,12 +125,13 @@ class History:
         """
         self._settle(now)
         found = []
-        for path in paths:
-            stored = self._read(path)
-            changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
-            found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
-        with self._mutex:
-            return self._log.notice(found, now, self._same)
+        with self._together.glance():
+            for path in paths:
+                stored = self._read(path)
+                changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
+                found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
+            with self._mutex:
+                return self._log.notice(found, now, self._same)
 
     def passing(self, path: str, stored: Stored, within: float) -> bool:
         """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
@@ -147,6 +148,41 @@ class History:
         """Return every file that was ever seen, as seen from the workspace."""
         with self._mutex:
             return tuple(self._log.file.run(rows.seen_paths, [], make=False))
+
+    def to_look_at(self) -> tuple[str, ...]:
+        """Return the files seen last as being there, and those seen last as gone that stand there again.
+
+        A prune leaves many thousand paths that are gone. Folders are listed for those, for that is one call for all
+        files of a folder.
+        """
+
+        def work(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+            return rows.seen_paths(db, gone=False), rows.seen_paths(db, gone=True)
+
+        nothing: tuple[list[str], list[str]] = ([], [])
+        with self._mutex:
+            there, gone = self._log.file.run(work, nothing, make=False)
+        with self._together.glance():
+            return (*there, *self._come_back(gone))
+
+    def _come_back(self, gone: Sequence[str]) -> Iterator[str]:
+        """Yield the paths under whose name there is something; all of a folder that cannot be listed."""
+        folders: dict[str, list[str]] = {}
+        for path in gone:
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append(name)
+        for folder, names in folders.items():
+            prefix = f"{folder}/" if folder else ""
+            store = self._together.store_of(prefix + names[0])
+            if store is None:
+                continue
+            try:
+                here = set(os.listdir(store.workspace / folder))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                here = set(names)
+            yield from (prefix + name for name in names if name in here)
 
     def _same(self, found: Found) -> bool:
         store = self._together.store_of(found.path)
@@ -235,11 +271,10 @@ class History:
 
     def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
         """Return what was different in one file of a change; none where the bytes were thinned out."""
-        number = record.files.index(file)
 
         def work(db: sqlite3.Connection) -> tuple[Region, ...]:
-            numbers = [found[0] for found in rows.files_of(db, record.seq)]
-            return rows.regions_of(db, record.seq, numbers[number]) if number < len(numbers) else ()
+            number = rows.number_of(db, record.seq, file.path)
+            return () if number is None else rows.regions_of(db, record.seq, number)
 
         with self._mutex:
             return self._log.file.run(work, (), make=False)
@@ -400,7 +435,17 @@ class History:
             return transaction.commit(f"{name}: {record.summary or record.operation}")
 
     def _turn_files(self, transaction: Turning, store: Store, record: Record, now: datetime, *, back: bool) -> None:
-        turned = [self._turn_file(transaction, store, record, file, now, back=back) for file in record.files]
+        # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
+        gone_by = record.id if back else record.undone_by
+        modes: dict[str, int] = {}
+        if gone_by is not None:
+            with self._mutex:
+                modes = self._log.file.run(lambda db: rows.modes_of(db, gone_by), modes, make=False)
+        with self._together.glance():
+            turned = [
+                self._turn_file(transaction, store, record, file, now, modes.get(file.path), back=back)
+                for file in record.files
+            ]
         if any(turned) and not all(turned):
             # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
             # entry in its place a second time.
@@ -413,6 +458,7 @@ class History:
         record: Record,
         file: RecordedFile,
         now: datetime,
+        mode: int | None,
         *,
         back: bool,
     ) -> bool:
@@ -433,7 +479,7 @@ class History:
                     data = apply(turned, base or b"")
                 except ValueError:  # rows that do not belong together
                     raise conflict([file.path]) from None
-                transaction.write(path, data, base=base)
+                transaction.write(path, data, base=base, mode=mode)
             elif base is not None:
                 transaction.remove(path, base=base)
             return True

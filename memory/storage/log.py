@@ -255,7 +255,8 @@ class ChangeLog:
             before = self.identity(file.path, file.before)
             kept = sum(region.size for region in regions)
             self._rebase(db, seq, file, kept)
-            rows.add_file(db, seq, number, file.path, before, self.identity(file.path, file.after), kept)
+            after = self.identity(file.path, file.after)
+            rows.add_file(db, seq, number, file.path, before, after, kept, file.mode)
             rows.add_regions(db, seq, number, regions)
             if named is not None:
                 rows.add_touched(db, seq, number, named[number])

@@ -86,11 +86,19 @@ def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bo
 
 
 def add_file(
-    db: sqlite3.Connection, seq: int, number: int, path: str, before: Identity, after: Identity, kept: int | None
+    db: sqlite3.Connection,
+    seq: int,
+    number: int,
+    path: str,
+    before: Identity,
+    after: Identity,
+    kept: int | None,
+    mode: int | None = None,
 ) -> None:
-    """Add one file of a change."""
-    row = (seq, number, key(path), *(before or (None, None)), *(after or (None, None)), kept)
-    db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    """Add one file of a change; `mode` are the permission bits of one that is removed."""
+    mode = mode if after is None else None
+    row = (seq, number, key(path), *(before or (None, None)), *(after or (None, None)), kept, mode)
+    db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def add_regions(db: sqlite3.Connection, seq: int, number: int, regions: Iterable[Region]) -> None:
@@ -208,9 +216,16 @@ def _signed(number: int) -> int | None:
     return number if number < 1 << 63 else None
 
 
-def seen_paths(db: sqlite3.Connection) -> list[str]:
-    """Return every file that was ever seen."""
-    return [_path(path) for (path,) in db.execute("SELECT path FROM seen")]
+def modes_of(db: sqlite3.Connection, change_id: str) -> dict[str, int]:
+    """Return the permission bits of the files that a change removed, as far as they are known."""
+    query = "SELECT path, mode FROM file JOIN change USING (seq) WHERE id = ? AND mode IS NOT NULL"
+    return {_path(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
+
+
+def seen_paths(db: sqlite3.Connection, *, gone: bool | None = None) -> list[str]:
+    """Return every file that was ever seen; with `gone` only those that were not there any more, or those that were."""
+    where = "" if gone is None else " WHERE size IS NULL" if gone else " WHERE size IS NOT NULL"
+    return [_path(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
 
 
 def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
@@ -284,6 +299,12 @@ def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]
     ]
 
 
+def number_of(db: sqlite3.Connection, seq: int, path: str) -> int | None:
+    """Return the number of a file of a change, None where it is none of its files."""
+    row = db.execute("SELECT n FROM file WHERE path = ? AND seq = ?", (key(path), seq)).fetchone()
+    return None if row is None else int(row[0])
+
+
 def unnamed(db: sqlite3.Connection) -> list[int]:
     """Return the changes whose entries are not named yet."""
     return [seq for (seq,) in db.execute("SELECT seq FROM change WHERE named = 0 AND status = 'done'").fetchall()]
@@ -348,6 +369,9 @@ def thin(db: sqlite3.Connection, seq: int, number: int) -> None:
 
 # -- reading ----------------------------------------------------------------------------------------------------
 
+_FILES = (
+    "SELECT seq, n, path, before_size, before_hash, after_size, after_hash, kept FROM file WHERE seq = ? ORDER BY n"
+)
 _COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes"
 
 
@@ -360,7 +384,7 @@ def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit:
 
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
-    files = db.execute("SELECT * FROM file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
+    files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: _path(path) for _, number, path, *_ in files}
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()

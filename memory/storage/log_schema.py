@@ -8,7 +8,7 @@ last known bytes.
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 """Stored as `user_version`; a database of a newer version is left alone."""
 
 UPGRADES: dict[int, str] = {
@@ -18,6 +18,10 @@ UPDATE file SET path = '.aiter/' || path;
 UPDATE seen SET path = '.aiter/' || path;
 UPDATE base SET path = '.aiter/' || path;
 UPDATE base_data SET path = '.aiter/' || path;
+""",
+    # Which mode a removed file had was not kept.
+    2: """
+ALTER TABLE file ADD COLUMN mode INTEGER;
 """,
 }
 """What makes the tables of each older version those of the next one."""
@@ -46,6 +50,7 @@ CREATE TABLE file (
     after_size INTEGER,
     after_hash BLOB,
     kept INTEGER,
+    mode INTEGER,
     PRIMARY KEY (seq, n)
 ) WITHOUT ROWID;
 CREATE INDEX file_path ON file (path, seq);

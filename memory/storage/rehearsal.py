@@ -17,8 +17,8 @@ class Turning(Protocol):
     def read(self, path: str) -> Stored:
         """Return a file as it is."""
 
-    def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
-        """Give a file other bytes."""
+    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
+        """Give a file other bytes; `mode` is for one that comes back."""
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Remove a file."""
@@ -36,9 +36,9 @@ class Rehearsal:
         """Return a file as it is now."""
         return self._store.read(path)
 
-    def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
+    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
         """Note what would be written."""
-        self.files.append(FileChange(path, base, data))
+        self.files.append(FileChange(path, base, data, mode))
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Note what would be removed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from memory.errors import BusyError, ConflictError, MemdeckError
@@ -110,7 +111,9 @@ class Step:
         try:
             if self._like is not None and self._stage_like(self._like, self.file.after):
                 return
-            self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found)
+            # Where a file is, its own mode counts.
+            mode = self.file.mode if self._found is None else None
+            self._staged = fsio.stage(self._new, self._stage, self.file.after, self._found, mode=mode)
             if self._source >= 0:
                 fsio.copy_attributes(self._source, self._staged)
             self._written = Version.of(os.fstat(self._staged))
@@ -145,6 +148,12 @@ class Step:
         if self._staged >= 0:
             after = Mark.of(os.fstat(self._staged), data=self.file.after if digests else None)
         return Role(self.shown, self.label, before, after)
+
+    def with_mode(self) -> FileChange:
+        """Return the file of this step; one that is removed with its permission bits."""
+        if self.file.after is not None or self._found is None:
+            return self.file
+        return replace(self.file, mode=self._found.st_mode & 0o777)
 
     def missing(self) -> list[str]:
         """Return the folders that are still to be made for the file, the outermost first."""

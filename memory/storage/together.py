@@ -6,7 +6,9 @@ files by one path. A change is made by one store, and all its files are that sto
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _thread import get_ident  # `threading` is not needed for reading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,7 @@ class Together:
         self._grow = grow
         self._stores: list[Store] = []
         self._histories: dict[str, History] = {}
+        self._glances: dict[int, dict[str, Store | None]] = {}
 
     def add(self, store: Store) -> None:
         """Take a store in; its files are those beneath its folder that lie beneath no deeper one."""
@@ -45,6 +48,32 @@ class Together:
 
     def store_of(self, path: str) -> Store | None:
         """Return the store that a path, as seen from the workspace, belongs to; None: to none."""
+        known = self._glances.get(get_ident())
+        if known is None:
+            return self._search(path)
+        folder = path.rpartition("/")[0]
+        if folder not in known:
+            known[folder] = self._search(path)
+        return known[folder]
+
+    @contextmanager
+    def glance(self) -> Iterator[None]:
+        """Take the stores for the same, in this thread, as long as the block lasts: each folder is looked for once.
+
+        Which stores there are depends on other files, and to read those again for each of many thousand files would
+        take longer than what is done with them.
+        """
+        thread = get_ident()
+        if thread in self._glances:
+            yield
+            return
+        self._glances[thread] = {}
+        try:
+            yield
+        finally:
+            del self._glances[thread]
+
+    def _search(self, path: str) -> Store | None:
         found = self._of(path)
         if (found is None or not found.shown("")) and self._grow is not None:
             self._grow(path)

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -183,12 +184,13 @@ class Transaction:
                 return stored
             time.sleep(_PAUSE)
 
-    def write(self, path: str, data: bytes, *, base: bytes | None) -> None:
+    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
 
-        Bytes that are the base itself are dropped. ValueError when the path is planned already.
+        Bytes that are the base itself are dropped. `mode` are the permission bits of a file that comes back.
+        ValueError when the path is planned already.
         """
-        self._plan(FileChange(path, base, data))
+        self._plan(FileChange(path, base, data, mode))
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Plan to remove a file that still holds `base`."""
@@ -295,7 +297,8 @@ class Transaction:
             several = len(steps) > 1 or bool(folders)
             if several:
                 self._sync([places.stage])
-            if change.files and not store.history.begin(change, store) and self._recorded:
+            noted = replace(change, files=tuple(step.with_mode() for step in steps))
+            if change.files and not store.history.begin(noted, store) and self._recorded:
                 raise _unrecorded(store.history.warnings)
             left = self._put_marks(self._marks)
             self._begin(change, steps, folders, durable=several)

@@ -149,10 +149,10 @@ def prune(
         try:
             run.remove(batch)
         except BusyError as error:
-            gone = tuple(run.deleted)
-            left = tuple(file for file in plan.deleted if file not in set(gone))
-            errors = (*plan.errors, *(Left(file.path, error.message) for file in left))
-            return replace(plan, deleted=gone, errors=errors, error=error, changes=tuple(run.changes))
+            gone = {file.path for file in run.deleted}
+            left = (Left(file.path, error.message) for file in plan.deleted if file.path not in gone)
+            errors = (*plan.errors, *left)
+            return replace(plan, deleted=tuple(run.deleted), errors=errors, error=error, changes=tuple(run.changes))
         done += len(batch)
         if progress is not None:
             progress(done)

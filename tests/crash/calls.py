@@ -31,6 +31,7 @@ CHANGING = frozenset(
         "fchmod",
         "fchown",
         "setxattr",
+        "utime",
         "fsync",
     }
 )

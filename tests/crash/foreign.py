@@ -114,7 +114,10 @@ def foreign(
                 place = start.copy(folder / "crossed")
                 where = f"{operation.name}, {writer.__name__} {name} before {calls.names[number]} {number}"
                 write = partial(_write, place, writer, name)
-                _crossed(tally, operation, place, number, write, killed, where, looking=looking)
+                code = _crossed(tally, operation, place, number, write, killed, where, looking=looking)
+                if code == 0 and operation.adds and (place.top / "at once").exists():
+                    ours = any(operation.adds in (data or b"") for data in place.memory().values())
+                    tally.expect(ours, f"{where}: acknowledged, and gone")
                 _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
                 place.clear()
     return tally
@@ -141,8 +144,8 @@ def _crossed(
     where: str,
     *,
     looking: bool,
-) -> None:
-    """Run an operation while somebody writes; in a process of its own, which may be killed."""
+) -> int:
+    """Run an operation while somebody writes, in a process of its own, which may be killed; return how that ended."""
     tally.points += 1
     pid = os.fork()
     if pid:
@@ -150,7 +153,7 @@ def _crossed(
         code = os.waitstatus_to_exitcode(status)
         tally.expect(code in (0, 4, KILLED if killed else 0), f"{where}: ended with {code}")
         _wait_for_writers(place)
-        return
+        return code
     waiting: list[int] = []
     commit = Transaction.commit
 
@@ -165,6 +168,8 @@ def _crossed(
     def come(count: int, *_: Any) -> None:
         if count == number:
             waiting.append(apart(lambda _: write(), Path()))
+            if not waiting[-1]:
+                (place.top / "at once").touch()
         if killed and count == number + killed:
             os.kill(os.getpid(), signal.SIGKILL)
 

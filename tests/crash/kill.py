@@ -106,6 +106,8 @@ def check(tally: Tally, place: Place, allowed: list[Tree], where: str) -> Tree:
     tally.expect(not place.leftovers(), f"{where}: left behind {place.leftovers()}")
     place.recover()
     tally.expect(place.memory() == tree, f"{where}: a second recovery changed something")
+    wrong = place.go_on()
+    tally.expect(not wrong, f"{where}: {wrong}")
     return tree
 
 

@@ -33,6 +33,7 @@ _FEW = (
     "create in a new folder",
     "maintain",
     "revert an agent's change",
+    "store a fact",
 )
 """Operations that together go all ways through the protocol."""
 
@@ -43,6 +44,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "power": lambda top: power.power(top, weak=False, every=2),
     "crossing": lambda top: crossing.crossing(top, every=3),
     "looking": lambda top: foreign.foreign(top, every=3, looking=True, operations=("add",)),
+    "foreign looking at facts": lambda top: foreign.foreign(top, looking=True, operations=("store a fact",)),
     "foreign": lambda top: foreign.foreign(top, every=2, near=True),
     "foreign and kill": lambda top: foreign.foreign(top, every=2, killed=1, near=True),
     "failed syncs": lambda top: power.failed_syncs(top, every=2),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memory.storage import displaced, fsio, journal, leases, lock, placing, recovery, steps, transaction
+from memory.storage.appending import Appending
 from memory.storage.history import History
 from memory.storage.journal import Journal
 from memory.storage.leases import Lease
@@ -266,6 +267,63 @@ def _stage_sync_gone() -> None:
     _set(Transaction, "_sync", sync)
 
 
+def _add_without_sync() -> None:
+    real = fsio.append
+
+    def append(fd: int, data: bytes) -> None:
+        sync = fsio.sync
+        fsio.sync = _nothing
+        try:
+            real(fd, data)
+        finally:
+            fsio.sync = sync
+
+    _set(fsio, "append", append)
+
+
+def _added_anywhere() -> None:
+    """The bytes are written where the file ended when it was read, whatever stands there by now."""
+
+    def append(self: Appending) -> None:
+        before, after = self.file.before or b"", self.file.after or b""
+        self.release()
+        target = os.open(self._name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self._folder)
+        fsio.os.pwrite(target, after[len(before) :], len(before))
+        fsio.sync(target)
+        os.close(target)
+
+    _set(Appending, "append", append)
+
+
+def _added_and_not_looked_at() -> None:
+    """Where the bytes went is believed: to a file that just lost its name, maybe."""
+
+    def added(self: Appending, _: int, after: bytes, __: bytes) -> None:
+        del self, after
+
+    _set(Appending, "_look", added)
+
+
+def _added_to_a_torn_line() -> None:
+    plan = Transaction._plan
+
+    def planned(self: Transaction, file: Any) -> None:
+        before = file.before or b""
+        if before and not before.endswith(b"\n") and (file.after or b"").startswith(before + b"\n"):
+            file = steps.FileChange(file.path, before, before + file.after[len(before) + 1 :])
+        plan(self, file)
+
+    _set(Transaction, "_plan", planned)
+
+
+def _part_of_an_addition() -> None:
+    def append(fd: int, data: bytes) -> None:
+        fsio.os.write(fd, data)
+        fsio.sync(fd)
+
+    _set(fsio, "append", append)
+
+
 MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "no sync at all": ("power", lambda: _set(fsio, "sync", _nothing)),
     "new bytes not synced": ("power", _no_sync_of_new),
@@ -324,6 +382,11 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "reads not repeatable": ("looking", _unsorted_reads),
     "what the log cannot tell taken back": ("log", lambda: _set(History, "_whole_regions", History.regions)),
     "a failing log stops changes": ("log", _strict_log),
+    "an addition is not synced": ("power", _add_without_sync),
+    "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),
+    "an addition is not looked for": ("foreign looking at facts", _added_and_not_looked_at),
+    "a torn line is added to": ("kill", _added_to_a_torn_line),
+    "a part of an addition is enough": ("short writes", _part_of_an_addition),
 }
 
 

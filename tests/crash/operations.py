@@ -13,6 +13,8 @@ from pathlib import Path
 
 from memory.document import parse
 from memory.errors import MemdeckError, NotFoundError
+from memory.facts import FactStore
+from memory.facts.model import Kept
 from memory.files import config, contacts, journal_edits, knowledge, monitors, task_edits
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -24,6 +26,7 @@ from tests.fixture_files import SAMPLE
 NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
 LATER = NOW + timedelta(days=45)
 Tree = dict[str, bytes | None]
+FACTS_FOLDER, FACTS_FILE, FACTS_MARK = ".aegis", ".aegis/memory/memories.jsonl", ".aegis/memory/memories.seq"
 
 
 class Place:
@@ -48,25 +51,51 @@ class Place:
         return Store(self.shop / ".aiter", state=state, settle=0, patience=0.5, lock_timeout=20)
 
     def recover(self) -> Store:
-        """Start a transaction that does nothing: recovery comes with it."""
+        """Start a transaction that does nothing, in each system: recovery comes with it."""
         store = self.store()
-        with store.transaction("look", actor="cli", now=NOW):
-            pass
+        stores = [store]
+        if (self.shop / FACTS_FOLDER).is_dir():
+            stores.append(Store(self.shop / FACTS_FOLDER, state=State(self.state, self.shop), settle=0, patience=0.5))
+        for one in stores:
+            with one.transaction("look", actor="cli", now=NOW):
+                pass
         return store
+
+    def facts(self) -> FactStore:
+        """Return the facts as a new process would find them."""
+        store: FactStore = self.workspace().system("facts").store
+        store._store.settle, store._store.patience = 0, 0.5
+        return store
+
+    def go_on(self) -> str:
+        """Store one more fact where there are any; say what is wrong with what there is then."""
+        path = self.shop / FACTS_FILE
+        if not path.is_file():
+            return ""
+        before, known = path.read_bytes(), {fact.id for fact in self.facts().read().facts}
+        kept = self.facts().store("One more", actor="cli", now=NOW)
+        found = {fact.id for fact in self.facts().read().facts}
+        if not isinstance(kept, Kept) or kept.id in known or found != known | {kept.id}:
+            return f"one more fact: {kept!r}, which makes {sorted(found)} of {sorted(known)}"
+        return "" if path.read_bytes().startswith(before) else "one more fact changed what was there"
 
     def memory(self) -> Tree:
         """Return every file and folder of the workspace but memdeck's own, with the bytes."""
         tree: Tree = {}
         for path in sorted(self.shop.rglob("*")):
             name = str(path.relative_to(self.shop))
-            if ".memdeck" not in path.parts and name != ".aiter":
+            if ".memdeck" not in path.parts and name not in (".aiter", FACTS_FOLDER):
                 tree[name] = path.read_bytes() if path.is_file() else None
+        # The mark may be ahead of the facts, and what is behind the last newline was never acknowledged.
+        tree.pop(FACTS_MARK, None)
+        facts = tree.get(FACTS_FILE)
+        if facts is not None:
+            tree[FACTS_FILE] = facts[: facts.rfind(b"\n") + 1]
         return tree
 
     def leftovers(self) -> list[str]:
         """Return what a crash left of memdeck's own: staged files, intents, temporary files."""
-        stage = self.shop / ".aiter/.memdeck/stage"
-        found = [f"stage/{path.name}" for path in stage.iterdir()] if stage.is_dir() else []
+        found = [f"stage/{path.name}" for path in self.shop.glob(".*/.memdeck/stage/*")]
         for path in self.state.rglob("*"):
             if path.name.startswith(("intent", ".")) or path.name.endswith(".tmp"):
                 found.append(path.name)
@@ -80,7 +109,7 @@ class Place:
         if known.is_dir():
             known.rename(copy.state_folder)
         # A minute old: files that changed just now are looked at more closely, which would be a matter of speed here.
-        for path in top.glob("shop/.aiter/memory/**/*.md"):
+        for path in (*top.glob("shop/.aiter/memory/**/*.md"), *top.glob(f"shop/{FACTS_FOLDER}/memory/*")):
             before = path.lstat().st_mtime_ns - 60_000_000_000
             os.utime(path, ns=(before, before), follow_symlinks=False)
         return copy
@@ -97,11 +126,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: `prepare` makes what it starts from, `run` does it; `several` when it moves several files."""
+    """One operation: `prepare` makes what it starts from, `run` does it; `adds` are bytes that a file then holds."""
 
     name: str
     prepare: Callable[[Place], None]
     run: Callable[[Place], object]
+    adds: bytes = b""
 
 
 def sample(place: Place) -> None:
@@ -236,6 +266,21 @@ def _change(name: str, build: Callable[[Snapshot], Edit]) -> Operation:
     return Operation(name, sample, lambda place: changed(place, build))
 
 
+def remembering(place: Place) -> None:
+    """Make the sample workspace with two facts."""
+    sample(place)
+    for text in ("The kettle is in the cellar", "Ada has the key"):
+        _remember(place, text)
+
+
+def _remember(place: Place, text: str = "The cellar is locked") -> None:
+    facts = place.facts()
+    kept = facts.store(text, tags=("house",), actor="cli", now=NOW)
+    if not isinstance(kept, Kept):
+        raise NotFoundError("facts.refused", kept.error)
+    facts._store.history._log.file.close()
+
+
 OPERATIONS = [
     Operation("init", nothing, _init),
     _change("add", _added),
@@ -261,6 +306,8 @@ OPERATIONS = [
     _change("set a setting", lambda s: config.set_setting(s, "timezone", "Europe/Berlin", now=NOW)),
     _change("add a fact", lambda s: knowledge.add_knowledge(s, "A new fact", section="Facts", now=NOW)),
     _change("add a person", lambda s: contacts.add_contact(s, "person", {"name": "Ada"}, now=NOW)),
+    Operation("store a fact", remembering, _remember, b"The cellar is locked"),
+    Operation("store the first fact", sample, _remember),
     _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),
 ]
 

@@ -3,8 +3,8 @@
 The calls of an operation are recorded with the inodes that they touch, and replayed into a model. `ordered` is a
 file system with a journal: what happened to names survives in the order in which it happened, at least up to the
 last sync of anything. `weak` promises only what POSIX does: the names in a folder survive up to the last sync of that
-folder, later ones in any folder on their own, so that half of a move may be there. Bytes of a file that was not
-synced are whole, cut short, zeros or missing. Each state is built on a real file system, and recovered from.
+folder, later ones in any folder on their own, so that half of a move may be there. Bytes of a file that were
+not synced are whole, cut short, zeros or missing. Each state is built on a real file system, and recovered from.
 
 A sync that fails loses what it was to bring to the disk, for good: a later one of the same file succeeds and says
 nothing. So success must not be told of a change of which a sync failed, unless it is there all the same.
@@ -214,7 +214,9 @@ def _content(synced: bytes, written: bytes, data: str) -> bytes:
     if synced == written or data == "whole":
         return written
     if data == "zeros":
-        return bytes(len(written))
+        # What was added to a file does not make the blocks before it zeros.
+        kept = synced if written.startswith(synced) else b""
+        return kept + bytes(len(written) - len(kept))
     return synced if data == "empty" else written[: (len(synced) + len(written)) // 2]
 
 

@@ -81,6 +81,8 @@ NOTICED_AT_ONCE = (
     "short writes accepted",
     "failing syncs ignored",
     "a failing log stops changes",
+    "an addition is not synced",
+    "a torn line is added to",
 )
 
 

@@ -57,8 +57,10 @@ def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
 
 
 def pane_of(file: str) -> str | None:
-    """The id of the pane that shows the entries of a memory file; None: no pane does."""
+    """The id of the pane that shows the entries of a memory file, or another system by its name; None: no pane does."""
     for name in PANES:
+        if name.system != "files" and file == name.system:
+            return name.id
         if file in name.files or any(part.endswith("/") and file.startswith(part) for part in name.files):
             return name.id
     return None

@@ -71,6 +71,20 @@ class BriefRow:
         return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """One part of another system than the memory files: the system, the entry it leads to, its name, how it stands.
+
+    `due` is what a person should know or do, empty for nothing.
+    """
+
+    system: str
+    target: str
+    title: str
+    words: str
+    due: str = ""
+
+
 class BriefPane(Pane):
     """What is overdue, due, in progress, on alert, coming next, and wrong; Enter goes there."""
 
@@ -96,9 +110,10 @@ class BriefPane(Pane):
         super().__init__()
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
         self._problems: tuple[Problem, ...] = ()
-        self._upkeep: tuple[tuple[str, str], ...] = ()
+        self._upkeep: tuple[tuple[str, ...], ...] = ()
         self._notice: Notice | None = None
         self._news: tuple[News, ...] = ()
+        self._others: tuple[Other, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
 
     # What is shown
@@ -123,7 +138,7 @@ class BriefPane(Pane):
     def _heading_note(group: Sequence[BriefRow]) -> str:
         """How many there are, and how they are ordered where that may be asked."""
         first = group[0].group
-        if first == "upkeep":
+        if first in ("upkeep", "beside"):
             return ""
         if first in ("overdue", "today") and len(group) > 1:
             return f"{len(group)}  the most urgent first, W says why"
@@ -165,10 +180,14 @@ class BriefPane(Pane):
                     for monitor, end in notice.muted
                 ],
             )
+        yield "OTHER MEMORY", [BriefRow("beside", one.system, one.target, one, one.words) for one in self._others]
         yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
-        yield "NEXT MAINTENANCE", [BriefRow("upkeep", file, "", None, words) for file, words in self._upkeep]
+        yield (
+            "NEXT MAINTENANCE",
+            [BriefRow("upkeep", (*system, file)[0], "", file, words) for file, words, *system in self._upkeep],
+        )
 
     @staticmethod
     def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
@@ -200,19 +219,20 @@ class BriefPane(Pane):
     def say_more(
         self,
         problems: Sequence[Problem],
-        upkeep: Sequence[tuple[str, str]] = (),
+        upkeep: Sequence[tuple[str, ...]] = (),
         notice: Notice | None = None,
         news: Sequence[News] = (),
+        others: Sequence[Other] = (),
     ) -> None:
         """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
-        approval or is muted, and what others changed since somebody looked last.
+        approval or is muted, what others changed since somebody looked last, and how things stand in other systems.
 
-        `upkeep` holds a file and a sentence each, `notice` who waits for an approval and who is muted. Cursor and view
-        stay.
+        `upkeep` holds a file and a sentence each, and the system where it is another one; `notice` who waits for an
+        approval and who is muted. Cursor and view stay.
         """
-        more = (tuple(problems), tuple(upkeep), notice, tuple(news))
-        if more != (self._problems, self._upkeep, self._notice, self._news):
-            self._problems, self._upkeep, self._notice, self._news = more
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others))
+        if more != (self._problems, self._upkeep, self._notice, self._news, self._others):
+            self._problems, self._upkeep, self._notice, self._news, self._others = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
 
@@ -226,7 +246,7 @@ class BriefPane(Pane):
     def mark(self, item: BriefRow) -> Hashable:
         """A row is as it was while its entry is."""
         entry = getattr(item.thing, "entry", None)
-        return item.ref, entry if entry is not None else item.words
+        return item.ref, entry if entry is not None else (item.words, *self._note(item))
 
     def text(self, item: BriefRow) -> str:
         """What stands in the row."""
@@ -270,13 +290,15 @@ class BriefPane(Pane):
                 return Piece(
                     f"{thing.astimezone(zone):%H:%M}" if thing.date() == now.date() else f"{thing:%d %b}", "accent"
                 )
+            case "beside":
+                return Piece(thing.title, "warn" if thing.due else "muted")
             case "run":
                 return Piece(until(thing.instant, now, zone), "muted")
             case "problem":
                 tone = "alert" if thing.level == "error" else "muted"
                 return Piece(f"{item.file}:{thing.line}" if thing.line else item.file, tone)
             case _:
-                return Piece(item.file.removesuffix(".md"), "muted")
+                return Piece(thing.removesuffix(".md"), "muted")
 
     def _note(self, item: BriefRow) -> tuple[str, ...]:
         thing = item.thing
@@ -287,6 +309,8 @@ class BriefPane(Pane):
                 return (thing.why,)
             case "draft":
                 return ("never saved",)
+            case "beside":
+                return (thing.due,) if thing.due else ()
             case "news":
                 times = f", {thing.count} times" if thing.count > 1 else ""
                 return (f"{thing.actor} {thing.kind}{times}",)

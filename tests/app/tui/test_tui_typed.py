@@ -198,3 +198,77 @@ async def test_the_brief_tells_of_agents(workspace: Workspace, ada: Path) -> Non
         shown = " ".join(screen_text(pilot.app).split())
         assert "1 memory file is pruned" in shown
         assert "[memory] has no key compact_afer" in shown
+
+
+FACT = '{"id":"m-%d","scope":"user","text":"fact number %d","tags":["kept"],"ts":"2026-04-01T10:00:%02dZ"}\n'
+
+
+@pytest.fixture
+def all_three(ada: Path, workspace: Workspace, tmp_path: Path) -> Workspace:
+    """The same agent with memory files that have one old task, and with more facts than may be."""
+    memory = ada / ".aiter" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "tasks.md").write_text("## Completed\n\n### [LOW] Long done\n- completed: 2026-01-02\n")
+    facts = ada / ".aegis" / "memory"
+    facts.mkdir(parents=True)
+    (facts / "memories.jsonl").write_text("".join(FACT % (number, number, number) for number in range(1, 6)))
+    (ada / ".aegis" / "agent.json").write_text('{"memory": {"max_total": 3}}')
+    return Workspace.open(ada, state_home=tmp_path / "state", machine_zone=UTC, home=workspace.home)
+
+
+async def test_maintenance_covers_all_systems(all_three: Workspace, ada: Path) -> None:
+    """M shows one plan of tasks, facts and agents' files; Escape leaves them, Enter does it, u undoes it."""
+    app = make_app(all_three, clock=lambda: NOW)
+    facts, old = ada / ".aegis/memory/memories.jsonl", ada / "memory/episodic/old.md"
+    before = {path: path.read_bytes() for path in (facts, old, ada / ".aiter/memory/tasks.md")}
+    async with running(app) as pilot:
+        await press(pilot, "M")
+        text = screen_text(app)
+        for words in ("Long done", "fact number 1", "fact number 2", "memory/episodic/old.md", "held.md"):
+            assert words in text
+        assert "fact number 3" not in text
+        await press(pilot, "escape")
+        assert {path: path.read_bytes() for path in before} == before
+        await press(pilot, "M", "enter")
+        assert not old.exists()
+        assert b"m-2" not in facts.read_bytes()
+        assert b"m-3" in facts.read_bytes()
+        assert b"Long done" not in (ada / ".aiter/memory/tasks.md").read_bytes()
+        assert "in 3 steps" in _said(pilot)
+        await press(pilot, "u", "u", "u")
+        assert {path: path.read_bytes() for path in before} == before
+
+
+async def test_a_file_that_cannot_go_does_not_hold_up_the_others(all_three: Workspace, ada: Path) -> None:
+    """What the plan says of one file is no reason to refuse the whole of it."""
+    put(ada, "memory/episodic/twice.md", "t\n", days=30)
+    (ada / "memory/episodic/thrice.md").hardlink_to(ada / "memory/episodic/twice.md")
+    app = make_app(all_three, clock=lambda: NOW)
+    async with running(app) as pilot:
+        await press(pilot, "M", "enter")
+        assert not (ada / "memory/episodic/old.md").exists()
+        assert (ada / "memory/episodic/twice.md").exists()
+
+
+async def test_the_brief_shows_the_other_systems(all_three: Workspace, ada: Path) -> None:
+    """How many facts and files there are and what is due; each row leads to its pane, also what maintenance will do."""
+    app = make_app(all_three, clock=lambda: NOW)
+    async with running(app, (120, 50)) as pilot:
+        await press(pilot, "1")
+        pane = app.navigation.pane
+        found = {row.ref.partition(":")[0] + " " + row.file: row for row in _brief_rows(pane)}
+        text = screen_text(app)
+        assert "5 of 3 facts" in text
+        assert "2 over the limit" in text
+        assert "5 files" in text
+        assert "1 due for pruning" in text
+        for name, shown in (("beside facts", "facts"), ("beside typed", "typed"), ("upkeep typed", "typed")):
+            await press(pilot, "1")
+            pane.go_to(found[name].ref)
+            await press(pilot, "enter")
+            assert app.navigation.pane.pane_id == shown
+        assert _pane(pilot).current().file.path == "memory/episodic/old.md"
+
+
+def _brief_rows(pane) -> list:  # type: ignore[no-untyped-def, type-arg]
+    return [row.item for row in pane.line_list.rows if hasattr(getattr(row, "item", None), "group")]

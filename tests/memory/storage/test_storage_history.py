@@ -176,3 +176,27 @@ def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None
     for number in range(58, 54, -1):
         store.history.undo(actor="human", now=now)
         assert tasks.read_bytes() == bytes([65 + number]) * 200_000
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o755, 0o660])
+def test_a_file_that_comes_back_has_its_mode(store: Store, tasks: Path, now: datetime, mode: int) -> None:
+    """It is given the permissions with which it was removed, by a change or by an undo, and no others."""
+    script = tasks.with_name("script.md")
+    write(store, now, b"one", "memory/script.md")
+    script.chmod(mode)
+    write(store, now, None, "memory/script.md")
+    store.history.undo(actor="human", now=now)
+    assert (script.read_bytes(), script.stat().st_mode & 0o7777) == (b"one", mode)
+    script.chmod(0o640)
+    store.history.undo(actor="human", now=now)
+    assert not script.exists()
+    store.history.redo(actor="human", now=now)
+    assert (script.read_bytes(), script.stat().st_mode & 0o7777) == (b"one", 0o640)
+
+
+def test_no_file_comes_back_that_runs_as_somebody_else(store: Store, tasks: Path, now: datetime) -> None:
+    """The bits that give a program the rights of its owner are not brought back."""
+    tasks.chmod(0o6755)
+    write(store, now, None)
+    store.history.undo(actor="human", now=now)
+    assert tasks.stat().st_mode & 0o7777 == 0o755

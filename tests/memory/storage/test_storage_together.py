@@ -114,6 +114,7 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
     with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
         for table in ("file", "seen", "base", "base_data"):
             database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
+        database.execute("ALTER TABLE file DROP COLUMN mode")
         database.execute("PRAGMA user_version = 1")
     database.close()
     again = Store(store.root, state=store.state)
