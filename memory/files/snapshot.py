@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from memory.document import Document, parse
 from memory.errors import MemdeckError
@@ -49,6 +49,14 @@ class Source(Protocol):
     # A source of files on disk also has `folder() -> Folder`, what else lies there; see `memory.files.neighbours`.
 
 
+@runtime_checkable
+class Heir(Protocol):
+    """A view that need not work out again what the view before it knew of the same entries."""
+
+    def inherit(self, before: Any) -> None:
+        """Take what the view of an earlier document of the same file knows."""
+
+
 class Views:
     """Typed views by file, kept as long as the file's document stays the same; shared by following snapshots."""
 
@@ -62,6 +70,8 @@ class Views:
         if known is not None and known[0] is document:
             return known[1]  # type: ignore[return-value]
         view = read(name, document)
+        if known is not None and isinstance(view, Heir):
+            view.inherit(known[1])
         self._known[name] = (document, view)
         return view
 

@@ -306,6 +306,18 @@ class TaskList:
         """Return the number of tasks."""
         return len(self.tasks)
 
+    def inherit(self, before: object) -> None:
+        """Take the identities of the entries that are the same objects as in an earlier list of the file."""
+        if isinstance(before, TaskList) and before._identities is not None:
+            known = dict(zip(map(id, (task.entry for task in before.tasks)), before._identities, strict=True))
+            self._identities = [known.get(id(task.entry)) or _identity(task) for task in self.tasks]
+
+    def identities(self) -> Sequence[str]:
+        """Return the identity of each task, in file order."""
+        if self._identities is None:
+            self._identities = [_identity(task) for task in self.tasks]
+        return self._identities
+
     def in_section(self, name: str) -> tuple[Task, ...]:
         """Return the tasks of one section: pending, in-progress, completed or archived."""
         return tuple(task for task in self.tasks if task.section == name)
@@ -364,8 +376,7 @@ class TaskList:
 
     def _find_twins(self) -> dict[int, str]:
         """Work out the identity of every task, and the long digits of those that share theirs with another."""
-        identities = [quick_identity(task.entry.raw) or identity_of(task.entry) for task in self.tasks]
-        self._identities = identities
+        identities = self.identities()
         groups: dict[str, list[int]] = {}
         for index, identity in enumerate(identities):
             if identity in groups:
@@ -397,6 +408,10 @@ def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
 
 
+def _identity(task: Task) -> str:
+    return quick_identity(task.entry.raw) or identity_of(task.entry)
+
+
 def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
     """Leave out the tasks whose heading line surely does not contain a casefolded text."""
     if not part.isascii():
@@ -415,5 +430,5 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose ref begins with these digits."""
     short = digits[:SHORT]
-    found = [task for task in tasks if (quick_identity(task.entry.raw) or task.identity).startswith(short)]
+    found = [task for task in tasks if task._list.identities()[task._index].startswith(short)]
     return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]
