@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
@@ -78,6 +78,8 @@ class TaskViews(Pane):
         self._calendar: Calendar | None = None
         self._agenda: tuple[Snapshot, Agenda] | None = None
         self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
+        self._passed: tuple[Row, Hashable | None, date | None] | None = None
+        """A task that the calendar does not have and one came from, and where the calendar stood then."""
         self.wants_agenda = False
         """Whether the next look reads all dates: the calendar is about to be shown."""
 
@@ -154,7 +156,7 @@ class TaskViews(Pane):
         """Show the tasks as a list, a board or a calendar; the task under the cursor stays under it."""
         if name not in VIEWS or name == self.view_name:
             return
-        item = self.current() if self.contents is not None else None
+        wanted = self._row_to_keep() if self.contents is not None else None
         had_focus = self.line_list.has_focus
         frame = self.query_one(".pane--list-frame")
         if name == "board" and self._board is None:
@@ -177,14 +179,29 @@ class TaskViews(Pane):
         self.set_class(name != "list", "-full")
         if self.contents is not None:
             self._arrange(redraw=True)
-            if item is not None:
-                row = next((row for row, other, _ in self.arrangement.rows.items if other is item), None)
-                placed = row is not None and self._place_cursor(row)
+            if wanted is not None:
+                placed = self._place_cursor(wanted)
                 if self.calendar is not None:
                     self.calendar.begin(found=placed)
+                    if not placed:
+                        self._passed = (wanted, self.calendar.list.cursor, self.calendar.day)
             self._show_detail()
         if had_focus:
             self.call_after_refresh(self.focus_list)
+
+    def _row_to_keep(self) -> Row | None:
+        """The row that another view begins at: the one under the cursor.
+
+        A calendar that one only looked into stands at a task of its own; what counts is the task one came from.
+        """
+        passed, self._passed = self._passed, None
+        item = self.current()
+        rows = self.arrangement.rows.items
+        if passed is not None and self.calendar is not None:
+            row, cursor, day = passed
+            if self.calendar.list.cursor is cursor and self.calendar.day == day:
+                return next((known for known, _, _ in rows if known is row), None)
+        return next((row for row, other, _ in rows if other is item), None)
 
     @property
     def board(self) -> Board | None:

@@ -123,6 +123,22 @@ async def test_the_calendar_goes_by_days_and_months(workspace: Workspace) -> Non
         assert str(calendar.day) == "2024-01-15"
 
 
+async def test_a_look_into_the_calendar_keeps_the_task(workspace: Workspace) -> None:
+    """c and c again: the cursor is where it was, also on a task that no day has; who moved there stays there."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "a")
+        await type_text(pilot, "Some day")
+        await press(pilot, "ctrl+s")
+        for _ in range(2):
+            await press(pilot, "c")
+            assert tasks_pane(app).current().title != "Some day"
+            await press(pilot, "c")
+            assert tasks_pane(app).current().title == "Some day"
+        await press(pilot, "c", "j", "c")
+        assert tasks_pane(app).current().title != "Some day"
+
+
 async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
     """What recurs weekly stands on the Mondays to come."""
     app = make_app(workspace, pane="tasks")
