@@ -57,13 +57,13 @@ class Views(Part):
             self.toggle("calendar")
 
     def arrange(self) -> None:
-        """A menu: what to group by, what to sort by."""
+        """A menu: what to group by (the board has its columns for that), what to sort by."""
         from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
         options = []
-        groups = getattr(pane, "groups", ())
+        groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
         group = getattr(pane, "group", "")
         options += [Option(f"group:{name}", name, group="GROUP BY", marked=name == group) for name in groups]
         if len(pane.sorts) > 1:
@@ -74,7 +74,7 @@ class Views(Part):
                 kind, _, name = answer[1].partition(":")
                 self._set(kind, name)
 
-        self.app.push_screen(Pick("Group and sort", options), answered)
+        self.app.push_screen(Pick("Group and sort" if groups else "Sort", options), answered)
 
     def _set(self, kind: str, name: str) -> None:
         """Group or sort; what takes long is done where nobody waits for a key."""

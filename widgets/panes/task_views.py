@@ -64,6 +64,7 @@ class TaskViews(Pane):
         Calendar { display: none; }
         &.-board Board { display: block; }
         &.-calendar Calendar { display: block; }
+        &.-board.-empty Board { height: 1; }
     }
     """
 
@@ -163,7 +164,7 @@ class TaskViews(Pane):
             from widgets.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
-            frame.mount(self._board, before=self.filter_bar)
+            frame.mount(self._board, before=".pane--empty")
         if name == "calendar" and self._calendar is None:
             from .task_calendar import Calendar
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.pane_rows import Row
 from widgets.panes.tasks import TasksPane
@@ -27,6 +29,11 @@ def lanes(app: MemdeckApp) -> list[list[str]]:
     board = tasks_pane(app).board
     assert board is not None
     return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, Row)] for cards in board.lists]
+
+
+def said(app: MemdeckApp) -> str:
+    """What the last toast says."""
+    return [*app._notifications][-1].message
 
 
 def headings(app: MemdeckApp) -> list[str]:
@@ -137,6 +144,79 @@ async def test_a_look_into_the_calendar_keeps_the_task(workspace: Workspace) -> 
             assert tasks_pane(app).current().title == "Some day"
         await press(pilot, "c", "j", "c")
         assert tasks_pane(app).current().title != "Some day"
+
+
+async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> None:
+    """The board sorts and has its columns for groups; a calendar does neither, and keeps its views all the same."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        for key, seen, unseen in (("z", "GROUP BY", "Sort ─"), ("b", "", ""), ("z", "SORT BY", "GROUP BY")):
+            await press(pilot, key)
+            assert seen in screen_text(app)
+            assert not unseen or unseen not in screen_text(app)
+            if key == "z":
+                await press(pilot, "escape")
+        await press(pilot, "c", "z")
+        assert len(app.screen_stack) == 1
+        await press(pilot, "S")
+        assert tasks_pane(app).sort == tasks_pane(app).sorts[0]
+        await press(pilot, "V")
+        assert "Save this view" in screen_text(app)
+
+
+async def test_the_board_of_no_tasks_has_its_columns_on_top(tmp_path: Path) -> None:
+    """What there is to do stands below the names of the columns, not above them."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": "# Tasks\n"}), pane="tasks")
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "b")
+        lines = screen_text(app).splitlines()
+        top = next(number for number, line in enumerate(lines) if "PENDING" in line)
+        assert "board" in lines[top - 1]
+        assert any("What there is to do" in line for line in lines[top + 1 : top + 4])
+
+
+async def test_a_filter_that_hides_a_new_task_is_cleared_aloud(workspace: Workspace) -> None:
+    """A new task that fits leaves the filter alone; one that does not clears it, and the toast says so."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        await type_text(pilot, "report")
+        await press(pilot, "enter", "a")
+        await type_text(pilot, "Another report")
+        await press(pilot, "ctrl+s")
+        assert tasks_pane(app).filter == "report"
+        assert tasks_pane(app).current().title == "Another report"
+        assert "which was cleared" not in said(app)
+        await press(pilot, "a")
+        await type_text(pilot, "Something else")
+        await press(pilot, "ctrl+s")
+        assert tasks_pane(app).filter == ""
+        assert tasks_pane(app).current().title == "Something else"
+        assert "does not fit the filter “report”" in said(app)
+
+
+async def test_a_form_says_which_of_the_selected_tasks_it_edits(workspace: Workspace) -> None:
+    """e edits the task under the cursor and says so where others are selected, with the keys that change all."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        assert "under the cursor" not in screen_text(app)
+        await press(pilot, "escape", "space", "k", "e")
+        assert "under the cursor" not in screen_text(app), "it is the selected one"
+        await press(pilot, "escape", "j", "space", "e")
+        assert "only the task under the cursor; 2 selected. All of them: D" in screen_text(app)
+        await press(pilot, "escape")
+        assert len(tasks_pane(app).line_list.selected) == 2
+
+
+async def test_removing_says_what_takes_it_back(workspace: Workspace) -> None:
+    """The toast names the key, which a person may have changed."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "x", "y")
+        assert said(app).endswith(". u takes it back.")
+        await press(pilot, "u")
+        assert [len(cards) for cards in [tasks_pane(app).snapshot.tasks.in_section("pending")]] == [3]
 
 
 async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
