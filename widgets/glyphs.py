@@ -38,6 +38,8 @@ class Glyphs:
     """The line that passes a deeper child; three cells."""
     bar_full: str
     bar_empty: str
+    chosen: str
+    """The cell of a map that is looked at; like none of the signs that it may stand among."""
     heat: tuple[str, ...]
     """Cells of a heat map from nothing to most."""
     spark: tuple[str, ...]
@@ -72,6 +74,7 @@ UNICODE = Glyphs(
     trunk="│  ",
     bar_full="▓",
     bar_empty="░",
+    chosen="◆",
     heat=("·", "░", "▒", "▓", "█"),
     spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
     outage=("·", "▁", "▄", "█"),
@@ -104,6 +107,7 @@ ASCII = Glyphs(
     trunk="|  ",
     bar_full="#",
     bar_empty=".",
+    chosen="@",
     heat=(".", ":", "+", "*", "#"),
     spark=("_", ".", "-", "=", "+", "*", "#", "@"),
     outage=(".", "_", "+", "#"),

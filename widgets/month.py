@@ -60,19 +60,19 @@ def month_lines(
 
 
 def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str) -> list[Piece]:
-    room = cell - 3
+    # The bracket that closes behind today takes a cell of its own, and of the room for dots.
+    closing = one == today
+    room = cell - 3 - closing
     tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
     number = Piece(f"{'[' if one == today else ' '}{one.day:>2}", tone)
     if load.overdue:
-        marks, mark_tone = alert + dot * min(load.open - 1, room - 2), "alert"
+        marks, mark_tone = alert + dot * min(load.open - 1, room - 2 + closing), "alert"
     elif load.open:
-        marks, mark_tone = dot * min(load.open, max(1, room - 1)), "accent"
+        marks, mark_tone = dot * min(load.open, max(1, room - 1 + closing)), "accent"
     else:
         marks, mark_tone = (check if load.done else ""), "muted"
-    if one == today and len(marks) < room:
-        # The bracket closes behind the number, the dots stand behind it.
-        return [number, Piece("]", "strong"), Piece(f"{marks:<{room - 1}}"[: room - 1], mark_tone)]  # type: ignore[arg-type]
-    return [number, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
+    brackets = [Piece("]", "strong")] if closing else []
+    return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
 
 
 class Month(Drawing, Widget):
