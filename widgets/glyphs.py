@@ -72,8 +72,8 @@ UNICODE = Glyphs(
     branch="├─ ",
     last_branch="└─ ",
     trunk="│  ",
-    bar_full="▓",
-    bar_empty="░",
+    bar_full="━",
+    bar_empty="─",
     chosen="◆",
     heat=("·", "░", "▒", "▓", "█"),
     spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
@@ -121,7 +121,7 @@ def glyphs_for(encoding: str) -> Glyphs:
 
 
 def progress_bar(percent: int, width: int = 6, glyphs: Glyphs = UNICODE) -> str:
-    """A bar of `width` cells and the number, for example `▓▓▓░░░ 45%`.
+    """A bar of `width` cells and the number, for example `━━━─── 45%`.
 
     The bar is full at 100 only and empty at 0 only; percents outside 0 to 100 are drawn at its ends.
     """

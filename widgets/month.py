@@ -37,6 +37,7 @@ def month_lines(
     """The lines of a month: each with the days that stand in it and the cell where each begins.
 
     Today stands in brackets, a day with something overdue has the sign of an alert: nothing is told by colour alone.
+    In days of `TIGHT` cells the brackets leave no room for dots; the agenda says what stands on today.
     """
     names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
     rows: list[tuple[Line, tuple[tuple[date, int], ...]]] = [
@@ -72,6 +73,8 @@ def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, al
     else:
         marks, mark_tone = (check if load.done else ""), "muted"
     brackets = [Piece("]", "strong")] if closing else []
+    if not room:
+        number = Piece(number.text, mark_tone if marks or load.overdue else tone)  # type: ignore[arg-type]
     return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
 
 

@@ -396,9 +396,9 @@ class Pane(PaneSays):
         """How many items there are, shown or not."""
         return len(self.arrangement.rows.items)
 
-    def arranged(self) -> str:
-        """How the rows are arranged where that is not as they stand in the file: `by due`."""
-        return "" if self.sort == self.sorts[0] else f"by {self.sort}"
+    def arranged(self) -> Sequence[str]:
+        """How the rows are arranged where that is not as they stand in the file: `sorted by due`."""
+        return () if self.sort == self.sorts[0] else (f"sorted by {self.sort}",)
 
     def _say_empty(self) -> None:
         has_items = self.has_items
@@ -407,6 +407,9 @@ class Pane(PaneSays):
             refusal = None if self.contents is None else self.contents.refusal
             if self.filter and self.row_count:
                 words = f"Nothing fits “{self.filter}”. Esc shows everything again."
+                if strange := self._strange_words():
+                    known = ", ".join(f"{name}:" for name in self.filter_fields)
+                    words += f"\n\n{strange[0]} here." + (f" There are {known}." if known else "")
             elif refusal is not None:
                 words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
             else:
@@ -414,15 +417,26 @@ class Pane(PaneSays):
             self.query_one(".pane--empty", SafeText).say(words if self.contents else "")
 
     def _say_title(self) -> None:
-        remark = self._remark
+        """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""
+        said, usual = [], self._remark
         if self.filter:
-            remark = self.arrangement.count(self.shown_keys)
-            self.filter_bar.say(remark)
+            usual = ""
+            said = [self.arrangement.count(self.shown_keys), *self._strange_words()]
+            self.filter_bar.say("  ".join(said))
         if self.line_list.selected:
-            remark = f"{len(self.line_list.selected)} selected"
-        if words := self.arranged():
-            remark = f"{remark}  {words}".strip()
-        self.query_one(".pane--list-frame", Frame).say(self.title, remark)
+            usual = ""
+            said = [f"{len(self.line_list.selected)} selected"]
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
+
+    def _strange_words(self) -> Sequence[str]:
+        """What of a filter looks like a field and is none."""
+        from .pane_filter import strange_fields
+
+        names = strange_fields(self.filter, self.filter_fields)
+        if not names:
+            return ()
+        listed = ", ".join(f"{name}:" for name in names)
+        return (f"{listed} is no field" if len(names) == 1 else f"{listed} are no fields",)
 
     def _show_detail(self) -> None:
         """The item under the cursor, in full; links follow when the cursor rests."""

@@ -16,6 +16,16 @@ def haystack_of(text: str) -> bytes:
     return text.casefold().encode("utf-8", "surrogatepass")
 
 
+def strange_fields(text: str, names: Sequence[str]) -> list[str]:
+    """Return what a filter writes like a field (`prio:high`) and is none of these; times and addresses are words."""
+    found = (part.partition(":") for part in text.casefold().split())
+    return list(
+        dict.fromkeys(
+            name for name, colon, value in found if colon and name.isalpha() and name not in names and value[:2] != "//"
+        )
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
     """A filter that was read: casefolded words in UTF-8, and pairs of a field's name and what its value holds."""

@@ -177,7 +177,7 @@ def _words(view: dict[str, str]) -> str:
     if (group := view.get("group", "section")) != "section":
         parts.append(f"grouped by {group}")
     if (sort := view.get("sort", "file order")) != "file order":
-        parts.append(f"by {sort}")
+        parts.append(f"sorted by {sort}")
     if text := view.get("filter", ""):
         parts.append(f"/{text}")
     return ", ".join(parts) or "the usual view"

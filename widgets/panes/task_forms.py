@@ -49,7 +49,7 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
             now=now,
         )
 
-    return FormPlan("Add a task", fields, build, "tasks.add", focus="title")
+    return FormPlan("New task", fields, build, "tasks.add", focus="title")
 
 
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
@@ -91,7 +91,7 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
             del setting[key]
         return lambda snapshot: edit_task(snapshot, ref, set=setting, unset=unset, base=base, now=now)
 
-    return FormPlan("Edit a task", fields, build, "tasks.edit", focus="title")
+    return FormPlan("Edit task", fields, build, "tasks.edit", focus="title")
 
 
 def percent_error(original: str = "") -> Callable[[str], str | None]:

@@ -104,14 +104,14 @@ class TaskViews(Pane):
         """The key of one of `sorts`."""
         return sort_key(name, now, zone)
 
-    def arranged(self) -> str:
+    def arranged(self) -> Sequence[str]:
         """Which view, group and sort it is, where that is not the usual."""
         parts = [] if self.view_name == VIEWS[0] else [self.view_name]
         if self.group != GROUPS[0] and self.view_name == "list":
             parts.append("one group" if self.group == "none" else f"grouped by {self.group}")
         if self.sort != SORTS[0] and self.view_name != "calendar":
-            parts.append(f"by {self.sort}")
-        return ", ".join(parts)
+            parts.append(f"sorted by {self.sort}")
+        return parts
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
