@@ -38,6 +38,7 @@ from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
+from .pane_filter import strange_words
 from .pane_links import Linking
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pane_rows import Row, Rows, keep, match_rows
@@ -406,10 +407,8 @@ class Pane(PaneSays):
         if not has_items:
             refusal = None if self.contents is None else self.contents.refusal
             if self.filter and self.row_count:
-                words = f"Nothing fits “{self.filter}”. Esc shows everything again."
-                if strange := self._strange_words():
-                    known = ", ".join(f"{name}:" for name in self.filter_fields)
-                    words += f"\n\n{strange[0]} here." + (f" There are {known}." if known else "")
+                strange = strange_words(self.filter, self.filter_fields, listed=True)
+                words = f"Nothing fits “{self.filter}”. Esc shows everything again.\n\n{strange}".rstrip()
             elif refusal is not None:
                 words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
             else:
@@ -421,22 +420,12 @@ class Pane(PaneSays):
         said, usual = [], self._remark
         if self.filter:
             usual = ""
-            said = [self.arrangement.count(self.shown_keys), *self._strange_words()]
-            self.filter_bar.say("  ".join(said))
+            said = [self.arrangement.count(self.shown_keys), strange_words(self.filter, self.filter_fields)]
+            self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
             usual = ""
             said = [f"{len(self.line_list.selected)} selected"]
         self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
-
-    def _strange_words(self) -> Sequence[str]:
-        """What of a filter looks like a field and is none."""
-        from .pane_filter import strange_fields
-
-        names = strange_fields(self.filter, self.filter_fields)
-        if not names:
-            return ()
-        listed = ", ".join(f"{name}:" for name in names)
-        return (f"{listed} is no field" if len(names) == 1 else f"{listed} are no fields",)
 
     def _show_detail(self) -> None:
         """The item under the cursor, in full; links follow when the cursor rests."""

@@ -16,14 +16,20 @@ def haystack_of(text: str) -> bytes:
     return text.casefold().encode("utf-8", "surrogatepass")
 
 
-def strange_fields(text: str, names: Sequence[str]) -> list[str]:
-    """Return what a filter writes like a field (`prio:high`) and is none of these; times and addresses are words."""
+def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> str:
+    """Say what a filter writes like a field (`prio:high`) and is none of these, and (`listed`) which there are.
+
+    Empty where there is nothing to say; times and addresses are words like any other.
+    """
     found = (part.partition(":") for part in text.casefold().split())
-    return list(
-        dict.fromkeys(
-            name for name, colon, value in found if colon and name.isalpha() and name not in names and value[:2] != "//"
-        )
+    strange = dict.fromkeys(
+        f"{name}:" for name, colon, value in found if colon and name.isalpha() and name not in names and value[:2] != "//"
     )
+    if not strange:
+        return ""
+    said = f"{', '.join(strange)} {'is no field' if len(strange) == 1 else 'are no fields'}"
+    known = ", ".join(f"{name}:" for name in names)
+    return f"{said}; there are {known}." if listed and known else said
 
 
 @dataclass(frozen=True, slots=True)

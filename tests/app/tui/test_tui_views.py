@@ -195,6 +195,45 @@ async def test_a_filter_that_hides_a_new_task_is_cleared_aloud(workspace: Worksp
         assert "does not fit the filter “report”" in said(app)
 
 
+async def test_a_filter_counts_what_it_leaves_and_says_what_is_no_field(workspace: Workspace) -> None:
+    """Headings count the rows below them, and a word that looks like a field is told with those that there are."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        pending = next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading))
+        assert pending.note == "3"
+        await press(pilot, "slash")
+        for key in ("r", "e", "p", "backspace"):
+            await press(pilot, key)
+            shown = [key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading | Row)]
+            found = [key.note for key in shown if isinstance(key, Heading)]
+            assert sum(map(int, found)) == sum(isinstance(key, Row) for key in shown) > 0
+        await press(pilot, "escape")
+        assert next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)).note == "3"
+        await press(pilot, "slash")
+        await type_text(pilot, "prio:high tag:x")
+        assert "0 of 5  prio: is no field" in screen_text(app)
+        assert "prio: is no field; there are title:" in screen_text(app)
+
+
+async def test_the_title_keeps_what_matters_most(workspace: Workspace) -> None:
+    """Where group, sort and count have no room together, the count goes first, then the sort."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (120, 36)) as pilot:
+        pane = tasks_pane(app)
+        pane.set_group("priority")
+        pane.set_sort("urgency")
+        await settle(pilot)
+        for width, there, gone in (
+            (140, "grouped by priority  sorted by urgency  3 pending", "nothing"),
+            (110, "grouped by priority", "3 pending"),
+        ):
+            await pilot.resize_terminal(width, 36)
+            await settle(pilot)
+            top = screen_text(app).splitlines()[1]
+            assert there in top
+            assert gone not in top
+
+
 async def test_a_form_says_which_of_the_selected_tasks_it_edits(workspace: Workspace) -> None:
     """e edits the task under the cursor and says so where others are selected, with the keys that change all."""
     app = make_app(workspace, pane="tasks")
