@@ -22,9 +22,8 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
     Empty where there is nothing to say; times and addresses are words like any other.
     """
     found = (part.partition(":") for part in text.casefold().split())
-    strange = dict.fromkeys(
-        f"{name}:" for name, colon, value in found if colon and name.isalpha() and name not in names and value[:2] != "//"
-    )
+    fields = (name for name, colon, value in found if colon and name.isalpha() and value[:2] != "//")
+    strange = dict.fromkeys(f"{name}:" for name in fields if name not in names)
     if not strange:
         return ""
     said = f"{', '.join(strange)} {'is no field' if len(strange) == 1 else 'are no fields'}"

@@ -28,6 +28,10 @@ LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "
 """The columns of the board."""
 
 
+CARD_LINES = 2
+"""Lines of a card; one more, where there is room for it, parts it from the next."""
+
+
 class CardList(PaneList):
     """One column of the board."""
 
@@ -46,7 +50,9 @@ class CardList(PaneList):
         return clip_line(self._views.draw_card(owner.item, number, width), width)
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
-        """Only the column that keys mean shows its cursor."""
+        """Only the column that keys mean shows its cursor, and what stands between two cards shows nothing."""
+        if isinstance(key, Continuation) and key.number >= CARD_LINES:
+            return ()
         states = super()._states(position, key)
         if self._views.line_list is self:
             return states

@@ -12,6 +12,7 @@ from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, 
 from tests.widgets.harness import screen_text
 from widgets.pane_rows import Row
 from widgets.panes.tasks import TasksPane
+from widgets.pieces import line_text
 from widgets.rows import Heading
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
@@ -60,6 +61,17 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         assert tasks_pane(app).current().section == "completed"
         await press(pilot, "u", "u")
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
+
+
+async def test_the_line_between_cards_belongs_to_none(workspace: Workspace) -> None:
+    """The band of the card under the cursor covers its two lines, and not the blank one below."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b")
+        cards = tasks_pane(app).line_list
+        drawn = [cards.render_line(y) for y in range(4)]
+        assert [strip.text.startswith("▌") for strip in drawn] == [True, True, False, False]
+        assert drawn[2].text.strip() == ""
 
 
 async def test_arrows_go_from_column_to_column(workspace: Workspace) -> None:
@@ -269,6 +281,8 @@ async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
             row.occasion.day.day for row in calendar.list.rows if isinstance(row, Row) and row.occasion.kind == "again"
         ]
         assert days == [22, 29]
+        grid = "\n".join(line_text(content) for content, _ in calendar.month.rows)
+        assert "22·" in grid, "a further run is no dot"
 
 
 async def test_a_day_is_chosen_with_the_mouse(workspace: Workspace) -> None:

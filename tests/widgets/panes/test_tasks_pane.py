@@ -122,9 +122,9 @@ def test_the_line_of_state_is_wrapped_not_cut() -> None:
 def test_today_keeps_its_brackets(cell: int) -> None:
     """Both brackets stand around today, whatever is due then; every day has the same width."""
     day = date(2024, 1, 15)
-    for load in (Load(), Load(open=1), Load(open=9), Load(open=3, overdue=True), Load(done=1)):
-        rows = [line_text(row) for row, places in month_lines(day, day, {day: load}, cell, "•", "✓", "▲") if places]
-        week = next(row for row in rows if "15" in row)
+    for load in (Load(), Load(open=1), Load(open=9), Load(open=3, overdue=True), Load(done=1), Load(again=2)):
+        rows = month_lines(day, day, {day: load}, cell, "•", "✓", "▲", "·")
+        week = next(line_text(row) for row, places in rows if any(one == day for one, _ in places))
         assert week.startswith("[15]")
         assert week.index("16") == cell + 1
         assert ("▲" in week) == (load.overdue and cell == WIDE)
