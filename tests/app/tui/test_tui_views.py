@@ -63,6 +63,17 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
 
 
+async def test_a_column_says_how_many_cards_stand_below(workspace: Workspace) -> None:
+    """The name of a column counts what is out of view, and no more at its end."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (120, 10)) as pilot:
+        await press(pilot, "b")
+        assert "PENDING  3  ↓ 1 more" in screen_text(app)
+        await press(pilot, "G")
+        assert "PENDING  3" in screen_text(app)
+        assert "more" not in screen_text(app).splitlines()[2]
+
+
 async def test_the_line_between_cards_belongs_to_none(workspace: Workspace) -> None:
     """The band of the card under the cursor covers its two lines, and not the blank one below."""
     app = make_app(workspace, pane="tasks")
