@@ -169,6 +169,8 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         & > .dialog {{ max-width: 64; }}
         & > .dialog > YearMap.dialog--body {{ height: {ROWS}; }}
         &.-low > .dialog > YearMap.dialog--body {{ height: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
         &.-tight > .dialog {{ border: none; }}
         &.-tight > .dialog > .dialog--title {{ margin-bottom: 0; }}
         &.-bare KeyHints {{ display: none; }}

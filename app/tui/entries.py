@@ -53,11 +53,13 @@ class Entries(Part):
         chosen = len(pane.line_list.selected)
         if not chosen or pane.selected() == (pane.current(),):
             return ""
-        words = f"This edits only the {pane.item_name} under the cursor; {chosen} selected."
+        # One line, so that the form keeps its height.
+        words = f"Only this {pane.item_name} is edited"
         if pane.pane_id != "tasks":
-            return words
+            return f"{words}; {chosen} selected."
         keys = ("task.due|D", "task.assign|@", "task.tags|t", "task.raise|+", "task.lower|-")
-        return with_keys(f"{words} All of them: {' '.join(f'{{{key}}}' for key in keys)}.", self.app)
+        all_keys = " ".join(f"{{{key}}}" for key in keys)
+        return with_keys(f"{words}; {all_keys} change all {chosen} selected.", self.app)
 
     def go_to(self, outcome: Outcome) -> None:
         """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""

@@ -260,13 +260,14 @@ async def test_the_title_keeps_what_matters_most(workspace: Workspace) -> None:
 async def test_a_form_says_which_of_the_selected_tasks_it_edits(workspace: Workspace) -> None:
     """e edits the task under the cursor and says so where others are selected, with the keys that change all."""
     app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
+    async with running(app, (80, 24)) as pilot:
         await press(pilot, "e")
-        assert "under the cursor" not in screen_text(app)
+        assert "Only this task" not in screen_text(app)
         await press(pilot, "escape", "space", "k", "e")
-        assert "under the cursor" not in screen_text(app), "it is the selected one"
+        assert "Only this task" not in screen_text(app), "it is the selected one"
         await press(pilot, "escape", "j", "space", "e")
-        assert "only the task under the cursor; 2 selected. All of them: D" in screen_text(app)
+        assert "Only this task is edited; D @ t + - change all 2 selected." in screen_text(app)
+        assert "ctrl+s save" in screen_text(app)
         await press(pilot, "escape")
         assert len(tasks_pane(app).line_list.selected) == 2
 
