@@ -52,6 +52,16 @@ class Column(Vertical):
         yield SafeText(self.lane.title, classes="board--title")
         yield self.cards
 
+    def below(self) -> int:
+        """How many cards stand below those in view; one that is cut counts."""
+        height = self.cards.scrollable_content_region.height
+        if not height:
+            return 0
+        rows, end = self.cards.rows, round(self.cards.scroll_y) + height
+        # The first line of a card may be the last one in view.
+        cut = end < len(rows) and isinstance(rows[end], Continuation) and rows[end].number == 1
+        return sum(isinstance(key, Row) for key in rows[end:]) + cut
+
     def say(self, text: str) -> None:
         """Set what stands over the list."""
         self.query_one(".board--title", SafeText).say(text)
@@ -154,6 +164,7 @@ class Board(Horizontal):
             column.cards.set_rows(keys, redraw=redraw)
             self._counts[number] = len(rows)
         self._say()
+        self._say_later()
 
     def activate(self, lane: str | int, *, focus: bool = True) -> None:
         """Go to a column."""
@@ -186,10 +197,20 @@ class Board(Horizontal):
             if not column.is_mounted:
                 continue
             text = f"{column.lane.title}  {self._counts[number]}"
+            more = f"  {glyphs.down} {below} more" if (below := column.below()) else ""
             if alone:
                 text = f"{before if number else ' '} {text}  {number + 1}/{len(self._columns)}"
                 text += f" {after}" if number + 1 < len(self._columns) else ""
-            column.say(text)
+            column.say(text + more)
+
+    def on_mount(self) -> None:
+        """Follow what scrolls: how many cards stand below is said over them."""
+        for cards in self.lists:
+            self.watch(cards, "scroll_y", self._say_later, init=False)
+
+    def _say_later(self) -> None:
+        # A list that was not laid out yet, or has new rows, does not know what is in view.
+        self.call_after_refresh(self._say)
 
     def on_resize(self) -> None:
         """One column at a time where more have no room; no blank lines where there are few."""
@@ -203,6 +224,7 @@ class Board(Horizontal):
             self._further.clear()
             self.put(cards, redraw=False)
         self._say()
+        self._say_later()
 
     def action_column(self, step: int) -> None:
         """Go to a column beside this one."""

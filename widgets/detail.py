@@ -57,9 +57,12 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of pieces that the caller laid out, for example a bar or a strip; clipped, never wrapped."""
+    """Lines of pieces that the caller laid out, for example a bar or a strip; clipped, or (with `hang`, the cells
+    before what goes on below) wrapped at spaces.
+    """
 
     lines: tuple[Line, ...]
+    hang: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +184,12 @@ class Detail(LineView):
                 flows = render_markdown(text, self.glyphs) if markdown else plain_text(text, tone)
                 for flow in flows:
                     yield from _wrap(flow, width)
-            case Lines(lines):
+            case Lines(lines, hang):
                 for content in lines:
-                    yield clip_line(content, width)
+                    if hang is None:
+                        yield clip_line(content, width)
+                    else:
+                        yield from wrap_line(content, width, indent=hang)
             case Link(label, text, _, tone):
                 inner = max(0, width - column - 2)
                 yield line(self._label(label, column), clip_line(line(Piece(text, tone)), inner))

@@ -96,6 +96,8 @@ class FieldRow(Widget):
         SafeInput, Choice, SafeTextArea { width: 1fr; }
         &.-narrow .field--note { margin-left: 1; }
         &.-narrow .field--label { width: 9; }
+        &.-choice .field--label { width: 13; }
+        &.-narrow.-choice .field--label { width: 8; }
     }
     """
 
@@ -171,6 +173,8 @@ class FieldRow(Widget):
     def compose(self) -> ComposeResult:
         """The label and the editor on one line, the note below."""
         self.editor = self._make_editor()
+        # The bracket of a chosen option stands before the column in which values begin.
+        self.set_class(isinstance(self.editor, Choice), "-choice")
         label = visible(self.spec.label)
         with Horizontal():
             yield SafeText(clip(label, 14) if cell_width(label) > 14 else label, classes="field--label")

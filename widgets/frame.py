@@ -13,6 +13,10 @@ CORNERS = 6
 """Cells of the top line that the corners and the blanks around the title take."""
 
 
+REMARKS = "  "
+"""What stands between two notes."""
+
+
 class Frame(Vertical):
     """Holds the list or the detail of a pane; its border says which of them has the focus."""
 
@@ -30,7 +34,8 @@ class Frame(Vertical):
 
     def __init__(self, *children: object, name: str = "", classes: str | None = None) -> None:
         super().__init__(*children, classes=classes)  # type: ignore[arg-type]
-        self._label, self._remark = name, ""
+        self._label = name
+        self._remarks: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -39,17 +44,21 @@ class Frame(Vertical):
 
     @property
     def remark(self) -> str:
-        """The note at the right of the top line."""
-        return self._remark
+        """The notes at the right of the top line, also those that have no room."""
+        return REMARKS.join(self._remarks)
 
     def has_room_for(self, label: str) -> bool:
         """Whether a name can be shown as a whole."""
         return len(label) < 1024 and cell_width(visible(label)) <= self.outer_size.width - CORNERS
 
-    def say(self, label: str, remark: str = "") -> None:
-        """Set both; content of files may be in them."""
-        if (label, remark) != (self._label, self._remark):
-            self._label, self._remark = label, remark
+    def say(self, label: str, *remarks: str) -> None:
+        """Set the name, and notes from the most important on: where there is no room for all, the last go first.
+
+        Content of files may be in all of them.
+        """
+        notes = tuple(filter(None, remarks))
+        if (label, notes) != (self._label, self._remarks):
+            self._label, self._remarks = label, notes
             self._show_title()
 
     def on_mount(self) -> None:
@@ -70,8 +79,11 @@ class Frame(Vertical):
             return
         # Cut before making visible: a title may be a megabyte long.
         label = clip(visible(self._label[:1024]), room)
-        remark = clip(visible(self._remark[:256]), room)
-        left = room - cell_width(label) - cell_width(remark) - 2
+        notes = [clip(visible(note[:256]), room) for note in self._remarks]
+        remark = REMARKS.join(notes)
+        while (left := room - cell_width(label) - cell_width(remark) - 2) < 1 and len(notes) > 1:
+            del notes[-1]
+            remark = REMARKS.join(notes)
         if not remark or left < 1:
             self.border_title = Content(label) if label else None
             return

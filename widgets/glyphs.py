@@ -41,6 +41,8 @@ class Glyphs:
     """The line that passes a deeper child; three cells."""
     bar_full: str
     bar_empty: str
+    chosen: str
+    """The cell of a map that is looked at; like none of the signs that it may stand among."""
     heat: tuple[str, ...]
     """Cells of a heat map from nothing to most."""
     spark: tuple[str, ...]
@@ -76,8 +78,9 @@ UNICODE = Glyphs(
     branch="├─ ",
     last_branch="└─ ",
     trunk="│  ",
-    bar_full="▓",
-    bar_empty="░",
+    bar_full="━",
+    bar_empty="─",
+    chosen="◆",
     heat=("·", "░", "▒", "▓", "█"),
     spark=("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"),
     outage=("·", "▁", "▄", "█"),
@@ -113,6 +116,7 @@ ASCII = Glyphs(
     trunk="|  ",
     bar_full="#",
     bar_empty=".",
+    chosen="@",
     heat=(".", ":", "+", "*", "#"),
     spark=("_", ".", "-", "=", "+", "*", "#", "@"),
     outage=(".", "_", "+", "#"),
@@ -126,7 +130,7 @@ def glyphs_for(encoding: str) -> Glyphs:
 
 
 def progress_bar(percent: int, width: int = 6, glyphs: Glyphs = UNICODE) -> str:
-    """A bar of `width` cells and the number, for example `▓▓▓░░░ 45%`.
+    """A bar of `width` cells and the number, for example `━━━─── 45%`.
 
     The bar is full at 100 only and empty at 0 only; percents outside 0 to 100 are drawn at its ends.
     """

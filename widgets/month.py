@@ -24,19 +24,24 @@ NAMES = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
 
 class Load(NamedTuple):
-    """How much stands on a day, and whether any of it is overdue; `open` counts what is not done."""
+    """How much stands on a day, and whether any of it is overdue; `open` counts what is not done.
+
+    `again` counts the further runs of what recurs: a daily one would fill every day ahead with dots.
+    """
 
     open: int = 0
     done: int = 0
     overdue: bool = False
+    again: int = 0
 
 
 def month_lines(
-    day: date, today: date, loads: Mapping[date, Load], cell: int, dot: str, check: str, alert: str
+    day: date, today: date, loads: Mapping[date, Load], cell: int, dot: str, check: str, alert: str, again: str
 ) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
     """The lines of a month: each with the days that stand in it and the cell where each begins.
 
     Today stands in brackets, a day with something overdue has the sign of an alert: nothing is told by colour alone.
+    In days of `TIGHT` cells the brackets leave no room for dots; the agenda says what stands on today.
     """
     names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
     rows: list[tuple[Line, tuple[tuple[date, int], ...]]] = [
@@ -52,27 +57,29 @@ def month_lines(
                 pieces.append(Piece(" " * cell))
                 continue
             places.append((one, place * cell))
-            pieces += _day(one, today, loads.get(one, Load()), cell, dot, check, alert)
+            pieces += _day(one, today, loads.get(one, Load()), cell, dot, check, alert, again)
         rows.append((tuple(pieces), tuple(places)))
         if cell == WIDE:
             rows.append(((), ()))
     return rows
 
 
-def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str) -> list[Piece]:
-    room = cell - 3
+def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str, again: str) -> list[Piece]:
+    # The bracket that closes behind today takes a cell of its own, and of the room for dots.
+    closing = one == today
+    room = cell - 3 - closing
     tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
     number = Piece(f"{'[' if one == today else ' '}{one.day:>2}", tone)
     if load.overdue:
-        marks, mark_tone = alert + dot * min(load.open - 1, room - 2), "alert"
+        marks, mark_tone = alert + dot * min(load.open - 1, room - 2 + closing), "alert"
     elif load.open:
-        marks, mark_tone = dot * min(load.open, max(1, room - 1)), "accent"
+        marks, mark_tone = dot * min(load.open, max(1, room - 1 + closing)), "accent"
     else:
-        marks, mark_tone = (check if load.done else ""), "muted"
-    if one == today and len(marks) < room:
-        # The bracket closes behind the number, the dots stand behind it.
-        return [number, Piece("]", "strong"), Piece(f"{marks:<{room - 1}}"[: room - 1], mark_tone)]  # type: ignore[arg-type]
-    return [number, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
+        marks, mark_tone = (check if load.done else again if load.again else ""), "muted"
+    brackets = [Piece("]", "strong")] if closing else []
+    if not room:
+        number = Piece(number.text, mark_tone if marks or load.overdue else tone)  # type: ignore[arg-type]
+    return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
 
 
 class Month(Drawing, Widget):
@@ -141,7 +148,7 @@ class Month(Drawing, Widget):
         if self._lines is None:
             glyphs = self.glyphs
             self._lines = month_lines(
-                self._day, self._today, self._loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert
+                self._day, self._today, self._loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
             )
         return self._lines
 

@@ -38,6 +38,7 @@ from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
+from .pane_filter import strange_words
 from .pane_links import Linking
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pane_rows import Row, Rows, keep, match_rows
@@ -396,9 +397,9 @@ class Pane(PaneSays):
         """How many items there are, shown or not."""
         return len(self.arrangement.rows.items)
 
-    def arranged(self) -> str:
-        """How the rows are arranged where that is not as they stand in the file: `by due`."""
-        return "" if self.sort == self.sorts[0] else f"by {self.sort}"
+    def arranged(self) -> Sequence[str]:
+        """How the rows are arranged where that is not as they stand in the file: `sorted by due`."""
+        return () if self.sort == self.sorts[0] else (f"sorted by {self.sort}",)
 
     def _say_empty(self) -> None:
         has_items = self.has_items
@@ -406,7 +407,8 @@ class Pane(PaneSays):
         if not has_items:
             refusal = None if self.contents is None else self.contents.refusal
             if self.filter and self.row_count:
-                words = f"Nothing fits “{self.filter}”. Esc shows everything again."
+                strange = strange_words(self.filter, self.filter_fields, listed=True)
+                words = f"Nothing fits “{self.filter}”. Esc shows everything again.\n\n{strange}".rstrip()
             elif refusal is not None:
                 words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
             else:
@@ -414,15 +416,16 @@ class Pane(PaneSays):
             self.query_one(".pane--empty", SafeText).say(words if self.contents else "")
 
     def _say_title(self) -> None:
-        remark = self._remark
+        """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""
+        said, usual = [], self._remark
         if self.filter:
-            remark = self.arrangement.count(self.shown_keys)
-            self.filter_bar.say(remark)
+            usual = ""
+            said = [self.arrangement.count(self.shown_keys), strange_words(self.filter, self.filter_fields)]
+            self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
-            remark = f"{len(self.line_list.selected)} selected"
-        if words := self.arranged():
-            remark = f"{remark}  {words}".strip()
-        self.query_one(".pane--list-frame", Frame).say(self.title, remark)
+            usual = ""
+            said = [f"{len(self.line_list.selected)} selected"]
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
 
     def _show_detail(self) -> None:
         """The item under the cursor, in full; links follow when the cursor rests."""

@@ -16,6 +16,21 @@ def haystack_of(text: str) -> bytes:
     return text.casefold().encode("utf-8", "surrogatepass")
 
 
+def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> str:
+    """Say what a filter writes like a field (`prio:high`) and is none of these, and (`listed`) which there are.
+
+    Empty where there is nothing to say; times and addresses are words like any other.
+    """
+    found = (part.partition(":") for part in text.casefold().split())
+    fields = (name for name, colon, value in found if colon and name.isalpha() and value[:2] != "//")
+    strange = dict.fromkeys(f"{name}:" for name in fields if name not in names)
+    if not strange:
+        return ""
+    said = f"{', '.join(strange)} {'is no field' if len(strange) == 1 else 'are no fields'}"
+    known = ", ".join(f"{name}:" for name in names)
+    return f"{said}; there are {known}." if listed and known else said
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
     """A filter that was read: casefolded words in UTF-8, and pairs of a field's name and what its value holds."""

@@ -107,16 +107,23 @@ def _key(part: Any, items: Sequence[Any]) -> Hashable:
 
 
 def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashable]:
-    """The rows that a filter leaves: matching items with their continuations, and the headings right above them."""
+    """The rows that a filter leaves: matching items with their continuations, and the headings right above them.
+
+    A heading that counts the items below it counts those that are left.
+    """
     kept: list[Hashable] = []
     pending: list[Hashable] = []
     last: Row | None = None
     passed = False
+    above: Heading | None = None
+    total = fitting = 0
     for key in keys:
         if isinstance(key, Row):
             passed = True
+            total += 1
             last = key if wanted(key) else None
             if last is not None:
+                fitting += 1
                 if pending:
                     kept.extend(pending)
                     pending.clear()
@@ -128,6 +135,21 @@ def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashab
             if passed:
                 pending.clear()
                 passed = False
+            if isinstance(key, Heading):
+                _count(kept, above, total, fitting)
+                above, total, fitting = key, 0, 0
             if kept or isinstance(key, Heading):
                 pending.append(key)
+    _count(kept, above, total, fitting)
     return kept
+
+
+def _count(kept: list[Hashable], heading: Heading | None, total: int, fitting: int) -> None:
+    """Let the last heading of what is kept say how many items fit, if it said how many there are."""
+    if heading is None or not 0 < fitting < total or heading.note != str(total):
+        return
+    # It is the heading nearest to the end, that of the items that were kept last.
+    place = len(kept) - 1
+    while kept[place] is not heading:
+        place -= 1
+    kept[place] = Heading(heading.title, str(fitting))

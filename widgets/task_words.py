@@ -21,6 +21,9 @@ ROW = Columns(
 )
 """A task that waits or is done: priority, title, when (or how far, where nothing is due)."""
 
+ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=18))
+"""A task without a date: its title has the room."""
+
 ROW_IN_PROGRESS = Columns(
     Column("priority", 6, importance=3),
     Column("title", minimum=18),
@@ -57,10 +60,14 @@ def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
 
 
 def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
-    """When a task is due, in few cells; what is overdue says for how long and is the only thing in colour."""
+    """When a task is due, in few cells, or after a check mark when it was completed.
+
+    What is overdue says for how long and is the only thing in colour.
+    """
     if task.section not in ("pending", "in-progress"):
         moment = _moment_of(task.completed, zone)
-        return Piece(short_moment(moment, now, zone) if moment else task.completed or "", "muted")
+        words = short_moment(moment, now, zone) if moment else task.completed or ""
+        return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
     moment = task.due_moment(zone)
     if task.due_state(now, zone) == "overdue" and moment is not None:
         return Piece(f"{glyphs.alert} {late_words(moment, now, zone)}", "alert")
@@ -87,18 +94,26 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     """The line of a task in a list."""
     tone = PRIORITY_TONES.get(task.priority, "muted")
     done = task.section in ("completed", "archived")
+    when = due_words(task, now, zone, glyphs)
     cells: dict[str, str | Piece | Line] = {
         "priority": Piece(task.priority or "-", "muted" if done else tone),
         "title": Piece(task.title, "muted" if done else "plain"),
-        "when": due_words(task, now, zone, glyphs),
+        "when": when,
     }
-    if task.section != "in-progress" or task.progress is None:
-        return ROW.line(width, cells)
-    if task.due is None and task.recurring is None:
-        cells["when"] = progress_line(task.progress, glyphs)
-        return ROW.line(width, cells)
-    cells["progress"] = progress_line(task.progress, glyphs)
-    return ROW_IN_PROGRESS.line(width, cells)
+    columns = ROW
+    if task.section == "in-progress" and task.progress is not None:
+        bar = progress_line(task.progress, glyphs)
+        if task.due is None and task.recurring is None:
+            cells["when"] = bar
+        else:
+            cells["progress"] = bar
+            columns = ROW_IN_PROGRESS
+    elif not when.text:
+        columns = ROW_UNDATED
+    if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
+        # No room for how late it is, but that it is late stays.
+        cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
+    return columns.line(width, cells)
 
 
 def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:

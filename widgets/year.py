@@ -27,8 +27,16 @@ from .pieces import Line, Piece, line
 LABEL = 4
 """Cells of the names of days at the left."""
 
-ROWS = 9
-"""Lines of a map: months, seven days, what the signs mean."""
+ROWS = 10
+"""Lines of a map: months, seven days, a blank one, what the signs mean."""
+
+GRID = 8
+"""Those of them that stay where there is little room: months and days."""
+
+TIGHT = 12
+"""Terminals of fewer lines show the map without a frame around it, and of fewer than `BARE` without the keys."""
+
+BARE = 10
 
 DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
@@ -36,7 +44,8 @@ DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 def heat_lines(weeks: list[list[date]], counts: Mapping[date, int], today: date, glyphs: Glyphs) -> list[Line]:
     """The lines of a map, a cell per day: months above, days of the week at the left, the signs explained below.
 
-    Busier days have a denser sign, not only another colour; days to come are blank.
+    Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has a sign of its
+    own, which the map draws over its cell.
     """
     most = busiest(counts, weeks)
     months = [" "] * len(weeks)
@@ -58,7 +67,8 @@ def heat_lines(weeks: list[list[date]], counts: Mapping[date, int], today: date,
                 pieces.append(Piece(heat_cell(count, most, glyphs), "accent" if count else "muted"))
         rows.append(tuple(pieces))
     signs = " ".join(glyphs.heat)
-    rows.append(line(" " * LABEL, Piece("none ", "muted"), Piece(signs, "accent"), Piece(f" {most:,} a day", "muted")))
+    words = f" {most:,} a day  {glyphs.chosen} the chosen day"
+    rows += [(), line(" " * LABEL, Piece("none ", "muted"), Piece(signs, "accent"), Piece(words, "muted"))]
     return rows
 
 
@@ -113,7 +123,7 @@ class YearMap(Drawing, Widget):
     @property
     def _top(self) -> int:
         """Lines left out above: where there is no room for all the names of months go first."""
-        return 0 if self.content_size.height >= ROWS - 1 else 1
+        return 0 if self.content_size.height >= GRID else 1
 
     def _lay_out(self) -> None:
         if not self._lines:
@@ -136,7 +146,8 @@ class YearMap(Drawing, Widget):
         if place is None or y != self.day.weekday() + 1:
             return strip
         at = LABEL + place
-        chosen = self.draw(line(strip.crop(at, at + 1).text), 1, "year--day")
+        # Another sign, not only another colour: a full cell in reverse is an empty one, and some terminals have none.
+        chosen = self.draw(line(self.glyphs.chosen), 1, "year--day")
         return Strip.join([strip.crop(0, at), chosen, strip.crop(at + 1, width)])
 
     def on_click(self, event: events.Click) -> None:
@@ -158,7 +169,11 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         & > .dialog {{ max-width: 64; }}
         & > .dialog > YearMap.dialog--body {{ height: {ROWS}; }}
         &.-low > .dialog > YearMap.dialog--body {{ height: 1fr; }}
-        &.-low KeyHints {{ display: none; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-tight > .dialog {{ border: none; }}
+        &.-tight > .dialog > .dialog--title {{ margin-bottom: 0; }}
+        &.-bare KeyHints {{ display: none; }}
     }}
     """
 
@@ -192,6 +207,12 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
     def on_mount(self) -> None:
         """Say what the day holds."""
         self._go_to(self.map.day)
+
+    def on_resize(self) -> None:
+        """Months and days come first: where there is little room, the frame goes, then the keys."""
+        super().on_resize()
+        self.set_class(self.app.size.height < TIGHT, "-tight")
+        self.set_class(self.app.size.height < BARE, "-bare")
 
     def take_counts(self, counts: Mapping[date, int]) -> None:
         """More is known: the archives were read."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .completion import refs_of
+from .output import tell
 from .session import Session
 from .values import PRIORITY, Percent, facts, pairs, short, something, when
 from .verbs import group, under
@@ -197,8 +198,10 @@ def _say(session: Session, task: Task) -> None:
     session.answer(lambda: {"task": task.json()}, lines)
 
 
-def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
-    """Make a change and print the task as it is then, or one sentence."""
+def _changed(
+    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, titled: bool = False
+) -> None:
+    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title."""
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
@@ -206,7 +209,19 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     task = snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
+    elif titled:
+        _warn_of_twins(snapshot, task)
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])
+
+
+def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
+    """Say on stderr that another open task has the title that was given."""
+    from memory.files.task_twins import open_twins, twin_words
+    from memory.names import alike
+
+    twins = open_twins(snapshot.tasks.tasks).get(alike(task.title), [])
+    if words := twin_words([other for other in twins if other.at != task.at], task.title):
+        tell(f"memdeck: warning: {words}")
 
 
 @under(
@@ -255,7 +270,7 @@ def add(
             now=session.now,
         )
 
-    _changed(session, "tasks add", "added", build)
+    _changed(session, "tasks add", "added", build, titled=True)
 
 
 @under(
@@ -291,6 +306,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
         "tasks edit",
         "changed",
         lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
+        titled="title" in values,
     )
 
 

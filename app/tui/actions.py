@@ -343,9 +343,7 @@ ACTIONS: tuple[Action, ...] = (
         needs="fact",
     ),
     Action("view.arrange", ("z",), "views", "arrange", "group and sort", "Group and sort", _LIST, needs="arranges"),
-    Action(
-        "view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="arranges"
-    ),
+    Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
     Action("list.sort", ("S",), "listing", "sort", "sort", "Sort by the next column", _LIST, needs="sorts"),
     Action(
         "upkeep.prune",

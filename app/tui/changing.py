@@ -70,8 +70,12 @@ class Changing(Part):
         *,
         then: Callable[[Outcome], None] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
+        taken_back: bool = False,
     ) -> None:
-        """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it."""
+        """Write an edit. `then` gets the outcome; `otherwise` an error, and says whether it dealt with it.
+
+        With `taken_back` the person is told which key takes it back.
+        """
         from memory.systems import Act
 
         workspace, now = self.app.workspace, self.app.clock()
@@ -82,7 +86,7 @@ class Changing(Part):
                 return build.run(workspace, actor=ACTOR, now=now)
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
-        self.run(write, then, otherwise)
+        self.run(write, then, otherwise, taken_back=taken_back)
 
     def begin(self) -> None:
         """Something is about to be written; `Changed`, `ChangeFailed` or `Done` ends it."""
@@ -141,8 +145,10 @@ class Changing(Part):
         write: Callable[[], Outcome],
         then: Callable[[Outcome], None] | None = None,
         otherwise: Callable[[MemdeckError], bool] | None = None,
+        *,
+        taken_back: bool = False,
     ) -> None:
-        """Write in a worker; `then` and `otherwise` as in `change`."""
+        """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
         app = self.app
         self.begin()
 
@@ -156,7 +162,7 @@ class Changing(Part):
                 wrapped = MemdeckError("internal", f"{type(error).__name__}: {error}")
                 app.post_message(ChangeFailed(wrapped, otherwise))
             else:
-                app.post_message(Changed(outcome, then))
+                app.post_message(Changed(outcome, then, taken_back))
 
         app.run_worker(work, group="change", thread=True, exit_on_error=False)
 
@@ -170,6 +176,8 @@ class Changing(Part):
         words = words[:1].upper() + words[1:]
         if outcome.secrets:
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="secret.found", severity="warning")
+        elif message.taken_back and outcome.change.files:
+            self.app.say(f"{words}. {self.app.key_of('change.undo')} takes it back.")
         else:
             self.app.say(words)
         self.app.watching.look_soon()

@@ -150,6 +150,11 @@ def _leave(pane: Pane) -> bool:
     return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
 
 
+def _sorts(pane: Pane) -> bool:
+    """Whether another order would be seen; a calendar has that of the days."""
+    return len(pane.sorts) > 1 and getattr(pane, "calendar", None) is None
+
+
 def _is_board(pane: Pane) -> bool:
     return getattr(pane, "board", None) is not None and _item(pane)
 
@@ -169,8 +174,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "removing": lambda pane: _item(pane) and _offers("removing")(pane),
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
-    "sorts": lambda pane: len(pane.sorts) > 1,
-    "arranges": lambda pane: len(pane.sorts) > 1,
+    "sorts": _sorts,
+    "keeps": lambda pane: len(pane.sorts) > 1,
+    "arranges": _sorts,
     "tasks": lambda pane: pane.pane_id == "tasks",
     "blocks": lambda pane: pane.pane_id in ("tasks", "journal"),
     "mentioned": lambda pane: mentioned(pane) is not None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConflictError, MemdeckError
+from widgets.footer import with_keys
 
 from .part import Part
 
@@ -48,13 +49,31 @@ class Entries(Part):
         elif any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
             self.app.say("This entry is too long for a form; E opens it in $EDITOR.")
         else:
-            self.app.filling.begin(pane, plan, item)
+            self.app.filling.begin(pane, plan, item, note=self._says_which(pane))
+
+    def _says_which(self, pane: Pane) -> str:
+        """Words for a form where others are selected: it is about one entry, whatever is."""
+        chosen = len(pane.line_list.selected)
+        if not chosen or pane.selected() == (pane.current(),):
+            return ""
+        # One line, so that the form keeps its height.
+        words = f"Only this {pane.item_name} is edited"
+        if pane.pane_id != "tasks":
+            return f"{words}; {chosen} selected."
+        keys = ("task.due|D", "task.assign|@", "task.tags|t", "task.raise|+", "task.lower|-")
+        all_keys = " ".join(f"{{{key}}}" for key in keys)
+        return with_keys(f"{words}; {all_keys} change all {chosen} selected.", self.app)
 
     def go_to(self, outcome: Outcome) -> None:
-        """Put the cursor on the entry that a change was about."""
+        """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""
         pane = self._pane
-        if outcome.ref is not None:
-            pane.go_to(outcome.ref)
+        if outcome.ref is None:
+            return
+        before = pane.filter
+        pane.go_to(outcome.ref)
+        if before and not pane.filter and not outcome.secrets:
+            words = outcome.summary[:1].upper() + outcome.summary[1:]
+            self.app.say(f"{words}.\nIt does not fit the filter “{before}”, which was cleared.")
 
     # Removing
 
@@ -71,7 +90,7 @@ class Entries(Part):
         def answered(yes: bool | None) -> None:
             if yes:
                 pane.line_list.select(())
-                self.app.changing.change(removal.operation, removal.build(self.app.clock()))
+                self.app.changing.change(removal.operation, removal.build(self.app.clock()), taken_back=True)
 
         self.app.push_screen(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 

@@ -53,13 +53,13 @@ class Sheet:
 class Filling(Part):
     """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
 
-    def begin(self, pane: Pane, plan: FormPlan, item: Any = None) -> None:
-        """Open a form."""
+    def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
+        """Open a form; `note` stands below its title."""
         base = {spec.name: spec.value for spec in plan.fields}
         here = item if item is not None else pane.current()
         ref = None if here is None else pane.ref(here)
         title = "" if item is None else str(getattr(item, "title", "") or pane.detail_title(item))
-        self.show(Sheet(pane, plan, item, base, ref, title))
+        self.show(Sheet(pane, plan, item, base, ref, title), note=note)
 
     def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
         """Show the form of a sheet, with what was typed so far."""

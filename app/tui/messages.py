@@ -113,6 +113,8 @@ class Changed(Message):
 
     outcome: Outcome
     then: Callable[[Outcome], None] | None = None
+    taken_back: bool = False
+    """Whether to say which key takes it back."""
 
 
 @dataclass

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
-    from memory.workspace import Outcome
     from widgets.pane_plans import Build
 
 Otherwise = Callable[["MemdeckError"], bool]
@@ -72,11 +71,7 @@ class TaskVerbs(Part):
             pane.step_off()
         pane.line_list.select(())
 
-        def gone_with(outcome: Outcome) -> None:
-            if outcome.ref is not None:
-                pane.go_to(outcome.ref)
-
-        then = gone_with if follow else None
+        then = self.app.entries.go_to if follow else None
         self.app.changing.change(f"tasks.{verb}", build, then=then, otherwise=otherwise)
 
     def start(self) -> None:

@@ -65,13 +65,13 @@ class Views(Part):
             self.toggle("calendar")
 
     def arrange(self) -> None:
-        """A menu: what to group by, what to sort by."""
+        """A menu: what to group by (the board has its columns for that), what to sort by."""
         from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
         assert pane is not None
         options = []
-        groups = getattr(pane, "groups", ())
+        groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
         group = getattr(pane, "group", "")
         options += [Option(f"group:{name}", name, group="GROUP BY", marked=name == group) for name in groups]
         if len(pane.sorts) > 1:
@@ -82,7 +82,7 @@ class Views(Part):
                 kind, _, name = answer[1].partition(":")
                 self._set(kind, name)
 
-        self.app.push_screen(Pick("Group and sort", options), answered)
+        self.app.push_screen(Pick("Group and sort" if groups else "Sort", options), answered)
 
     def _set(self, kind: str, name: str) -> None:
         """Group or sort; what takes long is done where nobody waits for a key."""
@@ -185,7 +185,7 @@ def _words(view: dict[str, str]) -> str:
     if (group := view.get("group", "section")) != "section":
         parts.append(f"grouped by {group}")
     if (sort := view.get("sort", "file order")) != "file order":
-        parts.append(f"by {sort}")
+        parts.append(f"sorted by {sort}")
     if text := view.get("filter", ""):
         parts.append(f"/{text}")
     return ", ".join(parts) or "the usual view"

@@ -165,9 +165,10 @@ def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: 
     """Complete a task: on top of Completed, with `completed` and `outcome`, without `progress`.
 
     A recurring one leaves a completed copy there, and the task itself stays in (or goes back to) Pending with `due`
-    at the first occurrence after now; occurrences that were missed are not made up for. The two are twins from
-    then on, equal in title and `created`: the ref given back is the open one's, in its long form, which stays the
-    same through every further run. A completed task only gets the outcome.
+    at the first occurrence after now and after the `due` that it had: what is finished early is done for that time,
+    and occurrences that were missed are not made up for. The two are twins from then on, equal in title and
+    `created`: the ref given back is the open one's, in its long form, which stays the same through every further run.
+    A completed task only gets the outcome.
     """
     task = find_task(snapshot, ref)
     if task.section == "completed":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from memory.clock import format_local, read_moment
 from memory.document import Entry
 from memory.document.remarks import is_absent
 from memory.errors import UsageError
-from memory.schedule import check_cron, next_runs
+from memory.schedule import BadCron, check_cron, next_runs
 
+from .task_values import moment_or_none
 from .tasks import PRIORITIES, Due, read_due, split_priority
 
 _MOMENTS = frozenset({"created", "started", "completed"})
@@ -167,15 +168,34 @@ def _changed_cron(old: Due, value: str | None) -> Due:
 
 
 def next_due(due: Due, now: datetime, zone: tzinfo) -> Due:
-    """Return `due` at the first occurrence strictly after now; recurrence and remark stay.
+    """Return `due` at the first occurrence that is after now and not the one that `due` says already.
 
-    A local time that happens twice because clocks go back is written with its offset if the second one is meant.
-    Raises BadCron for an expression that is none or never runs.
+    What is finished before it was due is done for that time, so the occurrence after it is the next; occurrences that
+    were missed are not made up for. Recurrence and remark stay. A local time that happens twice because clocks go
+    back is written with its offset if the second one is meant. Raises BadCron for an expression that is none or never
+    runs.
     """
     assert due.recurring is not None
-    run = next_runs(due.recurring, now, zone)[0]
+    run = _run_after(due, now, zone)
     text = format_local(run, zone)
     read = read_moment(text, zone)
     if read is None or read.instant != run:
         text = run.isoformat("T", "minutes")
     return Due(text, due.recurring, due.remark)
+
+
+def _run_after(due: Due, now: datetime, zone: tzinfo) -> datetime:
+    """Return the first run strictly after now and after `due`; a date alone stands for every run of its day."""
+    assert due.recurring is not None
+    moment = moment_or_none(due.date, zone)
+    after = now
+    if moment is not None:
+        # A date alone lasts until the midnight after it, and a run at that midnight is one of the next day.
+        after = max(now, moment.due_at(zone) - timedelta(minutes=0 if moment.instant is not None else 1))
+    try:
+        return next_runs(due.recurring, after, zone)[0]
+    except BadCron:
+        if after == now:
+            raise
+        # Due at the end of the calendar, behind which nothing runs.
+        return next_runs(due.recurring, now, zone)[0]

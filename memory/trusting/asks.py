@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memory.names import alike
+
 from .suspicion import hidden_in, hidden_in_name
 
 if TYPE_CHECKING:
@@ -166,19 +168,12 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def _alike(name: str) -> str:
-    """Return what two names share that a person would take for one."""
-    import unicodedata
-
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
 def _twins(names: Sequence[str]) -> frozenset[str]:
     """Return the names that another one is like."""
     groups: dict[str, int] = {}
     for name in names:
-        groups[_alike(name)] = groups.get(_alike(name), 0) + 1
-    return frozenset(name for name in names if groups[_alike(name)] > 1)
+        groups[alike(name)] = groups.get(alike(name), 0) + 1
+    return frozenset(name for name in names if groups[alike(name)] > 1)
 
 
 def _same_name(name: str, twins: frozenset[str]) -> str:

@@ -188,7 +188,7 @@ def test_hostile_titles_do_not_drive_the_terminal(shop: Path) -> None:
         assert "owned" not in terminal.value("#{pane_title}")
         assert "[/nope]" in terminal.screen()
         terminal.press("G", "g", "g", "Enter", "e")
-        terminal.wait_for("Edit a task")
+        terminal.wait_for("Edit task")
         terminal.press("Escape", "Escape", "q")
         terminal.wait_for("ended with 0")
 
@@ -248,7 +248,7 @@ def test_keys_sent_at_once_arrive_in_order(shop: Path) -> None:
         terminal.wait_for("Deploy v2.1 to staging")
         terminal.type(f"a{title}\x13")
         terminal.wait_until(lambda: title in file(shop, "tasks.md"), "the whole title is in the file")
-        terminal.wait_for(lambda screen: "Add a task" not in screen)
+        terminal.wait_for(lambda screen: "New task" not in screen)
         terminal.type("dfinished with care and a rather long outcome, too\r")
         terminal.wait_until(
             lambda: "finished with care and a rather long outcome, too\n" in file(shop, "tasks.md"), "outcome"

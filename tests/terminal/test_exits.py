@@ -49,7 +49,7 @@ def in_a_form(terminal: Pseudo) -> None:
     """Open the form of the first task and type behind its title."""
     terminal.wait_for("Deploy v2.1")
     terminal.type("e")
-    terminal.wait_for("Edit a task")
+    terminal.wait_for("Edit task")
     terminal.type(" XYZ")
     terminal.wait_for("XYZ")
 
@@ -93,7 +93,7 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
     with opened(shop) as terminal:
         terminal.wait_for("was never saved")
         terminal.type("w")
-        terminal.wait_for("Edit a task")
+        terminal.wait_for("Edit task")
         terminal.wait_for("XYZ")
         terminal.type("\x13")
         tasks = shop / ".aiter" / "memory" / "tasks.md"

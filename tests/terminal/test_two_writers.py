@@ -37,7 +37,7 @@ def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[in
     with open_in(shop, size, "--pane", "tasks") as terminal:
         terminal.wait_for("Deploy v2.1")
         terminal.press("e", "End")
-        terminal.wait_for("Edit a task")
+        terminal.wait_for("Edit task")
         terminal.type(" soon")
         # An editor rewrites the whole file in place, an agent sets another field of the same task.
         put(shop, "tasks.md", "] Update README with", "] Rewrite README with")
@@ -47,7 +47,7 @@ def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[in
         text = file(shop, "tasks.md")
         assert "] Rewrite README with" in text
         assert "- notes: by the agent\n" in text
-        terminal.wait_for(lambda screen: "Edit a task" not in screen and "meanwhile" not in screen)
+        terminal.wait_for(lambda screen: "Edit task" not in screen and "meanwhile" not in screen)
 
         # The detail has it too: a form that opened before would have begun with what stood there before.
         terminal.press("Enter")

@@ -65,6 +65,19 @@ async def run(
     return shown
 
 
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)], ids=str)
+async def test_values_begin_in_one_column(size: tuple[int, int]) -> None:
+    """The words of a choice stand below those of the other fields, whichever option is chosen."""
+
+    def look(shown: Shown) -> None:
+        rows = screen_text(shown.app).splitlines()
+        at = {word: row.index(word) for row in rows for word in ("Deploy", "HIGH", "LOW") if word in row}
+        assert at["HIGH"] == at["Deploy"]
+
+    await run(Form("Task", FIELDS), size=size, look=look)
+    await run(Form("Task", FIELDS), "down", "right", size=size, look=look)
+
+
 async def test_saving_untouched_gives_every_value_back() -> None:
     """Known and unknown fields come out exactly as they went in."""
     shown = await run(Form("Edit", FIELDS), "ctrl+s")

@@ -196,7 +196,7 @@ class ConfigPane(Pane):
             setting = snapshot.config.setting(key)
             return None if setting is None else {"value": setting.value or ""}
 
-        return FormPlan(key, (field,), build, "config.set", current=current)
+        return FormPlan(f"Edit setting {key}", (field,), build, "config.set", current=current)
 
     def removing(self, items: Sequence[Setting]) -> Removal | None:
         """Remove keys, all in one change."""

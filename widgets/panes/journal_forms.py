@@ -51,7 +51,7 @@ def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
             snapshot, values["title"].strip(), split_lines(values["lines"]), at=at or None, now=now
         )
 
-    return FormPlan("Write an entry", fields, build, "journal.add", focus="title")
+    return FormPlan("New entry", fields, build, "journal.add", focus="title")
 
 
 def editing(item: JournalEntry) -> FormPlan:
@@ -75,7 +75,7 @@ def editing(item: JournalEntry) -> FormPlan:
             given["lines"] = split_lines(changed["lines"])
         return lambda snapshot: edit_entry(snapshot, ref, **given, base=base, now=now)
 
-    return FormPlan("Edit an entry", fields, build, "journal.edit", focus="title")
+    return FormPlan("Edit entry", fields, build, "journal.edit", focus="title")
 
 
 def _needed(text: str) -> str | None:

@@ -111,7 +111,7 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
         gone = tuple(key for key, value in changed.items() if not value.strip())
         return lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now)
 
-    return FormPlan(monitor.name, fields, build, "monitors.edit", check=_check)
+    return FormPlan("Edit monitor", fields, build, "monitors.edit", check=_check)
 
 
 def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) -> list[FieldSpec]:

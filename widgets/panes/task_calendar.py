@@ -287,6 +287,8 @@ def loads_of(occasions: Collection[Occasion]) -> dict[date, Load]:
         load = loads.get(one.day, Load())
         if one.kind == "done":
             loads[one.day] = load._replace(done=load.done + 1)
+        elif one.kind == "again":
+            loads[one.day] = load._replace(again=load.again + 1)
         else:
             loads[one.day] = load._replace(open=load.open + 1, overdue=load.overdue or one.kind == "overdue")
     return loads

@@ -48,7 +48,8 @@ def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
 
 def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLine:
     """Priority and due date in words; then when it recurs and how far it is."""
-    first: list[Piece] = [Piece(task.priority or "no priority", PRIORITY_TONES.get(task.priority, "muted"))]
+    priority = task.priority or "no priority"
+    first: list[Piece] = [Piece(priority, PRIORITY_TONES.get(task.priority, "muted"))]
     moment = task.due_moment(zone) if task.section != "completed" else None
     if moment is not None:
         overdue = task.due_state(now, zone) == "overdue"
@@ -63,7 +64,8 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         lines.append(line(Piece(f"{glyphs.recurring} {describe(task.recurring)}", "muted")))
     if task.progress is not None:
         lines.append(progress_line(task.progress, glyphs, 12))
-    return Lines(tuple(lines))
+    # Nothing is cut here: it is what one opens a task for.
+    return Lines(tuple(lines), hang=len(priority) + 2)
 
 
 def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:

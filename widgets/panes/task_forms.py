@@ -22,7 +22,7 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
     """The form of a new task, in Pending; `due` is the day that somebody looks at."""
     zone = snapshot.zone
     fields = (
-        FieldSpec("title", "title", validate=_needed, placeholder="what is to be done"),
+        FieldSpec("title", "title", validate=_needed, hint=_twin_hint(snapshot), placeholder="what is to be done"),
         FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
         date_field("due", "due", due, now, zone),
         cron_field("recurring", "recurring", "", now, zone),
@@ -49,7 +49,7 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
             now=now,
         )
 
-    return FormPlan("Add a task", fields, build, "tasks.add", focus="title")
+    return FormPlan("New task", fields, build, "tasks.add", focus="title")
 
 
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
@@ -57,7 +57,7 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
     zone = snapshot.zone
     priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
     fields = [
-        FieldSpec("title", "title", value=task.title, validate=_needed),
+        FieldSpec("title", "title", value=task.title, validate=_needed, hint=_twin_hint(snapshot, task)),
         FieldSpec("priority", "priority", "choice", task.priority or "", options=priorities),
         date_field("due", "due", task.due or "", now, zone),
         cron_field("recurring", "recurring", task.recurring or "", now, zone),
@@ -91,7 +91,7 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
             del setting[key]
         return lambda snapshot: edit_task(snapshot, ref, set=setting, unset=unset, base=base, now=now)
 
-    return FormPlan("Edit a task", fields, build, "tasks.edit", focus="title")
+    return FormPlan("Edit task", fields, build, "tasks.edit", focus="title")
 
 
 def percent_error(original: str = "") -> Callable[[str], str | None]:
@@ -106,6 +106,22 @@ def percent_error(original: str = "") -> Callable[[str], str | None]:
         return "a number from 0 to 100"
 
     return validate
+
+
+def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], str]:
+    """Words below a title that another open task has; `task` is the one that is edited."""
+    known: dict[str, list[Task]] = {}
+
+    def hint(text: str) -> str:
+        from memory.files.task_twins import open_twins, twin_words
+        from memory.names import alike
+
+        if not known:
+            # With the first key, and only then: there may be many.
+            known.update(open_twins(snapshot.tasks.tasks))
+        return twin_words([other for other in known.get(alike(text), ()) if other is not task], text)
+
+    return hint
 
 
 def _people_and_tags(snapshot: Snapshot, assigned: str, tags: str) -> tuple[FieldSpec, FieldSpec]:

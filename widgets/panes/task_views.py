@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
@@ -28,6 +28,10 @@ LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "
 """The columns of the board."""
 
 
+CARD_LINES = 2
+"""Lines of a card; one more, where there is room for it, parts it from the next."""
+
+
 class CardList(PaneList):
     """One column of the board."""
 
@@ -46,7 +50,9 @@ class CardList(PaneList):
         return clip_line(self._views.draw_card(owner.item, number, width), width)
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
-        """Only the column that keys mean shows its cursor."""
+        """Only the column that keys mean shows its cursor, and what stands between two cards shows nothing."""
+        if isinstance(key, Continuation) and key.number >= CARD_LINES:
+            return ()
         states = super()._states(position, key)
         if self._views.line_list is self:
             return states
@@ -64,6 +70,7 @@ class TaskViews(Pane):
         Calendar { display: none; }
         &.-board Board { display: block; }
         &.-calendar Calendar { display: block; }
+        &.-board.-empty Board { height: 1; }
     }
     """
 
@@ -78,6 +85,8 @@ class TaskViews(Pane):
         self._calendar: Calendar | None = None
         self._agenda: tuple[Snapshot, Agenda] | None = None
         self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
+        self._passed: tuple[Row, Hashable | None, date | None] | None = None
+        """A task that the calendar does not have and one came from, and where the calendar stood then."""
         self.wants_agenda = False
         """Whether the next look reads all dates: the calendar is about to be shown."""
 
@@ -101,14 +110,14 @@ class TaskViews(Pane):
         """The key of one of `sorts`."""
         return sort_key(name, now, zone)
 
-    def arranged(self) -> str:
+    def arranged(self) -> Sequence[str]:
         """Which view, group and sort it is, where that is not the usual."""
         parts = [] if self.view_name == VIEWS[0] else [self.view_name]
         if self.group != GROUPS[0] and self.view_name == "list":
             parts.append("one group" if self.group == "none" else f"grouped by {self.group}")
         if self.sort != SORTS[0] and self.view_name != "calendar":
-            parts.append(f"by {self.sort}")
-        return ", ".join(parts)
+            parts.append(f"sorted by {self.sort}")
+        return parts
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
@@ -154,14 +163,14 @@ class TaskViews(Pane):
         """Show the tasks as a list, a board or a calendar; the task under the cursor stays under it."""
         if name not in VIEWS or name == self.view_name:
             return
-        item = self.current() if self.contents is not None else None
+        wanted = self._row_to_keep() if self.contents is not None else None
         had_focus = self.line_list.has_focus
         frame = self.query_one(".pane--list-frame")
         if name == "board" and self._board is None:
             from widgets.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
-            frame.mount(self._board, before=self.filter_bar)
+            frame.mount(self._board, before=".pane--empty")
         if name == "calendar" and self._calendar is None:
             from .task_calendar import Calendar
 
@@ -177,14 +186,29 @@ class TaskViews(Pane):
         self.set_class(name != "list", "-full")
         if self.contents is not None:
             self._arrange(redraw=True)
-            if item is not None:
-                row = next((row for row, other, _ in self.arrangement.rows.items if other is item), None)
-                placed = row is not None and self._place_cursor(row)
+            if wanted is not None:
+                placed = self._place_cursor(wanted)
                 if self.calendar is not None:
                     self.calendar.begin(found=placed)
+                    if not placed:
+                        self._passed = (wanted, self.calendar.list.cursor, self.calendar.day)
             self._show_detail()
         if had_focus:
             self.call_after_refresh(self.focus_list)
+
+    def _row_to_keep(self) -> Row | None:
+        """The row that another view begins at: the one under the cursor.
+
+        A calendar that one only looked into stands at a task of its own; what counts is the task one came from.
+        """
+        passed, self._passed = self._passed, None
+        item = self.current()
+        rows = self.arrangement.rows.items
+        if passed is not None and self.calendar is not None:
+            row, cursor, day = passed
+            if self.calendar.list.cursor is cursor and self.calendar.day == day:
+                return next((known for known, _, _ in rows if known is row), None)
+        return next((row for row, other, _ in rows if other is item), None)
 
     @property
     def board(self) -> Board | None:

@@ -113,6 +113,29 @@ def test_a_task_through_its_life(memdeck: Memdeck, memory: Path) -> None:
     assert "Ship it" not in (memory / "tasks.md").read_text()
 
 
+def test_what_recurs_and_is_done_early_is_done_for_that_time(memdeck: Memdeck) -> None:
+    """It is due at the occurrence after the one that it was due at, however often it is finished before."""
+    ref = "Generate weekly report"
+    for expected in ("2024-01-22 09:00", "2024-01-29 09:00", "2024-02-05 09:00"):
+        task = _one(memdeck("tasks", "done", ref, "-o", "json"), "task")
+        ref = task["ref"]
+        assert (task["section"], task["due"]) == ("pending", expected)
+
+
+def test_a_title_that_is_taken_is_told(memdeck: Memdeck) -> None:
+    """The task is added all the same, stdout is as ever, and stderr says that there are two."""
+    assert memdeck("tasks", "add", "Another one").err == ""
+    again = memdeck("tasks", "add", "another  ONE", "-o", "json")
+    assert (again.code, again.err) == (0, "memdeck: warning: an open task has this title already\n")
+    acting = memdeck("tasks", "add", "Deploy v2.1 to staging")
+    assert (acting.code, acting.out[:6]) == (0, "added ")
+    assert acting.err == "memdeck: warning: an open task has this title already; the action of neither runs\n"
+    other = json.loads(again.out)["task"]["ref"]
+    assert memdeck("tasks", "edit", other, "--set", "title=Quite another").err == ""
+    assert "title already" in memdeck("tasks", "edit", "Quite another", "--set", "title=Another one").err
+    assert memdeck("tasks", "add", "Set up CI pipeline").err == "", "a completed one does not count"
+
+
 def test_an_edit_changes_its_line_only(memdeck: Memdeck, memory: Path) -> None:
     """One field, one line; a second time nothing, and it says so."""
     before = (memory / "tasks.md").read_text().split("\n")

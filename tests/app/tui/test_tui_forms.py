@@ -41,6 +41,23 @@ async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspac
         assert app.navigation.pane.current().title == "Water the plants"
 
 
+async def test_a_title_that_is_taken_is_said_below_it(workspace: Workspace) -> None:
+    """A new task and a renamed one may have the title of another open task; the form says so, not of its own."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        assert "has this title already" not in screen_text(app)
+        await press(pilot, "escape", "a")
+        await type_text(pilot, "deploy v2.1 to stagin")
+        assert "has this title already" not in screen_text(app)
+        await type_text(pilot, "g")
+        assert "an open task has this title already" in screen_text(app)
+        await press(pilot, "ctrl+s")
+        assert app.navigation.pane.current().title == "deploy v2.1 to staging"
+        await press(pilot, "e")
+        assert "an open task has this title already" in screen_text(app)
+
+
 async def test_editing_changes_one_line(workspace: Workspace) -> None:
     """e changes only what was changed, and an untouched form changes nothing."""
     path = workspace.memory / "tasks.md"

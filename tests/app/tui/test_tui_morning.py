@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from memory.files.task_edits import add_task, edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.pane_rows import Row
 from widgets.rows import Heading
@@ -91,6 +93,31 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
         assert app.navigation.pane.current().date == "2024-01-14"
         await press(pilot, "c", "h", "enter", "escape")
         assert app.navigation.pane.current().date == "2024-01-14"
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (40, 9)], ids=str)
+async def test_the_chosen_day_has_a_sign_of_its_own(workspace: Workspace, size: tuple[int, int]) -> None:
+    """It is seen without any colour, wherever it goes; months and keys stay where ten lines are."""
+    app = make_app(workspace, pane="journal")
+    async with running(app, size) as pilot:
+        await press(pilot, "c")
+
+        def row_of(day: str) -> str:
+            label = f" {day} "
+            rows = [line for line in screen_text(app).splitlines() if label in line]
+            assert rows
+            return rows[0].split("the chosen day")[0]
+
+        assert "◆" in row_of("Mon")
+        await press(pilot, "up")
+        assert "◆" in row_of("Sun")
+        assert "Jan" in screen_text(app) or "Nov" in screen_text(app)
+        assert ("Enter" in screen_text(app)) == (size[1] >= 10)
+        for _ in range(60):
+            await pilot.press("left")
+        await settle(pilot)
+        assert "◆" in row_of("Sun")
+        assert " 2022: " in screen_text(app)
 
 
 async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> None:

@@ -70,10 +70,10 @@ async def test_files_stand_under_agent_and_type_with_age_bars(workspace: Workspa
         pane = _pane(pilot)
         assert _lines(pane, 60) == [
             "  memory/persona.md                  26 B              300 d",
-            "  memory/procedural/skills.md        15 B ▓▓▓▓▓░░░░░    45 d",
-            "L memory/episodic/held.md             5 B ▓▓▓▓▓▓▓▓▓▓     9 d",
-            "  memory/episodic/new.md           1.2 KB ▓░░░░░░░░░     1 d",
-            "▲ memory/episodic/old.md              4 B ▓▓▓▓▓▓▓▓▓▓     9 d",
+            "  memory/procedural/skills.md        15 B ━━━━━─────    45 d",
+            "L memory/episodic/held.md             5 B ━━━━━━━━━━     9 d",
+            "  memory/episodic/new.md           1.2 KB ━─────────     1 d",
+            "▲ memory/episodic/old.md              4 B ━━━━━━━━━━     9 d",
         ]
         shown = screen_text(pilot.app)
         for words in ("ada: core", "ada: procedural", "ada: episodic", "next prune: 1"):
@@ -93,7 +93,7 @@ async def test_a_failure_log_shows_its_weeks(workspace: Workspace, ada: Path) ->
         await settle(pilot)
         words = detail_words(pane)
         assert "reasons timeout 2, partial 1" in words
-        assert "2026-W16 3 ▓▓▓▓▓▓▓▓▓▓" in words
+        assert "2026-W16 3 ━━━━━━━━━━" in words
         assert "Migrate the database" in words
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.pane_rows import Row
 from widgets.panes.tasks import TasksPane
+from widgets.pieces import line_text
 from widgets.rows import Heading
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
@@ -27,6 +30,11 @@ def lanes(app: MemdeckApp) -> list[list[str]]:
     board = tasks_pane(app).board
     assert board is not None
     return [[row.item.title.split()[0] for row in cards.rows if isinstance(row, Row)] for cards in board.lists]
+
+
+def said(app: MemdeckApp) -> str:
+    """What the last toast says."""
+    return [*app._notifications][-1].message
 
 
 def headings(app: MemdeckApp) -> list[str]:
@@ -53,6 +61,28 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         assert tasks_pane(app).current().section == "completed"
         await press(pilot, "u", "u")
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
+
+
+async def test_a_column_says_how_many_cards_stand_below(workspace: Workspace) -> None:
+    """The name of a column counts what is out of view, and no more at its end."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (120, 10)) as pilot:
+        await press(pilot, "b")
+        assert "PENDING  3  ↓ 1 more" in screen_text(app)
+        await press(pilot, "G")
+        assert "PENDING  3" in screen_text(app)
+        assert "more" not in screen_text(app).splitlines()[2]
+
+
+async def test_the_line_between_cards_belongs_to_none(workspace: Workspace) -> None:
+    """The band of the card under the cursor covers its two lines, and not the blank one below."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "b")
+        cards = tasks_pane(app).line_list
+        drawn = [cards.render_line(y) for y in range(4)]
+        assert [strip.text.startswith("▌") for strip in drawn] == [True, True, False, False]
+        assert drawn[2].text.strip() == ""
 
 
 async def test_arrows_go_from_column_to_column(workspace: Workspace) -> None:
@@ -123,6 +153,135 @@ async def test_the_calendar_goes_by_days_and_months(workspace: Workspace) -> Non
         assert str(calendar.day) == "2024-01-15"
 
 
+async def test_a_look_into_the_calendar_keeps_the_task(workspace: Workspace) -> None:
+    """c and c again: the cursor is where it was, also on a task that no day has; who moved there stays there."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "a")
+        await type_text(pilot, "Some day")
+        await press(pilot, "ctrl+s")
+        for _ in range(2):
+            await press(pilot, "c")
+            assert tasks_pane(app).current().title != "Some day"
+            await press(pilot, "c")
+            assert tasks_pane(app).current().title == "Some day"
+        await press(pilot, "c", "j", "c")
+        assert tasks_pane(app).current().title != "Some day"
+
+
+async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> None:
+    """The board sorts and has its columns for groups; a calendar does neither, and keeps its views all the same."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        for key, seen, unseen in (("z", "GROUP BY", "Sort ─"), ("b", "", ""), ("z", "SORT BY", "GROUP BY")):
+            await press(pilot, key)
+            assert seen in screen_text(app)
+            assert not unseen or unseen not in screen_text(app)
+            if key == "z":
+                await press(pilot, "escape")
+        await press(pilot, "c", "z")
+        assert len(app.screen_stack) == 1
+        await press(pilot, "S")
+        assert tasks_pane(app).sort == tasks_pane(app).sorts[0]
+        await press(pilot, "V")
+        assert "Save this view" in screen_text(app)
+
+
+async def test_the_board_of_no_tasks_has_its_columns_on_top(tmp_path: Path) -> None:
+    """What there is to do stands below the names of the columns, not above them."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": "# Tasks\n"}), pane="tasks")
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "b")
+        lines = screen_text(app).splitlines()
+        top = next(number for number, line in enumerate(lines) if "PENDING" in line)
+        assert "board" in lines[top - 1]
+        assert any("What there is to do" in line for line in lines[top + 1 : top + 4])
+
+
+async def test_a_filter_that_hides_a_new_task_is_cleared_aloud(workspace: Workspace) -> None:
+    """A new task that fits leaves the filter alone; one that does not clears it, and the toast says so."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        await type_text(pilot, "report")
+        await press(pilot, "enter", "a")
+        await type_text(pilot, "Another report")
+        await press(pilot, "ctrl+s")
+        assert tasks_pane(app).filter == "report"
+        assert tasks_pane(app).current().title == "Another report"
+        assert "which was cleared" not in said(app)
+        await press(pilot, "a")
+        await type_text(pilot, "Something else")
+        await press(pilot, "ctrl+s")
+        assert tasks_pane(app).filter == ""
+        assert tasks_pane(app).current().title == "Something else"
+        assert "does not fit the filter “report”" in said(app)
+
+
+async def test_a_filter_counts_what_it_leaves_and_says_what_is_no_field(workspace: Workspace) -> None:
+    """Headings count the rows below them, and a word that looks like a field is told with those that there are."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        pending = next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading))
+        assert pending.note == "3"
+        await press(pilot, "slash")
+        for key in ("r", "e", "p", "backspace"):
+            await press(pilot, key)
+            shown = [key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading | Row)]
+            found = [key.note for key in shown if isinstance(key, Heading)]
+            assert sum(map(int, found)) == sum(isinstance(key, Row) for key in shown) > 0
+        await press(pilot, "escape")
+        assert next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)).note == "3"
+        await press(pilot, "slash")
+        await type_text(pilot, "prio:high tag:x")
+        assert "0 of 5  prio: is no field" in screen_text(app)
+        assert "prio: is no field; there are title:" in screen_text(app)
+
+
+async def test_the_title_keeps_what_matters_most(workspace: Workspace) -> None:
+    """Where group, sort and count have no room together, the count goes first, then the sort."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (120, 36)) as pilot:
+        pane = tasks_pane(app)
+        pane.set_group("priority")
+        pane.set_sort("urgency")
+        await settle(pilot)
+        for width, there, gone in (
+            (140, "grouped by priority  sorted by urgency  3 pending", "nothing"),
+            (110, "grouped by priority", "3 pending"),
+        ):
+            await pilot.resize_terminal(width, 36)
+            await settle(pilot)
+            top = screen_text(app).splitlines()[1]
+            assert there in top
+            assert gone not in top
+
+
+async def test_a_form_says_which_of_the_selected_tasks_it_edits(workspace: Workspace) -> None:
+    """e edits the task under the cursor and says so where others are selected, with the keys that change all."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app, (80, 24)) as pilot:
+        await press(pilot, "e")
+        assert "Only this task" not in screen_text(app)
+        await press(pilot, "escape", "space", "k", "e")
+        assert "Only this task" not in screen_text(app), "it is the selected one"
+        await press(pilot, "escape", "j", "space", "e")
+        assert "Only this task is edited; D @ t + - change all 2 selected." in screen_text(app)
+        assert "ctrl+s save" in screen_text(app)
+        await press(pilot, "escape")
+        assert len(tasks_pane(app).line_list.selected) == 2
+
+
+async def test_removing_says_what_takes_it_back(workspace: Workspace) -> None:
+    """The toast names the key, which a person may have changed."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "x", "y")
+        assert said(app).endswith(". u takes it back.")
+        await press(pilot, "u")
+        assert [len(cards) for cards in [tasks_pane(app).snapshot.tasks.in_section("pending")]] == [3]
+
+
 async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
     """What recurs weekly stands on the Mondays to come."""
     app = make_app(workspace, pane="tasks")
@@ -134,6 +293,8 @@ async def test_recurrences_stand_ahead(workspace: Workspace) -> None:
             row.occasion.day.day for row in calendar.list.rows if isinstance(row, Row) and row.occasion.kind == "again"
         ]
         assert days == [22, 29]
+        grid = "\n".join(line_text(content) for content, _ in calendar.month.rows)
+        assert "22·" in grid, "a further run is no dot"
 
 
 async def test_a_day_is_chosen_with_the_mouse(workspace: Workspace) -> None:

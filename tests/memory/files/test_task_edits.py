@@ -222,6 +222,14 @@ def test_a_completed_task_must_be_reopened_first(start: Snapshot, verb: str) -> 
     [
         ("2024-01-15 09:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
         ("2023-06-05 09:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
+        # Finished before it was due: the occurrence that it was due at is done.
+        ("2024-01-22 09:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-29 09:00 (recurring: 0 9 * * MON)"),
+        ("2024-01-22 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-29 09:00 (recurring: 0 9 * * MON)"),
+        ("2024-01-15 (recurring: 0 14 * * *)", UTC, NOW, "2024-01-16 14:00 (recurring: 0 14 * * *)"),
+        ("2024-01-21 (recurring: 0 0 * * MON)", UTC, NOW, "2024-01-22 00:00 (recurring: 0 0 * * MON)"),
+        ("2024-01-24 10:00 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-29 09:00 (recurring: 0 9 * * MON)"),
+        ("9999-12-31 23:59 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
+        ("2024-13-45 (recurring: 0 9 * * MON)", UTC, NOW, "2024-01-22 09:00 (recurring: 0 9 * * MON)"),
         ("recurring: 0 12 * * *", UTC, NOW, "2024-01-16 12:00 (recurring: 0 12 * * *)"),
         ("recurring: 0 12 * * *", BERLIN, NOW, "2024-01-16 12:00 (recurring: 0 12 * * *)"),
         ("recurring: 0 14 * * *", BERLIN, NOW, "2024-01-15 14:00 (recurring: 0 14 * * *)"),

@@ -87,7 +87,7 @@ async def test_values_are_checked_as_they_are_typed(key: str, value: str, error:
         plan = pane.editing(pane.current(), NOW)
         assert plan is not None
         (field,) = plan.fields
-        assert plan.title == key
+        assert plan.title == f"Edit setting {key}"
         found = field.validate(value) if field.validate else None
         assert (error in found) if error and found else found is None and error is None
 

@@ -38,11 +38,11 @@ async def test_a_plan_is_a_tree_of_phases() -> None:
     pane = PlansPane()
     async with showing(pane, {"orchestration.md": PLAN}) as (_, app):
         assert rows(pane) == [
-            "▾ ◐ Shop                            ▓▓░░░░  38%",
+            "▾ ◐ Shop                            ━━────  38%",
             "  ▾ Phase 1                              1 of 1",
             "    ✓ t1   数据库 schema",
             "  ▾ Phase 2                              0 of 2",
-            "    ◐ t2   Auth API                 ▓▓▓░░░  50%",
+            "    ◐ t2   Auth API                 ━━━───  50%",
             "    ▲ t3   Login form                   blocked",
             "  ▾ In no phase                          0 of 1",
             "    ○ t4   Loose end",
@@ -76,7 +76,7 @@ async def test_the_detail_of_a_plan() -> None:
             "projects api, web",
             "created 2024-01-12 09:00, 3 d ago",
             "stated 10% in the file",
-            "Phase 1 ▓▓▓▓▓▓▓▓▓▓▓▓ 100%",
+            "Phase 1 ━━━━━━━━━━━━ 100%",
             "'t9', which is not in the plan",
         ):
             assert expected in words

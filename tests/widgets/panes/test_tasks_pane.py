@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -13,7 +13,9 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import Task
 from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
+from widgets.detail import Detail
 from widgets.glyphs import ASCII, UNICODE
+from widgets.month import TIGHT, WIDE, Load, month_lines
 from widgets.panes.task_detail import rest_of_body, task_detail
 from widgets.panes.tasks import TasksPane
 from widgets.pieces import line_text
@@ -65,9 +67,9 @@ ROWS = [
     ("Pending", "### [NORMAL] a\n- due: 2026-02-20\n", "NORMAL a", "Feb 2026"),
     ("Pending", "### [NORMAL] a\n- due: 2024-02-30\n", "NORMAL a", "2024-02-30"),
     ("Pending", "### a\n", "-      a", ""),
-    ("In Progress", "### [HIGH] a\n- progress: 45%\n", "HIGH   a", "▓▓▓░░░  45%"),
-    ("In Progress", "### [HIGH] a\n- progress: 45%\n- due: 2024-01-16\n", "HIGH   a", "tomorrow ▓▓▓░░░  45%"),
-    ("Completed", "### [LOW] a\n- completed: 2024-01-14 16:30\n", "LOW    a", "14 Jan"),
+    ("In Progress", "### [HIGH] a\n- progress: 45%\n", "HIGH   a", "━━━───  45%"),
+    ("In Progress", "### [HIGH] a\n- progress: 45%\n- due: 2024-01-16\n", "HIGH   a", "tomorrow ━━━───  45%"),
+    ("Completed", "### [LOW] a\n- completed: 2024-01-14 16:30\n", "LOW    a", "✓ 14 Jan"),
 ]
 
 
@@ -85,6 +87,47 @@ def test_only_what_is_overdue_is_coloured() -> None:
     for section, text, _, right in ROWS:
         pieces = task_row(task_from(section, text), 60, NOW, UTC, UNICODE)
         assert any(piece.tone == "alert" for piece in pieces) == right.startswith("▲")
+
+
+def test_a_title_has_the_room_of_a_date_that_is_missing() -> None:
+    """A task without a date is cut at the end of the line, one with a date before it; all dates end in one column."""
+    title = "word " * 20
+    assert row_of("Pending", f"### [LOW] {title}\n").endswith("word wo…")
+    dated = row_of("Pending", f"### [LOW] {title}\n- due: 2024-02-20\n")
+    assert dated.endswith("20 Feb")
+    assert dated.index("…") < 46
+    assert row_of("In Progress", f"### [LOW] {title}\n- progress: 45%\n").endswith("…   ━━━───  45%")
+
+
+@pytest.mark.parametrize("width", [24, 32, 38, 39, 60])
+def test_what_is_overdue_has_its_sign_in_any_width(width: int) -> None:
+    """Where there is no room to say for how long, the sign stands before the title; nothing else has one."""
+    for section, more in (("Pending", ""), ("In Progress", "- progress: 45%\n")):
+        late = row_of(section, f"### [HIGH] Renew the TLS certificate\n- due: 2024-01-12\n{more}", width)
+        assert late.count("▲") == 1
+        assert "▲" not in row_of(section, f"### [HIGH] Renew it\n- due: 2024-01-16\n{more}", width)
+
+
+def test_the_line_of_state_is_wrapped_not_cut() -> None:
+    """The date of a task is read to its end in a narrow detail."""
+    task = task_from("Pending", "### [NORMAL] a\n- due: 2024-01-16 07:30 (recurring: 30 7 * * *)\n")
+    state = task_detail(task, NOW, UTC, UNICODE)[0]
+    shown = [line_text(row) for row in Detail()._rows_of(state, 0, 29)]
+    assert shown[0].startswith("NORMAL  due 2024-01-16")
+    assert " ".join(" ".join(shown).split()) == "NORMAL due 2024-01-16 07:30, tomorrow 07:30 ↻ daily 07:30"
+    assert all(len(row) <= 29 for row in shown)
+
+
+@pytest.mark.parametrize("cell", [TIGHT, WIDE])
+def test_today_keeps_its_brackets(cell: int) -> None:
+    """Both brackets stand around today, whatever is due then; every day has the same width."""
+    day = date(2024, 1, 15)
+    for load in (Load(), Load(open=1), Load(open=9), Load(open=3, overdue=True), Load(done=1), Load(again=2)):
+        rows = month_lines(day, day, {day: load}, cell, "•", "✓", "▲", "·")
+        week = next(line_text(row) for row, places in rows if any(one == day for one, _ in places))
+        assert week.startswith("[15]")
+        assert week.index("16") == cell + 1
+        assert ("▲" in week) == (load.overdue and cell == WIDE)
 
 
 @pytest.mark.parametrize("width", range(30))
