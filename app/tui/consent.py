@@ -112,16 +112,18 @@ class Consent(Part):
 
         def answered(answer: str | None) -> None:
             if answer is None:
-                return
-            if answer in (APPROVE, DENY):
-                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then))
+                # What was approved before may run at its time.
+                self.app.watching.look_soon()
+            elif answer in (APPROVE, DENY):
+                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
         self.app.push_screen(ConsentScreen(question.view, place=place), answered)
 
-    def _decide(self, question: Question, approved: bool, then: Callable[[], None]) -> None:
+    def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+        """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
         now = self.app.clock()
 
         def work() -> str:
@@ -134,7 +136,8 @@ class Consent(Part):
             self.app.say(words)
             # The header, the brief and the schedule know of it soon.
             self.app.looking.request()
-            self.app.watching.look_soon()
+            if wakes:
+                self.app.watching.look_soon()
             then()
 
         self._run(work, done)

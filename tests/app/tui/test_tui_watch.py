@@ -168,6 +168,22 @@ async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
         assert not isinstance(app.screen, ConsentScreen)
 
 
+async def test_r_and_y_run_a_due_monitor_once(tmp_path: Path) -> None:
+    """The schedule does not run it again for the time for which the person ran it."""
+    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", f"echo run >> {tmp_path}/ran; echo 72")))
+    app = make_app(workspace, keeps_watch=True, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.watching.leads and app.watching.idle, "it keeps watch")
+        await press(pilot, "R")
+        await press(pilot, "y")
+        await until(pilot, lambda: "Disk: healthy, 72" in said(app), "the result is said")
+        app.watching.look_soon()
+        app.watching.beat()
+        await until(pilot, lambda: app.watching.idle and not app.jobs.running, "the schedule looked again")
+        assert (tmp_path / "ran").read_text() == "run\n"
+        assert len(changes(workspace)) == 1
+
+
 async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:
     """The header says which check runs; K ends it, which is no crash, and the rest of the application goes on."""
     workspace = make_workspace(tmp_path, monitors(DISK, SLOW))
