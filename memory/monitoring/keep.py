@@ -201,7 +201,11 @@ class _Run:
             return chosen
         taken = self.ledger.claim(claims, self.now)
         self.ledger.start(taken)
-        lost = {one.monitor.ref for one in chosen if one.runs and one.due and (key_of(one.monitor.name), one.due) not in taken}
+        lost = {
+            one.monitor.ref
+            for one in chosen
+            if one.runs and one.due and (key_of(one.monitor.name), one.due) not in taken
+        }
         if asked:
             return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
         return [one for one in chosen if one.monitor.ref not in lost]

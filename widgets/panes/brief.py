@@ -165,7 +165,11 @@ class BriefPane(Pane):
                     for monitor, end in notice.muted
                 ],
             )
-        yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
+        resting = frozenset() if notice is None else notice.resting
+        yield (
+            "NEXT RUNS",
+            [_run_row(run) for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting],
+        )
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
         yield "NEXT MAINTENANCE", [BriefRow("upkeep", file, "", None, words) for file, words in self._upkeep]
