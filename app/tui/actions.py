@@ -44,7 +44,6 @@ def _pane_actions() -> Iterator[Action]:
             f"Open the pane {pane.title}",
             "Panes",
             (pane.id,),
-            needs="workspace" if pane.system == "files" else f"system:{pane.system}",
         )
 
 
@@ -385,7 +384,7 @@ ACTIONS: tuple[Action, ...] = (
         "consent",
         "review",
         "approve",
-        "Look at what the monitor or task wants to run, and approve or deny it",
+        "Look at what the monitor or task wants to run, and approve or deny it; elsewhere at what all monitors want",
         _CONSENT,
     ),
     Action(
@@ -474,9 +473,9 @@ ACTIONS: tuple[Action, ...] = (
         "app.theme",
         (),
         "overlays",
-        "next_theme",
+        "themes",
         "theme",
-        "Change the colours: dark, light, high contrast",
+        "Choose the colours (theme): dark, light, high contrast and more",
         _APP,
         needs="",
     ),

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
-SYSTEM = "system:"
-"""What the need of a memory system beside the memory files begins with."""
-
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of the brief whose rows are tasks."""
 
@@ -30,8 +27,6 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
-    if needs.startswith(SYSTEM):
-        return needs.removeprefix(SYSTEM) in app.workspace.system_names()
     if needs == "draft":
         return bool(app.left_drafts)
     if pane is None or pane.contents is None:

@@ -17,6 +17,7 @@ from widgets.header import HeaderLine
 from widgets.pane import Pane
 from widgets.panes import PaneName
 from widgets.sidebar import PaneEntry, Sidebar
+from widgets.ways import Ways
 
 from .actions import ACTIONS, PINNED
 
@@ -44,6 +45,7 @@ class Desk(Screen[None]):
     Desk {
         layout: vertical;
         background: $background;
+        layers: usual above;
         & > #body { height: 1fr; }
         #sidebar-frame { width: 20; }
         Sidebar { width: 1fr; }
@@ -71,6 +73,7 @@ class Desk(Screen[None]):
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
+    ways = query_one(Ways)
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""
@@ -92,3 +95,4 @@ class Desk(Screen[None]):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED)
+        yield Ways()

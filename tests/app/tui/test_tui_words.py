@@ -54,6 +54,43 @@ async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
         assert said(app) == "No pane begins with 'z'."
 
 
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
+async def test_g_says_where_it_leads(workspace: Workspace, size: tuple[int, int]) -> None:
+    """While g waits the foot of the screen lists the panes with their letters; g ? is the help."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        assert "f facts" not in screen_text(app)
+        await press(pilot, "g")
+        shown = screen_text(app)
+        for words in ("g first row", "t tasks", "8 config", "f facts", "0 changes", "y typed memory", "? help"):
+            assert words in shown
+        await press(pilot, "g")
+        assert "f facts" not in screen_text(app)
+        await press(pilot, "g", "question_mark")
+        assert isinstance(app.screen, Help)
+
+
+async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(workspace: Workspace) -> None:
+    """Facts and typed memory explain themselves; the first fact is stored with the form."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        assert "Typed memory" not in screen_text(app)
+        await press(pilot, "g", "y")
+        assert "with a file `Aidefile` in it" in screen_text(app)
+        await press(pilot, "colon")
+        await type_text(pilot, "facts")
+        await press(pilot, "enter")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "facts"
+        assert "Press a to store the first fact" in screen_text(app)
+        await press(pilot, "a")
+        await type_text(pilot, "tests run with make test")
+        await press(pilot, "ctrl+s")
+        assert "tests run with make test" in screen_text(app)
+        await press(pilot, "tab", "shift+tab")
+        assert app.navigation.pane.pane_id == "facts"
+
+
 async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
     """A row that is a task takes the keys of tasks, one that is none does not."""
     app = make_app(workspace, pane="brief")
