@@ -16,6 +16,7 @@ from memory.safetext import visible
 from widgets.footer import key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.pane import Pane
+from widgets.plain import plain_filters
 from widgets.theme import THEMES
 
 from .actions import BY_ID
@@ -130,6 +131,8 @@ class MemdeckApp(Postbox):
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
+        if glyphs is ASCII or self.no_color:
+            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII)
         self.watches = watches
         self.keeps_watch = watches if keeps_watch is None else keeps_watch
         self.remembers = remembers

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rich.style import Style
+from textual.color import Color
 from textual.widgets._toast import Toast
 
 from app.tui.app import terminal_encoding
@@ -39,6 +41,47 @@ def test_the_locale_tells_what_the_terminal_shows(environ: dict[str, str], encod
     """LC_ALL counts before LC_CTYPE before LANG, and what Python makes of the locale C does not count."""
     assert terminal_encoding(environ) == encoding
     assert glyphs_for(encoding or "utf-8") is (UNICODE if encoding in (None, "UTF-8") else ASCII)
+
+
+async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No cell has a colour or is faint; what is overdue and the chosen button are in reverse."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = make_app(workspace)
+
+    def cells() -> list[tuple[str, Style]]:
+        strips = app.screen._compositor.render_strips()
+        filtered = [
+            strip.apply_filter(one, app.screen.styles.background) for strip in strips for one in app._filters[-1:]
+        ]
+        return [(text, style or Style.null()) for strip in filtered for text, style, _ in strip]
+
+    async with running(app) as pilot:
+        await press(pilot, "j")
+        for text, style in cells():
+            assert style.color is None, text
+            assert style.bgcolor is None, text
+            assert not style.dim, text
+        assert any("overdue" in text and style.reverse and style.bold for text, style in cells())
+        await press(pilot, "x")
+        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("Remove", "Keep")}
+        assert shown == {"Remove": None, "Keep": True}
+
+
+async def test_ascii_signs_are_ascii_and_x_is_not_well(workspace: Workspace) -> None:
+    """Scroll bars, cut texts and signs are plain; what is done has a sign that nobody takes for a failure."""
+    app = make_app(workspace, glyphs=ASCII)
+    async with running(app, (80, 24)) as pilot:
+        for key in ("1", "2", "7", "6", "8"):
+            await press(pilot, key)
+            strips = [
+                strip.apply_filter(app._filters[-1], Color(0, 0, 0)) for strip in app.screen._compositor.render_strips()
+            ]
+            shown = "\n".join(strip.text for strip in strips)
+            assert shown.isascii(), shown
+            assert all(strip.cell_length == 80 for strip in strips)
+            assert " x " not in shown
+            if key == "7":
+                assert "~ Disk Space" in shown
 
 
 async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
