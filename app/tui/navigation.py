@@ -82,6 +82,8 @@ class Navigation(Part):
             self.app.looking.show_badges()
         self.app.desk.sidebar.show(pane_id)
         self.app.looking.show(pane)
+        if pane_id == "changes":
+            self.app.noticing.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")

@@ -144,7 +144,6 @@ async def test_undo_and_redo(workspace: Workspace) -> None:
         assert (workspace.memory / "tasks.md").read_bytes() == before
         await press(pilot, "U")
         assert (workspace.memory / "tasks.md").read_bytes() == after
-        assert app.noticing.count == 3
 
 
 async def test_remove_asks_first_and_one_undo_brings_all_back(workspace: Workspace) -> None:
