@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
+from textual.events import Event, Key, Resize
 
 from memory.safetext import visible
 from widgets.footer import key_name
@@ -40,6 +40,7 @@ from .remembering import Remembering
 from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
+from .toasts import covers_cursor, heading_of
 from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -61,6 +62,9 @@ if TYPE_CHECKING:
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
 
+SLIM = 60
+"""Terminals of fewer columns have messages as wide as themselves."""
+
 Severity = Literal["information", "warning", "error"]
 
 
@@ -79,8 +83,9 @@ class MemdeckApp(Postbox):
     CSS = """
     Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; }
     Toast.-information { border-left: outer $border; }
-    .-single Toast { width: 60; max-width: 100%; }
+    .-slim Toast { width: 60; max-width: 100%; }
     ToastRack { margin-bottom: 1; }
+    .-toasts-above ToastRack { dock: top; margin-top: 1; margin-bottom: 0; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame:focus-within { border: ascii $border; }
     .-ascii .dialog { border: ascii $border; }
@@ -270,6 +275,10 @@ class MemdeckApp(Postbox):
         if "drafting" in self.__dict__:
             self.drafting.save_now()
 
+    def on_resize(self, event: Resize) -> None:
+        """In few columns a message may be as wide as the screen."""
+        self.set_class(event.size.width < SLIM, "-slim")
+
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
         self.exit(0)
@@ -365,14 +374,18 @@ class MemdeckApp(Postbox):
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
+        self.set_class(covers_cursor(self.screen, len(text)), "-toasts-above")
         self.notify(
             visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
         )
 
     def say_error(self, error: MemdeckError) -> None:
         """What could not be done, and what to do about it."""
-        words = f"{error.message}; {error.hint}" if error.hint else error.message
-        self.say(words, title=error.code, severity="error")
+        hint = error.hint
+        if error.code.startswith("trust.") and error.code != "trust.no_state":
+            hint = f"{self.key_of('trust.review')} shows what it wants to run"
+        words = f"{error.message}; {hint}" if hint else error.message
+        self.say(words, title=f"{heading_of(error)}  ({error.code})", severity="error")
 
 
 def short_path(path: str, environ: Mapping[str, str]) -> str:

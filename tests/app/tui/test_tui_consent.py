@@ -177,7 +177,7 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
         assert "run.sh  sha256" in screen_text(app)
         (workspace.root / "run.sh").write_text("rm -rf ~\n")
         await press(pilot, "y")
-        assert said(app) == ["trust.changed"]
+        assert said(app) == ["May not run  (trust.changed)"]
         assert states(workspace)["check", "Disk Space"] == "pending"
 
 

@@ -260,6 +260,28 @@ async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None
         assert "not read: " not in screen_text(app).splitlines()[0]
 
 
+async def test_messages_wrap_over_dialogs_and_leave_the_cursor_free(workspace: Workspace) -> None:
+    """On a small screen a message over a dialog is whole, and over a list it stands where the cursor is not."""
+    app = make_app(workspace)
+    async with app.run_test(size=(40, 10), notifications=True) as pilot:
+        await settle(pilot)
+        for key in ("g", "G"):
+            await press(pilot, *key * (2 if key == "g" else 1))
+            app.say("words and words and words and words and more words and an end")
+            await settle(pilot)
+            toast = app.screen.query_one(Toast)
+            listed = app.navigation.pane.line_list  # type: ignore[union-attr]
+            row = listed.region.y + listed.position - round(listed.scroll_y)
+            assert not toast.region.contains(toast.region.x, row), key
+            assert "an end" in screen_text(app)
+        await press(pilot, "question_mark")
+        app.say("words and words and words and words and more words and an end")
+        await settle(pilot)
+        toast = app.screen.query_one(Toast)
+        assert toast.region.right <= 40
+        assert "an end" in screen_text(app)
+
+
 @pytest.mark.parametrize("words", [1, 20, 60, 90])
 async def test_long_messages_end_above_the_footer(workspace: Workspace, words: int) -> None:
     """However many lines a message takes, its last one is seen and the key hints stay free."""
