@@ -21,7 +21,7 @@ from widgets.theme import THEMES
 
 from .actions import BY_ID
 from .changing import Changing
-from .conditions import allows
+from .conditions import allows, hinted
 from .consent import Consent
 from .desk import Desk
 from .diary import Diary
@@ -342,6 +342,11 @@ class MemdeckApp(Postbox):
         if action == "do" and parameters and self.is_mounted:
             return allows(self, BY_ID[str(parameters[0])].needs)
         return True
+
+    def shows_hint(self, action_id: str) -> bool:
+        """Whether the footer names an action where it means something; other bindings are theirs to say."""
+        action = BY_ID.get(action_id)
+        return action is None or hinted(self, action)
 
     def refresh_keys(self) -> None:
         """Find out again which keys mean something."""

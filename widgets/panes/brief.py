@@ -83,7 +83,7 @@ class BriefPane(Pane):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor", show=False)
+        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor")
     ]
 
     @dataclass

@@ -108,6 +108,10 @@ class MonitorsPane(Pane):
         }
         return ROW.line(width, cells)
 
+    def is_blocked(self, item: Monitor) -> bool:
+        """Whether a monitor may not run as it is."""
+        return is_blocked(self._pictures.get(item.ref))
+
     def _checked(self, item: Monitor, picture: Picture | None) -> str:
         """When it was checked; of one that may not run, since when that is known."""
         if picture is None or not is_blocked(picture):

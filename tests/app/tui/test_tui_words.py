@@ -15,6 +15,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.choices import Choices
+from widgets.dialogs import Preview
 from widgets.forms import Form
 from widgets.glyphs import ASCII, UNICODE, glyphs_for
 
@@ -258,6 +259,29 @@ async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None
         app.looking.request()
         await settle(pilot)
         assert "not read: " not in screen_text(app).splitlines()[0]
+
+
+async def test_the_footer_names_what_means_something_here(workspace: Workspace) -> None:
+    """Archiving is named beside the tasks only, approving where something waits, moving a line in Knowledge."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        assert {"b board", "c calendar"} <= hints(app)
+        await press(pilot, "5")
+        assert not any("archive" in hint for hint in hints(app))
+        await press(pilot, "7")
+        assert {"R run", "m mute", "T approve"} <= hints(app)
+        await press(pilot, "4", "j")
+        assert "F move" in hints(app)
+        assert "T approve" not in hints(app)
+        await press(pilot, "1")
+        assert "o go there" in hints(app)
+        await press(pilot, "A")
+        assert isinstance(app.screen, Preview)
+
+
+def hints(app: MemdeckApp) -> set[str]:
+    """What the footer says."""
+    return {f"{hint.key} {hint.description}" for hint in app.desk.hints.hints}
 
 
 async def test_messages_wrap_over_dialogs_and_leave_the_cursor_free(workspace: Workspace) -> None:
