@@ -507,6 +507,15 @@ ACTIONS: tuple[Action, ...] = (
         _APP,
         needs="",
     ),
+    Action(
+        "app.problem",
+        (),
+        "navigation",
+        "problem",
+        "problem",
+        "Go to the first problem in the files",
+        _PANE,
+    ),
     Action("app.reload", (), "looking", "reload", "reload", "Read the files again now", _APP),
     Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=""),
 )

@@ -233,6 +233,15 @@ class Navigation(Part):
         else:
             self.open_pane(pane_id, ref)
 
+    def problem(self) -> None:
+        """Go to the first thing that is wrong in the files, and say what it is."""
+        found = next((one for one in self.app.looking.problems if one.level == "error"), None)
+        if found is None:
+            self.app.say("Nothing is wrong in the files.")
+            return
+        self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
+        self.app.say(f"{found.file}:{found.line}: {found.message}", severity="warning")
+
     def leave(self) -> None:
         """Escape: from the detail to the list, then the filter is cleared."""
         pane = self.pane

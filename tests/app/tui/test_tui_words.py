@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.style import Style
 from textual.color import Color
@@ -12,7 +14,7 @@ from app.tui.entries import LONGEST_VALUE
 from app.tui.help import Help, key_groups
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.choices import Choices
 from widgets.dialogs import Preview
@@ -282,6 +284,42 @@ async def test_the_footer_names_what_means_something_here(workspace: Workspace) 
 def hints(app: MemdeckApp) -> set[str]:
     """What the footer says."""
     return {f"{hint.key} {hint.description}" for hint in app.desk.hints.hints}
+
+
+async def test_a_date_that_does_not_exist_is_marked_and_reached(tmp_path: Path) -> None:
+    """Row and detail mark it, the brief says which field of which task it is, and the palette leads there."""
+    files = {"tasks.md": "## Pending\n\n### [LOW] First\n\n### [HIGH] Deploy\n- due: 2026-13-45 25:99\n"}
+    app = make_app(make_workspace(tmp_path, files), pane="brief")
+    async with running(app) as pilot:
+        assert "1 problem" in screen_text(app)
+        await press(pilot, "colon")
+        await type_text(pilot, "probl")
+        await press(pilot, "enter")
+        pane = app.navigation.pane
+        assert pane is not None
+        assert pane.pane_id == "tasks"
+        assert pane.current().title == "Deploy"
+        assert said(app).startswith("tasks.md:6: due: '2026-13-45 25:99' does not exist, in 'Deploy'")
+        shown = screen_text(app)
+        assert "▲ 2026-13-4" in shown
+        assert "▲ due 2026-13-45 25:99, no date" in shown
+
+
+async def test_a_key_that_does_nothing_says_why(workspace: Workspace) -> None:
+    """Progress of a pending task, tasks' keys in Plans; what is typed into the filter is no key."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "p")
+        assert said(app) == "Progress is of a task that was started: s starts it."
+        app.clear_notifications()
+        await press(pilot, "slash", "p", "X", "escape", "escape", "j", "g", "p")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "plans"
+        assert not app._notifications
+        await press(pilot, "s")
+        assert said(app) == "Plans are written by agents; o opens what is linked."
+        await press(pilot, "1", "X")
+        assert said(app) == "Changes are taken back in Changes: 0 shows them."
 
 
 async def test_messages_wrap_over_dialogs_and_leave_the_cursor_free(workspace: Workspace) -> None:
