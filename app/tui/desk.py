@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
@@ -78,6 +79,12 @@ class Desk(Screen[None]):
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""
         self._ready()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key does nothing here that does something elsewhere."""
+        active = self.active_bindings.get(event.key)
+        if active is None or not active.enabled:
+            self.app.explain_key(event.key)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:
         """Header, sidebar and panes side by side, hints."""

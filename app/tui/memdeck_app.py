@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key, Resize
 
 from memory.safetext import visible
-from widgets.footer import key_name
+from widgets.footer import is_typing, key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.pane import Pane
 from widgets.plain import plain_filters
@@ -347,6 +347,13 @@ class MemdeckApp(Postbox):
         """Whether the footer names an action where it means something; other bindings are theirs to say."""
         action = BY_ID.get(action_id)
         return action is None or hinted(self, action)
+
+    def explain_key(self, key: str) -> None:
+        """Say why a key does nothing here; nothing where it never does anything, or where it is typed."""
+        from .dead_keys import why_dead
+
+        if not is_typing(self.screen.focused) and (words := why_dead(self, key)):
+            self.say(words)
 
     def refresh_keys(self) -> None:
         """Find out again which keys mean something."""
