@@ -152,6 +152,9 @@ class Navigation(Part):
         """Show where `g` leads while it waits for the next key."""
         from widgets.pieces import Piece, line
 
+        if waits:
+            # A message would lie over it.
+            self.app.clear_notifications()
         keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
         words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
         self.app.desk.ways.show(words if waits else ())
