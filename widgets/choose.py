@@ -34,7 +34,7 @@ class Choose(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "choose", id="choose.take", tooltip="Take what the cursor is on"),
+        Binding("enter", "take", "choose", id="choose.take", tooltip="Take what the cursor is on", priority=True),
         Binding("escape,q", "leave", "leave", id="choose.leave", tooltip="Change nothing"),
     ]
 

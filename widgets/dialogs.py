@@ -225,8 +225,10 @@ class Prompt(Dialog, ModalScreen[str | None]):
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """Type at once."""
-        self.query_one(SafeInput).focus()
+        """Type at once; what stands there goes with the first character."""
+        line = self.query_one(SafeInput)
+        line.focus()
+        line.select_all()
         self._say("")
 
     def _say(self, error: str) -> None:

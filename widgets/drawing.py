@@ -40,6 +40,9 @@ TONE_STYLES: dict[Tone, Style] = {
 }
 """How tones differ beside their colour."""
 
+BARE_STYLES: dict[Tone, Style] = {"alert": Style(bold=True, reverse=True), "warn": Style(bold=True)}
+"""What tones have instead of their colour where there is none."""
+
 
 @lru_cache(maxsize=256)
 def _tone(tone: Tone, colour: str, background: str) -> Style:
@@ -84,6 +87,8 @@ class Drawing(Widget):
             return style
         variables = self.app.theme_variables
         colour = variables.get(TONE_VARIABLES.get(tone, ""), "")
+        if self.app.no_color:
+            style += BARE_STYLES.get(tone, Style.null())
         return style + _tone(tone, colour, variables.get("background", "#000000"))
 
     def notify_style_update(self) -> None:

@@ -129,9 +129,12 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
     """
     hints: dict[tuple[str, str], Hint] = {}
     typing = is_typing(screen.focused)
+    shows = getattr(screen.app, "shows_hint", None)
     for active in screen.active_bindings.values():
         binding = active.binding
         if not (binding.show and active.enabled) or binding.key == UNBOUND:
+            continue
+        if shows is not None and not shows(binding.id or ""):
             continue
         place = (binding.id or binding.action, binding.description)
         key = binding.key_display or key_name(binding.key)

@@ -30,6 +30,19 @@ class Prefixed(Message):
         return self.sender
 
 
+@dataclass
+class GoWaits(Message):
+    """`g` was typed and waits for the next key (`waits`), or does so no longer."""
+
+    sender: Widget
+    waits: bool
+
+    @property
+    def control(self) -> Widget:
+        """The widget that has the focus."""
+        return self.sender
+
+
 class GoPrefix(Widget):
     """Mixin for focusable widgets with an `action_first`; add `go_binding(prefix)` to its BINDINGS."""
 
@@ -42,10 +55,15 @@ class GoPrefix(Widget):
     def action_go(self) -> None:
         """Begin a two-key sequence; the second `g` goes to the first row."""
         if self._after_go:
-            self._after_go = False
+            self._go_on(waits=False)
             self.action_first()
         else:
-            self._after_go = True
+            self._go_on(waits=True)
+
+    def _go_on(self, *, waits: bool) -> None:
+        if waits != self._after_go:
+            self._after_go = waits
+            self.post_message(GoWaits(self, waits))
 
     def on_key(self, event: events.Key) -> None:
         """End a sequence that `g` began: what is typed after it never acts as a key of its own."""
@@ -53,7 +71,7 @@ class GoPrefix(Widget):
             binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key
         ):
             return
-        self._after_go = False
+        self._go_on(waits=False)
         if event.character and event.is_printable:
             event.stop()
             event.prevent_default()
@@ -61,7 +79,7 @@ class GoPrefix(Widget):
 
     def on_blur(self) -> None:
         """A sequence does not outlive the focus."""
-        self._after_go = False
+        self._go_on(waits=False)
 
 
 def go_binding(prefix: str) -> Binding:

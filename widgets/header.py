@@ -14,12 +14,15 @@ from .pieces import Line, Piece, clip_line, line, line_width, pad_line
 GAP = 2
 """Cells between two parts of the header."""
 
+PATH = 16
+"""Cells of the path, from its end, that stay while something that needs nobody could go."""
+
 
 def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> Line:
     """The header in `width` cells.
 
-    The path loses its beginning, then goes, then the last alerts; when not even the first alert fits beside
-    the name, the name makes room for it.
+    The path loses its beginning, then what needs nobody goes, then the path, then the last alerts; when not even the
+    first alert fits beside the name, the name makes room for it.
     """
     left: list[Piece] = [Piece(" "), Piece(name, "strong")]
     first = line_width(alerts[0]) + GAP if alerts else 0
@@ -30,7 +33,9 @@ def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> 
     right: list[Piece] = []
     for alert in alerts:
         room -= line_width(alert) + GAP
-        if room < 0 and (right or left):
+        # What needs nobody, such as the next run, goes before the path does.
+        kept = PATH + GAP if path and left and right and all(tone == "muted" for _, tone in alert) else 0
+        if room < kept and (right or left):
             break
         right += [Piece(" " * GAP), *alert]
     rest = max(0, width - line_width(tuple(right)) - 1)

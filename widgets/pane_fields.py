@@ -13,6 +13,9 @@ from .fields import FieldSpec
 RUNS = 5
 """How many next runs a cron field shows."""
 
+EXAMPLES = "tomorrow 14:00, +2d, mon 9"
+"""Dates as people may type them, for whoever typed something else."""
+
 
 def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -> FieldSpec:
     """A date that takes `tomorrow 14:00`, `+2d`, `mon 9`, ISO; what it means stands below it.
@@ -24,7 +27,7 @@ def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -
         try:
             as_written(text, value, now, zone)
         except BadMoment as error:
-            return error.message
+            return f"{error.message}; for example {EXAMPLES}"
         return None
 
     def hint(text: str) -> str:

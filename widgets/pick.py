@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -49,13 +49,15 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "take", id="pick.take", tooltip="Take what is under the cursor"),
+        Binding("enter", "take", "take", id="pick.take", tooltip="Take what is under the cursor", priority=True),
         Binding("x", "remove", "remove", id="pick.remove", tooltip="Take the saved view away"),
         Binding("escape,q", "leave", "leave", id="pick.leave", tooltip="Change nothing"),
     ]
 
-    def __init__(self, title: str, options: Sequence[Option]) -> None:
+    def __init__(self, title: str, options: Sequence[Option], *, looked: Callable[[str], None] | None = None) -> None:
+        """`looked` hears the id under the cursor as it moves, to show what taking it would do."""
         super().__init__()
+        self._looked = looked
         self._title = title
         self._options = {option.id: option for option in options}
         self._column = min(24, max((cell_width(visible(option.label)) for option in options), default=0))
@@ -103,6 +105,8 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
         """The keys that mean something may be others."""
         event.stop()
         self.refresh_bindings()
+        if self._looked is not None and event.key is not None and self.is_current:
+            self._looked(str(event.key))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter, or a double click."""

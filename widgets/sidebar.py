@@ -62,6 +62,10 @@ class Sidebar(LineList):
             self._current = entries[0].id if entries else ""
         self.set_rows(tuple(self._entries))
 
+    def __contains__(self, pane_id: object) -> bool:
+        """Whether a pane is listed."""
+        return pane_id in self._entries
+
     @property
     def current(self) -> str:
         """The id of the pane that is open."""

@@ -78,7 +78,19 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
         return Piece(f"{glyphs.recurring} {words if len(words) <= 11 else task.recurring}", "muted")
     if moment is not None:
         return Piece(short_moment(moment, now, zone), "plain" if task.due_state(now, zone) == "today" else "muted")
-    return Piece(task.due or "", "muted")
+    bad = task.due is not None and _is_no_date(task.due, zone)
+    return Piece(f"{glyphs.alert} {task.due}", "alert") if bad else Piece(task.due or "", "muted")
+
+
+def _is_no_date(text: str, zone: tzinfo) -> bool:
+    """Whether a value is there, and no date that exists."""
+    from memory.clock import BadMoment, read_moment
+
+    try:
+        read_moment(text, zone)
+    except BadMoment:
+        return True
+    return False
 
 
 def _moment_of(text: str | None, zone: tzinfo) -> Moment | None:

@@ -18,7 +18,7 @@ class Action:
     """One action; `words` is what the footer says, `description` one sentence for help and palette.
 
     `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
-    the footer while it means something.
+    the footer while it means something, in these `panes` only if there are any: the key works in the others, too.
     """
 
     id: str
@@ -31,6 +31,7 @@ class Action:
     arguments: tuple[str | int, ...] = ()
     needs: str = "workspace"
     shown: bool = False
+    panes: tuple[str, ...] = ()
 
 
 def _pane_actions() -> Iterator[Action]:
@@ -44,7 +45,6 @@ def _pane_actions() -> Iterator[Action]:
             f"Open the pane {pane.title}",
             "Panes",
             (pane.id,),
-            needs="workspace" if pane.system == "files" else f"system:{pane.system}",
         )
 
 
@@ -103,6 +103,50 @@ ACTIONS: tuple[Action, ...] = (
         needs="draft",
         shown=True,
     ),
+    Action(
+        "run.now",
+        ("R",),
+        "runner",
+        "run",
+        "run",
+        "Run the monitor now, or the task's action; asks for consent first",
+        _RUN,
+        needs="run",
+        shown=True,
+    ),
+    Action(
+        "run.mute",
+        ("m",),
+        "runner",
+        "mute",
+        "mute",
+        "Send no messages about the monitor for a while",
+        _RUN,
+        needs="monitor",
+        shown=True,
+    ),
+    Action(
+        "trust.review",
+        ("T",),
+        "consent",
+        "review",
+        "approve",
+        "Look at what the monitor or task wants to run, and approve or deny it; elsewhere at what all monitors want",
+        _CONSENT,
+        shown=True,
+        panes=("monitors", "brief"),
+    ),
+    Action(
+        "knowledge.move",
+        ("F",),
+        "diary",
+        "move_line",
+        "move",
+        "Move the line to another section or topic",
+        _ENTRY,
+        needs="fact",
+        shown=True,
+    ),
     Action("task.start", ("s",), "tasks", "start", "start", "Start the task", _TASK, needs="task.start", shown=True),
     Action(
         "task.done",
@@ -158,14 +202,49 @@ ACTIONS: tuple[Action, ...] = (
         _LIST,
     ),
     Action(
+        "view.board",
+        ("b",),
+        "views",
+        "board",
+        "board",
+        "Show the tasks as a board, the journal's day on its hours",
+        _LIST,
+        needs="blocks",
+        shown=True,
+    ),
+    Action(
+        "view.calendar",
+        ("c",),
+        "views",
+        "calendar",
+        "calendar",
+        "Show the tasks as a calendar, the journal as a year",
+        _LIST,
+        needs="calendar",
+        shown=True,
+    ),
+    Action(
+        "view.arrange",
+        ("z",),
+        "views",
+        "arrange",
+        "group and sort",
+        "Group and sort",
+        _LIST,
+        needs="arranges",
+        shown=True,
+        panes=("tasks",),
+    ),
+    Action(
         "upkeep.archive",
         ("A",),
         "upkeep",
         "archive",
-        "archive",
+        "archive old",
         "Archive tasks that were completed a while ago; shows its plan first",
         _UPKEEP,
         shown=True,
+        panes=("tasks",),
     ),
     Action(
         "app.palette",
@@ -310,39 +389,8 @@ ACTIONS: tuple[Action, ...] = (
         needs="fields",
     ),
     Action(
-        "view.board",
-        ("b",),
-        "views",
-        "board",
-        "board",
-        "Show the tasks as a board, the journal's day on its hours",
-        _LIST,
-        needs="blocks",
-    ),
-    Action(
-        "view.calendar",
-        ("c",),
-        "views",
-        "calendar",
-        "calendar",
-        "Show the tasks as a calendar, the journal as a year",
-        _LIST,
-        needs="calendar",
-    ),
-    Action(
         "journal.capture", ("J",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
-    Action(
-        "knowledge.move",
-        ("F",),
-        "diary",
-        "move_line",
-        "move",
-        "Move the line to another section or topic",
-        _ENTRY,
-        needs="fact",
-    ),
-    Action("view.arrange", ("z",), "views", "arrange", "group and sort", "Group and sort", _LIST, needs="arranges"),
     Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
     Action("list.sort", ("S",), "listing", "sort", "sort", "Sort by the next column", _LIST, needs="sorts"),
     Action(
@@ -364,28 +412,6 @@ ACTIONS: tuple[Action, ...] = (
         _UPKEEP,
     ),
     Action(
-        "run.now",
-        ("R",),
-        "runner",
-        "run",
-        "run",
-        "Run the monitor now, or the task's action; asks for consent first",
-        _RUN,
-        needs="run",
-        shown=True,
-    ),
-    Action(
-        "run.mute",
-        ("m",),
-        "runner",
-        "mute",
-        "mute",
-        "Send no messages about the monitor for a while",
-        _RUN,
-        needs="monitor",
-        shown=True,
-    ),
-    Action(
         "run.stop",
         ("K",),
         "jobs",
@@ -395,15 +421,6 @@ ACTIONS: tuple[Action, ...] = (
         _RUN,
         needs="jobs",
         shown=True,
-    ),
-    Action(
-        "trust.review",
-        ("T",),
-        "consent",
-        "review",
-        "approve",
-        "Look at what the monitor or task wants to run, and approve or deny it",
-        _CONSENT,
     ),
     Action(
         "trust.all",
@@ -491,11 +508,20 @@ ACTIONS: tuple[Action, ...] = (
         "app.theme",
         (),
         "overlays",
-        "next_theme",
+        "themes",
         "theme",
-        "Change the colours: dark, light, high contrast",
+        "Choose the colours (theme): dark, light, high contrast and more",
         _APP,
         needs="",
+    ),
+    Action(
+        "app.problem",
+        (),
+        "navigation",
+        "problem",
+        "problem",
+        "Go to the first problem in the files",
+        _PANE,
     ),
     Action("app.reload", (), "looking", "reload", "reload", "Read the files again now", _APP),
     Action("app.quit", ("q",), "overlays", "quit", "quit", "Leave memdeck", _APP, needs=""),

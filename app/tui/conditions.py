@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from memory.files.monitors import Monitor
     from memory.files.tasks import Task
 
+    from .actions import Action
     from .memdeck_app import MemdeckApp
-
-SYSTEM = "system:"
-"""What the need of a memory system beside the memory files begins with."""
 
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of the brief whose rows are tasks."""
@@ -30,8 +28,6 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
-    if needs.startswith(SYSTEM):
-        return needs.removeprefix(SYSTEM) in app.workspace.system_names()
     if needs == "draft":
         return bool(app.left_drafts)
     if pane is None or pane.contents is None:
@@ -39,6 +35,24 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     if needs == "jobs":
         return bool(app.jobs.running)
     return NEEDS[needs](pane)
+
+
+def hinted(app: MemdeckApp, action: Action) -> bool:
+    """Whether the footer names an action here; its key may mean something all the same."""
+    pane = app.navigation.pane
+    if not action.panes:
+        return True
+    if pane is None or pane.pane_id not in action.panes:
+        return False
+    return action.id != "trust.review" or _waits(pane)
+
+
+def _waits(pane: Pane) -> bool:
+    """Whether what is under the cursor waits for an approval."""
+    item = None if pane.contents is None else pane.current()
+    if item is None:
+        return False
+    return item.group == "waiting" if pane.pane_id == "brief" else bool(getattr(pane, "is_blocked", bool)(item))
 
 
 def _offers(name: str) -> Callable[[Pane], bool]:

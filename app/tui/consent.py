@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import MemdeckError, RefusedError
 
 from .changing import ACTOR
+from .conditions import MONITOR_GROUPS, tasks_of
 from .messages import ChangeFailed, Done
 from .part import Part
 
@@ -29,6 +30,20 @@ class Question:
     ask: Ask
     decision: Decision
     view: ConsentView
+
+
+MONITOR_ROLES = ("check", "file", "url", "remediate")
+"""What monitors ask for, which is what the header counts."""
+
+
+def _is(question: Question, name: str, role: str) -> bool:
+    """Whether a question is about a monitor of this name, and its check or its remediation if one of them is meant."""
+    ask = question.ask
+    return ask.role in MONITOR_ROLES and ask.name == name and role in ("", _kind(ask.role))
+
+
+def _kind(role: str) -> str:
+    return role if role == "remediate" else "check"
 
 
 class Consent(Part):
@@ -59,23 +74,41 @@ class Consent(Part):
         return self.app.is_web
 
     def review(self) -> None:
-        """What the chosen monitors or tasks ask for; without any, everything that waits."""
+        """What the chosen monitors or tasks ask for; else every monitor's, from the brief's row under the cursor on."""
         pane = self.app.navigation.pane
-        items: tuple[Any, ...] = pane.selected() if pane is not None and pane.pane_id in ("monitors", "tasks") else ()
-        self._look({(item.file, item.title) for item in items})
+        items: tuple[Any, ...] = ()
+        start: tuple[str, ...] = ()
+        if pane is not None and pane.pane_id in ("monitors", "tasks"):
+            items = pane.selected()
+        elif pane is not None and pane.pane_id == "brief" and pane.current() is not None:
+            items = tuple(task for task in tasks_of(pane) if task.action is not None)
+            row = pane.current()
+            if row.group in MONITOR_GROUPS:
+                role = row.thing.role if row.group == "waiting" else ""
+                start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))
+        chosen = {(item.file, item.title) for item in items}
+        # A task's action runs by a person's key only: it is asked for where somebody is about to press it.
+        self._look(chosen, () if chosen else MONITOR_ROLES, start=start)
 
     def review_all(self) -> None:
         """Everything that waits for a decision."""
-        self._look(set())
+        self._look(set(), ())
 
     def first(self, chosen: set[tuple[str, str]], roles: tuple[str, ...], then: Callable[[], None]) -> None:
         """Ask what waits of the chosen things (file and name) in these roles, then go on; Escape ends it all."""
         self._look(chosen, roles, then)
 
     def _look(
-        self, chosen: set[tuple[str, str]], roles: tuple[str, ...] = (), then: Callable[[], None] | None = None
+        self,
+        chosen: set[tuple[str, str]],
+        roles: tuple[str, ...],
+        then: Callable[[], None] | None = None,
+        start: tuple[str, ...] = (),
     ) -> None:
-        """Look for questions; without `then` it is said where there are none, and refused ones are shown as well."""
+        """Look for questions; without `then` it is said where there are none, and refused ones are shown as well.
+
+        `start` is the name and the role (`check` stands for every kind of one) with which it begins.
+        """
         if self._is_refused():
             return
 
@@ -94,7 +127,8 @@ class Consent(Part):
                 waits = decision.state in ("pending", "withdrawn")
                 if not decision.allowed and (waits or (chosen and then is None)):
                     found.append(Question(ask, decision, view_of(ask, decision, workspace.root)))
-            return found
+            first = next((place for place, one in enumerate(found) if start and _is(one, *start)), 0)
+            return [*found[first:], *found[:first]]
 
         self._run(work, lambda questions: self._ask(questions, 0, then))
 
@@ -112,16 +146,18 @@ class Consent(Part):
 
         def answered(answer: str | None) -> None:
             if answer is None:
-                return
-            if answer in (APPROVE, DENY):
-                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then))
+                # What was approved before may run at its time.
+                self.app.watching.look_soon()
+            elif answer in (APPROVE, DENY):
+                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
         self.app.push_screen(ConsentScreen(question.view, place=place), answered)
 
-    def _decide(self, question: Question, approved: bool, then: Callable[[], None]) -> None:
+    def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+        """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
         now = self.app.clock()
 
         def work() -> str:
@@ -134,7 +170,8 @@ class Consent(Part):
             self.app.say(words)
             # The header, the brief and the schedule know of it soon.
             self.app.looking.request()
-            self.app.watching.look_soon()
+            if wakes:
+                self.app.watching.look_soon()
             then()
 
         self._run(work, done)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
@@ -17,6 +18,7 @@ from widgets.header import HeaderLine
 from widgets.pane import Pane
 from widgets.panes import PaneName
 from widgets.sidebar import PaneEntry, Sidebar
+from widgets.ways import Ways
 
 from .actions import ACTIONS, PINNED
 
@@ -44,6 +46,7 @@ class Desk(Screen[None]):
     Desk {
         layout: vertical;
         background: $background;
+        layers: usual above;
         & > #body { height: 1fr; }
         #sidebar-frame { width: 20; }
         Sidebar { width: 1fr; }
@@ -71,10 +74,17 @@ class Desk(Screen[None]):
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
+    ways = query_one(Ways)
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""
         self._ready()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key does nothing here that does something elsewhere."""
+        active = self.active_bindings.get(event.key)
+        if active is None or not active.enabled:
+            self.app.explain_key(event.key)  # type: ignore[attr-defined]
 
     def compose(self) -> ComposeResult:
         """Header, sidebar and panes side by side, hints."""
@@ -92,3 +102,4 @@ class Desk(Screen[None]):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED)
+        yield Ways()

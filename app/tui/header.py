@@ -143,8 +143,9 @@ def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: No
         errors = sum(problem.level == "error" for problem in brief.problems)
         if errors:
             parts.append(line(Piece(f"{errors} problem{'s' if errors > 1 else ''}", "warn")))
-    if brief.next_runs:
-        run = brief.next_runs[0]
+    resting = frozenset() if notice is None else notice.resting
+    run = next((run for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting), None)
+    if run is not None:
         words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
         parts.append(line(Piece(f"next: {run.label[:40]} {words}", "muted")))
     return tuple(parts)

@@ -21,6 +21,7 @@ from .part import Part
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
+    from memory.problems import Problem
     from memory.storage.watch import Watcher
     from widgets.pane_plans import Badge
 
@@ -78,6 +79,8 @@ class Looking(Part):
         self._collect_at = 0.0
         self._arrived = False
         self.had_first_look = False
+        self.problems: tuple[Problem, ...] = ()
+        """What was wrong in the files at the last look, where they are few enough to be looked through."""
 
     @property
     def idle(self) -> bool:
@@ -267,6 +270,7 @@ class Looking(Part):
         if not self.app.desk.is_mounted or not self.app.is_running:
             return
         self.app.desk.header.alerts = message.alerts
+        self.problems = message.problems
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]

@@ -10,18 +10,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
+from textual.events import Event, Key, Resize
 
 from app.places import short_path
 from memory.safetext import visible
-from widgets.footer import key_name
+from widgets.footer import is_typing, key_name
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.pane import Pane
+from widgets.plain import plain_filters
 from widgets.theme import THEMES
 
 from .actions import BY_ID
 from .changing import Changing
-from .conditions import allows
+from .conditions import allows, hinted
 from .consent import Consent
 from .desk import Desk
 from .diary import Diary
@@ -40,6 +41,7 @@ from .remembering import Remembering
 from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
+from .toasts import covers_cursor, heading_of
 from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -61,6 +63,9 @@ if TYPE_CHECKING:
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
 
+SLIM = 60
+"""Terminals of fewer columns have messages as wide as themselves."""
+
 Severity = Literal["information", "warning", "error"]
 
 
@@ -79,8 +84,9 @@ class MemdeckApp(Postbox):
     CSS = """
     Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; }
     Toast.-information { border-left: outer $border; }
-    .-single Toast { width: 60; max-width: 100%; }
+    .-slim Toast { width: 60; max-width: 100%; }
     ToastRack { margin-bottom: 1; }
+    .-toasts-above ToastRack { dock: top; margin-top: 1; margin-bottom: 0; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame:focus-within { border: ascii $border; }
     .-ascii .dialog { border: ascii $border; }
@@ -131,6 +137,8 @@ class MemdeckApp(Postbox):
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
+        if glyphs is ASCII or self.no_color:
+            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII)
         self.watches = watches
         self.keeps_watch = watches if keeps_watch is None else keeps_watch
         self.remembers = remembers
@@ -268,6 +276,10 @@ class MemdeckApp(Postbox):
         if "drafting" in self.__dict__:
             self.drafting.save_now()
 
+    def on_resize(self, event: Resize) -> None:
+        """In few columns a message may be as wide as the screen."""
+        self.set_class(event.size.width < SLIM, "-slim")
+
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
         self.exit(0)
@@ -336,6 +348,18 @@ class MemdeckApp(Postbox):
             return allows(self, BY_ID[str(parameters[0])].needs)
         return True
 
+    def shows_hint(self, action_id: str) -> bool:
+        """Whether the footer names an action where it means something; other bindings are theirs to say."""
+        action = BY_ID.get(action_id)
+        return action is None or hinted(self, action)
+
+    def explain_key(self, key: str) -> None:
+        """Say why a key does nothing here; nothing where it never does anything, or where it is typed."""
+        from .dead_keys import why_dead
+
+        if not is_typing(self.screen.focused) and (words := why_dead(self, key)):
+            self.say(words)
+
     def refresh_keys(self) -> None:
         """Find out again which keys mean something."""
         if self.is_mounted:
@@ -367,11 +391,15 @@ class MemdeckApp(Postbox):
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
+        self.set_class(covers_cursor(self.screen, len(text)), "-toasts-above")
         self.notify(
             visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
         )
 
     def say_error(self, error: MemdeckError) -> None:
         """What could not be done, and what to do about it."""
-        words = f"{error.message}; {error.hint}" if error.hint else error.message
-        self.say(words, title=error.code, severity="error")
+        hint = error.hint
+        if error.code.startswith("trust.") and error.code != "trust.no_state":
+            hint = f"{self.key_of('trust.review')} shows what it wants to run"
+        words = f"{error.message}; {hint}" if hint else error.message
+        self.say(words, title=f"{heading_of(error)}  ({error.code})", severity="error")

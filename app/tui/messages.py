@@ -60,7 +60,7 @@ class Briefed(Message):
 
 @dataclass
 class Noticed(Message):
-    """The change log is up to date; how many changes there were since the start, and what is wrong with the log."""
+    """The change log is up to date; how many of others nobody looked at yet, and what is wrong with the log."""
 
     count: int
     warnings: tuple[str, ...] = ()

@@ -29,6 +29,15 @@ Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
 
 
+def pane_keys() -> dict[str, PaneName]:
+    """What follows `g`: the letter of each pane, its number where another one has that letter."""
+    found: dict[str, PaneName] = {}
+    for name in PANES:
+        letter = name.letter or name.title[:1].casefold()
+        found[name.key if letter in found and name.key else letter] = name
+    return found
+
+
 class Navigation(Part):
     """Panes are imported and mounted when they are opened for the first time."""
 
@@ -43,8 +52,9 @@ class Navigation(Part):
 
     @property
     def panes(self) -> tuple[PaneName, ...]:
-        """The panes that this workspace has."""
-        return panes_for(() if self.app.workspace is None else self.app.workspace.system_names())
+        """The panes that this workspace has, and those of other systems that somebody opened all the same."""
+        systems = () if self.app.workspace is None else self.app.workspace.system_names()
+        return panes_for({*systems, *(NAMES[pane_id].system for pane_id in self._mounted)})
 
     @property
     def mounted(self) -> dict[str, Pane]:
@@ -54,9 +64,6 @@ class Navigation(Part):
     def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
         """Open a pane, and go to an entry in it."""
         if pane_id not in NAMES:
-            return
-        if NAMES[pane_id] not in self.panes:
-            self.app.say(f"There are no {NAMES[pane_id].title.lower()} in this workspace.")
             return
         if remember:
             self._remember()
@@ -71,8 +78,12 @@ class Navigation(Part):
                 self.app.desk.set_focus(None)
             before.display = False
         pane.display = True
+        if pane_id not in self.app.desk.sidebar:
+            self.app.looking.show_badges()
         self.app.desk.sidebar.show(pane_id)
         self.app.looking.show(pane)
+        if pane_id == "changes":
+            self.app.noticing.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
@@ -128,12 +139,25 @@ class Navigation(Part):
 
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
-        wanted = character.casefold()
-        for name in self.panes:
-            if wanted in (name.key, name.letter or name.title[:1].casefold()):
+        if character == "?":
+            self.app.overlays.help()
+            return
+        for key, name in pane_keys().items():
+            if character.casefold() in (key, name.key):
                 self.open_pane(name.id)
                 return
         self.app.say(f"No pane begins with {character!r}.")
+
+    def go_waits(self, *, waits: bool) -> None:
+        """Show where `g` leads while it waits for the next key."""
+        from widgets.pieces import Piece, line
+
+        if waits:
+            # A message would lie over it.
+            self.app.clear_notifications()
+        keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
+        words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
+        self.app.desk.ways.show(words if waits else ())
 
     def first_look(self, pane: Pane) -> None:
         """A pane shows something for the first time: go back to where it was left."""
@@ -211,6 +235,15 @@ class Navigation(Part):
             self.app.say(f"No pane shows {file}.", severity="warning")
         else:
             self.open_pane(pane_id, ref)
+
+    def problem(self) -> None:
+        """Go to the first thing that is wrong in the files, and say what it is."""
+        found = next((one for one in self.app.looking.problems if one.level == "error"), None)
+        if found is None:
+            self.app.say("Nothing is wrong in the files.")
+            return
+        self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
+        self.app.say(f"{found.file}:{found.line}: {found.message}", severity="warning")
 
     def leave(self) -> None:
         """Escape: from the detail to the list, then the filter is cleared."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 
+from .changing import ACTOR
 from .messages import Noticed
 from .part import Part
 
@@ -19,15 +20,23 @@ if TYPE_CHECKING:
 
     from .memdeck_app import MemdeckApp
 
+MOST = 1000
+"""So many of the newest changes are looked at for the number; more are no better to know."""
+
+QUIET = (ACTOR, "monitor")
+"""Whose changes nobody has to look at: one's own, and results of checks, which Monitors shows."""
+
 
 class Noticing(Part):
-    """Counts what changed since memdeck was opened, and says once what is wrong with the log."""
+    """Counts what others changed since somebody looked at Changes, and says once what is wrong with the log."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """Nothing changed yet."""
         super().__init__(app)
         self.count = 0
-        self._first: int | None = None
+        self._seen: int | None = None
+        self._newest = 0
+        self._counted: tuple[int, int, int] = (-1, -1, -1)
         self._said: set[str] = set()
 
     def look(self, now: datetime) -> bool:
@@ -37,18 +46,44 @@ class Noticing(Part):
         history = workspace.store.history
         found = 0
         with suppress(MemdeckError):
-            if self._first is None:
-                self._first = history.state()[0]
+            if self._seen is None:
+                seen = self.app.remembering.seen_change
+                self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
-        newest = history.state()[0]
+        state = history.state()
+        count = self.count
+        if self._counted != (*state, self._seen or 0):
+            self._counted = (*state, self._seen or 0)
+            count = self._count(history.list(MOST), self._seen or 0)
+        self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        self.app.post_message(Noticed(max(0, newest - (self._first or 0)), warnings))
+        self.app.post_message(Noticed(count, warnings))
         return found > 0
+
+    @staticmethod
+    def _count(newest: Sequence[Record], seen: int) -> int:
+        """How many of the newest changes nobody here made or looked at; what was taken back since is none."""
+        return sum(one.seq > seen and one.actor not in QUIET and one.undone_by is None for one in newest)
+
+    @property
+    def seen(self) -> int | None:
+        """The newest change that somebody could have looked at in Changes; None: the log was never read."""
+        return self._seen
+
+    def looked_at(self) -> None:
+        """Changes is open: what is in it is seen."""
+        self._seen = max(self._seen or 0, self._newest)
+        if self.count:
+            self.count = 0
+            self.app.looking.show_badges()
 
     def noticed(self, message: Noticed) -> None:
         """Show how much is new; in the application's thread."""
-        if message.count != self.count:
+        pane = self.app.navigation.pane
+        if pane is not None and pane.pane_id == "changes":
+            self.looked_at()
+        elif message.count != self.count:
             self.count = message.count
             self.app.looking.show_badges()
         for warning in message.warnings:
@@ -100,6 +135,7 @@ class LogSource:
 def logged(record: Record) -> LoggedChange:
     """A change of the log as the pane lists it."""
     from memory.changes import file_name
+    from memory.storage.history import unturned
     from widgets.panes.changes import ChangedEntry, LoggedChange
 
     return LoggedChange(
@@ -107,7 +143,7 @@ def logged(record: Record) -> LoggedChange:
         record.seq,
         record.time,
         record.actor,
-        record.summary or record.operation,
+        (unturned(record.summary) if record.undone_by else record.summary) or record.operation,
         record.operation,
         record.undone_by,
         record.kept,

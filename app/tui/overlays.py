@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from widgets.pieces import Line
 
 
+def theme_words(name: str) -> str:
+    """A theme as people call it: `high contrast`."""
+    return name.removeprefix("memdeck-").replace("-", " ")
+
+
 class Overlays(Part):
     """What lies over the panes for a moment."""
 
@@ -70,14 +75,27 @@ class Overlays(Part):
             rest = f"\nand {more} more; `memdeck keys --check` lists them" if more else ""
             self.app.say(f"{problems[0]}{rest}", title="keys", severity="warning")
 
-    def next_theme(self) -> None:
-        """The next of our themes."""
+    def themes(self) -> None:
+        """A menu of the themes, each shown while the cursor is on it."""
+        from widgets.pick import Option, Pick
         from widgets.theme import THEMES
 
-        names = [theme.name for theme in THEMES]
-        place = names.index(self.app.theme) if self.app.theme in names else -1
-        self.app.theme = names[(place + 1) % len(names)]
-        self.app.say(f"Theme: {self.app.theme}")
+        before = self.app.theme
+        own = [theme.name for theme in THEMES]
+        # Those that leave the colours to the terminal have none that can be mixed.
+        others = sorted(name for name in self.app.available_themes if name not in own and "ansi" not in name)
+        options = [Option(name, theme_words(name), group="MEMDECK", marked=name == before) for name in own]
+        options += [Option(name, theme_words(name), group="TEXTUAL", marked=name == before) for name in others]
+
+        def shown(name: str) -> None:
+            self.app.theme = name
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            self.app.theme = before if answer is None else answer[1]
+            if answer is not None:
+                self.app.say(f"Colours: {theme_words(answer[1])}.")
+
+        self.app.push_screen(Pick("Colours", options, looked=shown), answered)
 
     def quit(self) -> None:
         """Leave."""

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from widgets.dialogs import DIALOG_CSS, Dialog
 from widgets.footer import KeyHints, key_name
-from widgets.inputs import SafeInput
+from widgets.inputs import SafeInput, SafeText
 from widgets.line_list import LineList
 from widgets.pieces import Line, Piece, line, line_width, pad_line
 from widgets.typed import after_typing
 
 from .actions import Action
 from .keymap import Keymap
+
+
+def score(query: str, action: Action) -> int:
+    """How well an action fits what was typed; 0: not at all.
+
+    Each word that was typed begins a word of the action: what it is called counts most, then where its sentence begins.
+    """
+    name, sentence = (re.findall(r"\w+", text.casefold()) for text in (action.words, action.description))
+    total = 0
+    for typed in re.findall(r"\w+", query.casefold()):
+        if any(word.startswith(typed) for word in name):
+            total += 3
+        elif sentence and sentence[0].startswith(typed):
+            total += 2
+        elif any(word.startswith(typed) for word in sentence):
+            total += 1
+        else:
+            return 0
+    return total
 
 
 class Palette(Dialog, ModalScreen[str | None]):
@@ -34,6 +53,10 @@ class Palette(Dialog, ModalScreen[str | None]):
         &.-low > .dialog {{ margin-top: 0; }}
         LineList {{ height: auto; max-height: 16; margin-top: 1; }}
         &.-low LineList {{ height: 1fr; margin-top: 0; }}
+        .palette--nothing {{ display: none; margin-top: 1; color: $foreground-muted; }}
+        &.-nothing LineList {{ display: none; }}
+        &.-nothing .palette--nothing {{ display: block; }}
+        &.-low .palette--nothing {{ margin-top: 0; }}
         KeyHints {{ margin-top: 1; }}
         &.-low KeyHints {{ margin-top: 0; }}
     }}
@@ -61,6 +84,7 @@ class Palette(Dialog, ModalScreen[str | None]):
             actions = LineList(self._draw, tuple(self._actions), classes="dialog--body")
             actions.can_focus = False
             yield actions
+            yield SafeText(classes="palette--nothing")
             yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
@@ -80,15 +104,20 @@ class Palette(Dialog, ModalScreen[str | None]):
         listed = self.query_one(LineList)
         query = event.value.strip()
         if not query:
+            self._say_nothing("")
             listed.set_rows(tuple(self._actions), redraw=False)
             return
-        matcher = Matcher(query)
-        scores = {
-            key: max(matcher.match(action.description), matcher.match(action.words))
-            for key, action in self._actions.items()
-        }
-        listed.set_rows(sorted((key for key in scores if scores[key] > 0), key=lambda key: -scores[key]), redraw=False)
+        scores = {key: score(query, action) for key, action in self._actions.items()}
+        found = sorted((key for key in scores if scores[key]), key=lambda key: -scores[key])
+        listed.set_rows(found, redraw=False)
         listed.action_first()
+        self._say_nothing("" if found else query)
+
+    def _say_nothing(self, query: str) -> None:
+        """Say that nothing fits what was typed; empty: something does."""
+        self.set_class(bool(query), "-nothing")
+        if query:
+            self.query_one(".palette--nothing", SafeText).say(f"No action fits “{query[:40]}”.")
 
     def action_move(self, step: int) -> None:
         """Move in the list."""
@@ -106,7 +135,8 @@ class Palette(Dialog, ModalScreen[str | None]):
         if not self.is_current:
             return
         cursor = self.query_one(LineList).cursor
-        self.dismiss(None if cursor is None else str(cursor))
+        if cursor is not None:
+            self.dismiss(str(cursor))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """A double click chooses."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.widgets import Input
 
-from widgets.go_prefix import Prefixed
+from widgets.go_prefix import GoWaits, Prefixed
 from widgets.line_list import LineList
 from widgets.pane import Pane
 from widgets.sidebar import Sidebar
@@ -152,6 +152,11 @@ class Postbox(App[int]):
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""
         self.navigation.open_pane(message.pane_id)
+
+    def on_go_waits(self, message: GoWaits) -> None:
+        """`g` was typed, or what follows it; in a dialog it leads to the first row only."""
+        message.stop()
+        self.navigation.go_waits(waits=message.waits and self.screen is self.desk)
 
     def on_prefixed(self, message: Prefixed) -> None:
         """A character was typed after g."""

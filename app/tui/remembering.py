@@ -57,6 +57,12 @@ class Remembering(Part):
         return found if found is not None and found.tzinfo is not None else None
 
     @property
+    def seen_change(self) -> int | None:
+        """The newest change when somebody looked at Changes last, by its place in the log; None: never."""
+        seen = self._read().get("seen")
+        return seen if isinstance(seen, int) and not isinstance(seen, bool) else None
+
+    @property
     def searches(self) -> list[str]:
         """The queries of the search screen, the newest first."""
         found = self._read().get("searches")
@@ -109,7 +115,9 @@ class Remembering(Part):
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
         searches = [one[:LONGEST] for one in self.app.searching.history]
         looked = self.app.clock().isoformat()
-        self._write({**self._read(), "pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked})
+        seen = self.app.noticing.seen
+        values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked}
+        self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 
     def _write(self, values: Mapping[str, Any]) -> None:
         """Put everything that is remembered into its file."""

@@ -61,13 +61,17 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
         for key in _DATES:
             wrong = _bad_date(fields.get(key) or "", zone)
             if wrong:
-                yield Problem("error", name, _line(task.entry, key, line), f"task.{key}", wrong)
+                yield Problem(
+                    "error", name, _line(task.entry, key, line), f"task.{key}", f"{key}: {wrong}, in {title[:40]!r}"
+                )
         value = fields.get("due")
         if value:
             due = read_due(value)
             wrong = _bad_date(due.date or "", zone) or (_bad_cron(due.recurring) if due.recurring else None)
             if wrong:
-                yield Problem("error", name, _line(task.entry, "due", line), "task.due", wrong)
+                yield Problem(
+                    "error", name, _line(task.entry, "due", line), "task.due", f"due: {wrong}, in {title[:40]!r}"
+                )
         if "recurring" in fields:
             message = "a task recurs by its due, such as `due: recurring: 0 9 * * MON`; this field does nothing"
             yield Problem("warning", name, _line(task.entry, "recurring", line), "task.recurring", message)

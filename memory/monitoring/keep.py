@@ -178,30 +178,35 @@ class _Run:
     # -- what runs --------------------------------------------------------------------------------------------
 
     def _choose(self, snapshot: Snapshot, names: Sequence[str] | None, everything: bool) -> list[_Chosen]:
-        """Return what is to run; what is due is claimed, but for what is blocked: it stays due until it may run."""
-        instants: dict[str, datetime | None] = {}
-        monitors: dict[str, Monitor] = {}
+        """Return what is to run; what is due is claimed, but for what is blocked: it stays due until it may run.
+
+        Who asks for a monitor that is due runs it for its time: it does not run for that time again.
+        """
+        asked = everything or names is not None
+        found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
+        instants = {one.monitor.ref: one.at for one in found.due}
         if names is not None:
-            for name in names:
-                monitor = find_monitor(snapshot, name)
-                monitors[monitor.ref], instants[monitor.ref] = monitor, None
+            wanted = [find_monitor(snapshot, name) for name in names]
         elif everything:
-            for monitor in snapshot.monitors.monitors:
-                monitors[monitor.ref], instants[monitor.ref] = monitor, None
+            wanted = list(snapshot.monitors.monitors)
         else:
-            found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
             self.warnings += found.problems
-            for one in found.due:
-                monitors[one.monitor.ref], instants[one.monitor.ref] = one.monitor, one.at
-        chosen = [self._decided(snapshot, monitor, instants[ref]) for ref, monitor in monitors.items()]
-        wanted = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
-        if not wanted:
+            wanted = [one.monitor for one in found.due]
+        monitors = {monitor.ref: monitor for monitor in wanted}
+        chosen = [self._decided(snapshot, monitor, instants.get(ref)) for ref, monitor in monitors.items()]
+        claims = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
+        if not claims:
             return chosen
-        taken = self.ledger.claim(wanted, self.now)
+        taken = self.ledger.claim(claims, self.now)
         self.ledger.start(taken)
-        return [
-            one for one in chosen if one.due is None or not one.runs or (key_of(one.monitor.name), one.due) in taken
-        ]
+        lost = {
+            one.monitor.ref
+            for one in chosen
+            if one.runs and one.due and (key_of(one.monitor.name), one.due) not in taken
+        }
+        if asked:
+            return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
+        return [one for one in chosen if one.monitor.ref not in lost]
 
     def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
         from memory.trust import check_of

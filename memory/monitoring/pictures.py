@@ -6,7 +6,7 @@ Only read, from the record and the files; see `overview.standings` for the rest 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +17,7 @@ from .alerts import AlertState
 from .ledger import Ledger, key_of, read_stamp, stamp
 from .options import Options, ancestors, read_options
 from .overview import Standing, standings
+from .results import blocked_since, measured
 from .windows import ends_at
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class Picture:
     latencies: tuple[float, ...] = ()
     silenced: str = ""
     remedy: str = ""
+    checks: Mapping[str, int] = field(default_factory=dict)
+    """How many checks measured something over each span of the uptime."""
+    blocked_since: datetime | None = None
+    """When it was first found that it may not run; None where nobody looked since, or where it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ class Notice:
     waiting: tuple[Waiting, ...] = ()
     muted: tuple[tuple[Monitor, datetime], ...] = ()
     all_muted: datetime | None = None
+    resting: frozenset[str] = frozenset()
+    """The refs of monitors that do not run as it is, for whatever reason."""
 
 
 def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> dict[str, Picture]:
@@ -77,9 +84,9 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
     ledger = Ledger(None if workspace.state is None else workspace.state.folder)
     try:
         hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
-        latencies = _latencies(ledger)
+        latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
     except RefusedError:
-        hours, days, latencies = {}, {}, {}
+        hours, days, latencies, sums, since = {}, {}, {}, {}, {}
     finally:
         ledger.close()
     options = {monitor.name: read_options(monitor) for monitor in monitors}
@@ -95,6 +102,8 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
             latencies.get(key, ()),
             _silenced(one.monitor, options, alerts, now, snapshot),
             remedies.get(one.monitor.at, ""),
+            {span: checks for span, (checks, _) in sums.get(key, {}).items()},
+            since.get(key) if one.blocked else None,
         )
     return pictured
 
@@ -105,11 +114,16 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
     if not monitors:
         return Notice()
     waiting = []
+    resting = set()
     by_name = {monitor.name: monitor for monitor in monitors}
     if trust is not None:
         for ask in _asks(snapshot):
             decision = trust.decide(ask)
-            if not decision.allowed and decision.state != "denied" and ask.name in by_name:
+            if decision.allowed or ask.name not in by_name:
+                continue
+            if ask.role != "remediate":
+                resting |= {monitor.ref for monitor in monitors if monitor.name == ask.name}
+            if decision.state in ("pending", "withdrawn"):
                 role = "remedy" if ask.role == "remediate" else "check"
                 waiting.append(Waiting(by_name[ask.name], role, decision.why))
     ledger = Ledger(None if workspace.state is None else workspace.state.folder)
@@ -120,7 +134,7 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
     finally:
         ledger.close()
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
-    return Notice(tuple(waiting), tuple(muted), mutes.get("*"))
+    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), frozenset(resting))
 
 
 def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:

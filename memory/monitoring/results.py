@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .ledger import Ledger, key_of, stamp
+from .ledger import Ledger, key_of, read_stamp, stamp
 
 if TYPE_CHECKING:
     import sqlite3
@@ -85,11 +85,19 @@ def record_results(db: sqlite3.Connection, results: Iterable[Measured], now: dat
 
 
 def uptimes(ledger: Ledger, now: datetime) -> dict[str, dict[str, float | None]]:
-    """Return for each monitor the share of healthy checks in per cent over each of `SPANS`; None: none was made.
+    """Return for each monitor the share of healthy checks in per cent over each of `SPANS`; None: none was made."""
+    return {
+        monitor: {name: round(100 * up / checks, 3) if checks else None for name, (checks, up) in sums.items()}
+        for monitor, sums in measured(ledger, now).items()
+    }
+
+
+def measured(ledger: Ledger, now: datetime) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return for each monitor how many checks measured something over each of `SPANS`, and how many were healthy.
 
     Hours count whole, the one in which a span begins too.
     """
-    found: dict[str, dict[str, float | None]] = {}
+    found: dict[str, dict[str, tuple[int, int]]] = {}
     for name, span in SPANS.items():
         first, last = stamp(now - span)[:13], stamp(now)[:13]
         rows = ledger.run(
@@ -101,9 +109,21 @@ def uptimes(ledger: Ledger, now: datetime) -> dict[str, dict[str, float | None]]
             make=False,
         )
         for monitor, checks, up in rows or ():
-            known = found.setdefault(monitor, dict.fromkeys(SPANS))
-            known[name] = round(100 * up / checks, 3)
+            found.setdefault(monitor, dict.fromkeys(SPANS, (0, 0)))[name] = (checks, up)
     return found
+
+
+def blocked_since(ledger: Ledger) -> dict[str, datetime]:
+    """Return for each monitor whose newest result is `blocked` when the first of those in a row was."""
+    rows = ledger.run(
+        lambda db: db.execute(
+            "SELECT monitor, min(at) FROM result AS one WHERE state = 'blocked' AND seq > coalesce((SELECT max(seq) "
+            "FROM result WHERE monitor = one.monitor AND state != 'blocked'), -1) GROUP BY monitor"
+        ).fetchall(),
+        None,
+        make=False,
+    )
+    return {monitor: read_stamp(at) for monitor, at in rows or ()}
 
 
 def last_results(ledger: Ledger, limit: int = 5) -> Mapping[str, tuple[Past, ...]]:

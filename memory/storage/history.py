@@ -7,6 +7,7 @@ of the change go back, and only if nobody touched those since; newer bytes are n
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .together import Together
 
 REVERT = "revert"
+_TURNED = re.compile(r"(?:(?:undo|redo|revert): )+")
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
@@ -432,7 +434,7 @@ class History:
             except ConflictError as error:
                 error.details.setdefault("id", record.id)
                 raise
-            return transaction.commit(f"{name}: {record.summary or record.operation}")
+            return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
 
     def _turn_files(self, transaction: Turning, store: Store, record: Record, now: datetime, *, back: bool) -> None:
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
@@ -548,6 +550,11 @@ def _refuse_thinned(record: Record) -> None:
         raise ConflictError(
             "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
         )
+
+
+def unturned(summary: str) -> str:
+    """Return what a change did in the first place: the summary without the `undo: ` and `redo: ` before it."""
+    return _TURNED.sub("", summary, count=1) if _TURNED.match(summary) else summary
 
 
 def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:

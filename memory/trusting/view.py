@@ -75,7 +75,7 @@ def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
         decision.id,
         question,
         _whole(ask.text),
-        _facts(ask, workspace),
+        _facts(ask, workspace, files=bool(_files(decision))),
         warnings,
         _files(decision),
         _diff(ask, decision),
@@ -112,8 +112,9 @@ def _whole(text: str) -> tuple[str, ...]:
     return (*lines, f"… and {rest:,} more characters") if rest > 0 else tuple(lines)
 
 
-def _facts(ask: Ask, workspace: Path) -> tuple[tuple[str, str], ...]:
+def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
     folder = visible(str(workspace))
+    ends = "when a byte of this, or of the files below, changes" if files else "when a byte of this changes"
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
         ("type", ask.kind),
@@ -124,7 +125,7 @@ def _facts(ask: Ask, workspace: Path) -> tuple[tuple[str, str], ...]:
         ("timeout", ask.timeout),
         ("environment", ask.environment_text),
         ("in folder", folder if ask.runs else ""),
-        ("approval ends", "when a byte of this, or of the files below, changes" if ask.runs else ""),
+        ("approval ends", ends if ask.runs else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
 

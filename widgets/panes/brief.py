@@ -97,7 +97,7 @@ class BriefPane(Pane):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor", show=False)
+        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor")
     ]
 
     @dataclass
@@ -181,7 +181,11 @@ class BriefPane(Pane):
                 ],
             )
         yield "OTHER MEMORY", [BriefRow("beside", one.system, one.target, one, one.words) for one in self._others]
-        yield "NEXT RUNS", [_run_row(run) for run in brief.next_runs]
+        resting = frozenset() if notice is None else notice.resting
+        yield (
+            "NEXT RUNS",
+            [_run_row(run) for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting],
+        )
         yield "THIS WEEK", tasks("week", brief.due_week)
         yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
         yield (

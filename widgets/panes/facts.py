@@ -42,7 +42,8 @@ class FactsPane(Pane):
     files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
     empty: ClassVar[str] = (
         "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
-        "Press a to store the first fact, and i to see what a message would inject."
+        "Press {entry.add|a} to store the first fact, and {facts.inject|i} to see what a message would inject. "
+        "An agent stores one with `memdeck facts store`."
     )
     sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")

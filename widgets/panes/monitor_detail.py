@@ -27,6 +27,24 @@ _PARTS: dict[str, tuple[int, Tone]] = {
 """Which sign a part of a strip has, and its tone; the signs differ without any colour."""
 
 
+def is_blocked(picture: Picture | None) -> bool:
+    """Whether a monitor may not run as it is."""
+    return picture is not None and bool(picture.standing.blocked)
+
+
+def is_unknown(picture: Picture | None) -> bool:
+    """Whether the record knows of no result and of nothing that keeps it from one."""
+    return picture is None or picture.standing.state in ("unknown", "skipped")
+
+
+def alerts(monitor: Monitor, picture: Picture | None) -> bool:
+    """Whether a monitor was not well when it was checked last; one that was blocked since still alerts."""
+    alert = None if picture is None else picture.standing.alert
+    if alert is not None and alert.known and alert.state != "blocked":
+        return alert.alerting or alert.failures > 0
+    return monitor.healthy is False or (alert is not None and alert.alerting)
+
+
 def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
     """The sign and the word of a monitor's state; coloured only where it needs a person.
 
@@ -34,6 +52,9 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
     """
     state = picture.standing.state if picture is not None else "unknown"
     if state == "blocked":
+        if alerts(monitor, picture):
+            # That nobody looks any more does not make it well.
+            return Piece(glyphs.alert, "alert"), Piece("alert, blocked", "alert")
         return Piece(glyphs.half, "warn"), Piece("blocked", "warn")
     if state in ("unknown", "skipped"):
         if monitor.healthy is None:
@@ -53,7 +74,7 @@ def monitor_detail(
     """Everything about a monitor; pictures are as wide as there is room (`width` in cells)."""
     parts: list[DetailLine] = [Title(monitor.name), Spacer()]
     parts += _state(monitor, picture, now, zone, glyphs)
-    parts += [Spacer(), *_times(monitor, now, zone)]
+    parts += [Spacer(), *_times(monitor, now, zone, runs=not is_blocked(picture))]
     if picture is not None:
         parts += _pictures(picture, now, zone, glyphs, width)
     parts += [Spacer(), *_what(monitor)]
@@ -73,14 +94,16 @@ def _state(
     alert = None if standing is None else standing.alert
     summary = alert.summary if alert is not None and alert.known else monitor.last_status_remark
     if standing is not None and standing.blocked:
-        summary = ""
+        # The record's summary is why it is blocked by now; what alerted stands in the file.
+        summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
     remark = (Piece(f", {summary}", word.tone),) if summary else ()
     yield Lines((line(sign, " ", word, remark),))
     if standing is None or alert is None:
         return
     if alert.known and alert.since is not None:
-        words = "alerts since" if alert.alerting else "so since" if standing.blocked else f"{word.text[:8]} since"
-        yield Labelled(words, _dated(alert.since, now, zone))
+        words = "alert since" if alert.alerting else f"{(alert.state or word.text)[:8]} since"
+        if alert.alerting or not standing.blocked:
+            yield Labelled(words, _dated(alert.since, now, zone))
     if alert.alerting:
         told = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
         yield Labelled("told", told if alert.failures < 2 else f"{told}; {alert.failures} failures in a row")
@@ -90,7 +113,9 @@ def _state(
         yield Labelled("flapping", "it keeps turning; messages wait until it settles", "warn")
     if standing.blocked:
         yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
-        if monitor.last_status:
+        if picture is not None and picture.blocked_since is not None:
+            yield Labelled("since", _dated(picture.blocked_since, now, zone))
+        if monitor.last_status and not alerts(monitor, picture):
             before = f"{monitor.last_status}, {monitor.last_status_remark}" if monitor.last_status_remark else ""
             yield Labelled("before", before or monitor.last_status)
     if standing.muted is not None:
@@ -99,7 +124,8 @@ def _state(
         yield Labelled("silenced", picture.silenced)
 
 
-def _times(monitor: Monitor, now: datetime, zone: tzinfo) -> Iterator[DetailLine]:
+def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iterator[DetailLine]:
+    """When it was checked, and when it is next; `runs`: whether it may run at all."""
     from memory.schedule import describe
 
     expression = monitor.interval or ""
@@ -108,7 +134,9 @@ def _times(monitor: Monitor, now: datetime, zone: tzinfo) -> Iterator[DetailLine
     if words:
         yield Labelled("interval", words if words == expression else f"{words}  ({expression})")
     run = next_run(monitor.interval, now, zone)
-    if run is not None:
+    if run is not None and not runs:
+        yield Labelled("next run", line(Piece("none while it is blocked", "muted")))
+    elif run is not None:
         yield Labelled("next run", f"{run:%Y-%m-%d %H:%M}, {until(run, now, zone)}")
     elif expression:
         yield Labelled("next run", "this is no cron expression", "warn")
@@ -119,9 +147,19 @@ def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, wid
     standing = picture.standing
     if any(percent is not None for percent in standing.uptime.values()):
         gap = "  " if width >= 38 else " "
-        words = gap.join(f"{span} {_percent(value)}" for span, value in standing.uptime.items())
+        checks = picture.checks
+        most, fewer = max(checks.values(), default=0), 0
+        shares = []
+        for span, value in standing.uptime.items():
+            # A longer span in which nothing more was measured says nothing more.
+            shares.append(f"{span} {_percent(value if checks.get(span, 1) > fewer else None, glyphs)}")
+            fewer = max(fewer, checks.get(span, 0))
+        words = gap.join(shares)
+        counted = f"{gap}{most:,} check{'s' if most != 1 else ''}" if most else ""
+        if len("UPTIME" + gap + words + counted) > width:
+            counted = ""
         yield Spacer()
-        yield Lines((line(Piece("UPTIME", "heading"), f"{gap}{words}"),))
+        yield Lines((line(Piece("UPTIME", "heading"), f"{gap}{words}", Piece(counted, "muted")),))
     if len(picture.latencies) > 1:
         shown = picture.latencies[-max(8, min(width, len(picture.latencies))) :]
         low, high = _time(min(shown)), _time(max(shown))
@@ -213,10 +251,10 @@ def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
     return f"{format_local(instant, zone)}, {humanize(moment, now, zone)}"
 
 
-def _percent(value: float | None) -> str:
+def _percent(value: float | None, glyphs: Glyphs) -> str:
     """A share that says 100 only where nothing at all was missing."""
     if value is None:
-        return "-"
+        return "-" if glyphs.name == "ascii" else "–"
     if value in (0, 100):
         return f"{value:.0f}%"
     return f"{min(99.9, max(0.1, value)):.1f}%"

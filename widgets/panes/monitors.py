@@ -11,8 +11,8 @@ from widgets.detail import DetailLine
 from widgets.pane import Badge, Build, FormPlan, Pane, Removal
 from widgets.pieces import Line, Piece, line
 
-from .monitor_detail import state_pieces
-from .when import next_run, since, until
+from .monitor_detail import alerts, is_blocked, is_unknown, state_pieces
+from .when import from_when, next_run, since, until
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 ROW = Columns(
     Column("sign", 1, importance=9),
-    Column("name", minimum=20),
-    Column("status", 10, importance=3),
+    Column("name", minimum=16),
+    Column("status", 14, importance=3),
     Column("checked", 13, "right", importance=2),
     Column("next", 10, "right", importance=1),
 )
@@ -39,7 +39,7 @@ class MonitorsPane(Pane):
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
         "Press {entry.add|a} to add the first monitor."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("file order", "status", "last check", "name")
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "file order", "status", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
@@ -50,15 +50,23 @@ class MonitorsPane(Pane):
         self._pictures: Mapping[str, Picture] = {}
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
-        """One row per monitor."""
+        """One row per monitor; those that alert first, else in the order of the file."""
         if self._look is not None:
             self._pictures = self._look(snapshot, now)
-        return snapshot.monitors.monitors
+        return sorted(
+            snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
+        )
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many are not well."""
-        bad = sum(monitor.healthy is False for monitor in snapshot.monitors.monitors)
-        return f"{bad} not healthy" if bad else "all healthy" if snapshot.monitors.monitors else ""
+        """How many are not well, and how many nobody knows about."""
+        monitors = snapshot.monitors.monitors
+        shown = [(one, self._pictures.get(one.ref)) for one in monitors]
+        bad = sum(alerts(one, picture) for one, picture in shown)
+        blocked = sum(is_blocked(picture) for _, picture in shown)
+        unknown = sum(one.healthy is None and is_unknown(picture) for one, picture in shown)
+        parts = ((bad, "not healthy"), (blocked, "blocked"), (unknown, "not checked yet"))
+        found = ", ".join(f"{number} {words}" for number, words in parts if number)
+        return found or ("all healthy" if monitors else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -69,8 +77,12 @@ class MonitorsPane(Pane):
     def sort_key(self, item: Monitor, name: str) -> Any:
         """Not healthy first, or the longest not checked first, or by name."""
         match name:
+            case "file order":
+                return item.line
             case "status":
-                return (False, None, True).index(item.healthy)
+                if alerts(item, self._pictures.get(item.ref)):
+                    return 0
+                return 1 if is_blocked(self._pictures.get(item.ref)) else (False, None, True).index(item.healthy) + 2
             case "last check":
                 return item.last_check or ""
             case _:
@@ -86,14 +98,26 @@ class MonitorsPane(Pane):
         sign, status = state_pieces(item, picture, self.glyphs)
         quiet = picture is not None and (picture.standing.muted is not None or picture.silenced)
         name = line(item.name, Piece("  muted" if quiet and not picture.silenced else "  silent", "muted"))
+        run = next_run(item.interval, self.now, self.zone)
         cells: dict[str, str | Piece | Line] = {
             "sign": sign,
             "name": name if quiet else item.name,
             "status": status,
-            "checked": Piece(since(item.last_check, self.now, self.zone), "muted"),
-            "next": Piece(until(next_run(item.interval, self.now, self.zone), self.now, self.zone), "muted"),
+            "checked": Piece(self._checked(item, picture), "muted"),
+            "next": Piece("" if is_blocked(picture) else until(run, self.now, self.zone), "muted"),
         }
         return ROW.line(width, cells)
+
+    def is_blocked(self, item: Monitor) -> bool:
+        """Whether a monitor may not run as it is."""
+        return is_blocked(self._pictures.get(item.ref))
+
+    def _checked(self, item: Monitor, picture: Picture | None) -> str:
+        """When it was checked; of one that may not run, since when that is known."""
+        if picture is None or not is_blocked(picture):
+            return since(item.last_check, self.now, self.zone)
+        start = picture.blocked_since
+        return "" if start is None else from_when(start, self.now, self.zone)
 
     def detail(self, item: Monitor) -> Sequence[DetailLine]:
         """How it is and was, what is checked and when, and what an alert does."""

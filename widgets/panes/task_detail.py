@@ -56,7 +56,9 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else humanize(moment, now, zone)}"
         first.append(Piece(f"  {glyphs.alert} {words}" if overdue else f"  {words}", "alert" if overdue else "plain"))
     elif task.due:
-        first.append(Piece(f"  due {task.due}"))
+        wrong = task.section != "completed" and _when(task.due, now, zone) == task.due
+        words = f"{glyphs.alert} due {task.due}, no date" if wrong else f"due {task.due}"
+        first.append(Piece(f"  {words}", "alert" if wrong else "plain"))
     lines: list[Line] = [tuple(first)]
     if task.recurring:
         from memory.schedule import describe

@@ -103,7 +103,8 @@ class TypedPane(Pane):
     title: ClassVar[str] = "Typed memory"
     empty: ClassVar[str] = (
         "The files of agents: core is always loaded, procedural is kept for 90 days, episodic for 7.\n\n"
-        "No agent of this workspace has any yet."
+        "No agent of this workspace has any yet. A folder becomes an agent with a file `Aidefile` in it, which may be "
+        "empty, or with its name and path in ~/.aide/config.toml."
     )
     sorts: ClassVar[tuple[str, ...]] = ("path", "age", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("agent", "type")

@@ -172,7 +172,7 @@ async def test_chosen_keys_work_and_old_ones_do_not(workspace: Workspace) -> Non
     async with running(application) as pilot:
         pending = titles(workspace, "pending")
         theme = application.theme
-        await press(pilot, "f9")
+        await press(pilot, "f9", "j", "enter")
         assert application.theme != theme
         await press(pilot, "d")
         assert pending[0] in titles(workspace, "in-progress")

@@ -71,7 +71,45 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert "MON 8 JAN" in text
         await press(pilot, "j")
         assert "Alice → Bob" in screen_text(app)
-        assert app.noticing.count == 2
+        assert app.noticing.count == 0
+
+
+async def test_the_number_beside_changes_is_what_others_did_until_somebody_looks(workspace: Workspace) -> None:
+    """One's own changes do not count; opening Changes clears it, also for the next start."""
+    app = make_app(workspace, remembers=True)
+    async with running(app) as pilot:
+        await press(pilot, "s", "u")
+        assert app.noticing.count == 0
+        edit(workspace, FIRST, days=0, assigned="Alice")
+        app.looking.request()
+        await settle(pilot)
+        assert app.noticing.count == 1
+        app.exit(0)
+    app = make_app(workspace, remembers=True)
+    async with running(app) as pilot:
+        assert app.noticing.count == 1
+        await press(pilot, "0")
+        assert app.noticing.count == 0
+        await press(pilot, "2")
+        app.looking.request()
+        await settle(pilot)
+        assert app.noticing.count == 0
+        app.exit(0)
+    app = make_app(workspace, remembers=True, pane="tasks")
+    async with running(app):
+        assert app.noticing.count == 0
+
+
+async def test_undoing_and_redoing_names_the_change_once(workspace: Workspace) -> None:
+    """However often a change is turned, its summary has one word before it, and none where it says undone."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "s", "u", "U", "u", "U", "0")
+        shown = screen_text(app)
+        assert "redo: started" in shown
+        for chain in ("undo: redo:", "redo: undo:", "undone  undo:", "undone  redo:"):
+            assert chain not in shown
+        assert "undone  started" in shown
 
 
 async def test_the_filter_asks_actor_file_entry_and_time(workspace: Workspace) -> None:

@@ -16,6 +16,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
+from memory.monitoring.keep import Ways, keep_watch
 from memory.monitoring.leader import WATCH, Leader
 from memory.monitoring.ledger import Ledger
 from memory.trust import Trust, asks_of
@@ -148,6 +149,80 @@ async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) ->
         assert "lastCheck" not in text(workspace, "monitors.md")
 
 
+ALERT = DISK + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
+WELL = DISK.replace("Disk", "Web") + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: healthy\n"
+
+
+async def test_a_blocked_monitor_is_not_called_well_and_keeps_its_alert(tmp_path: Path) -> None:
+    """The title counts what is blocked; the alert stands first; its times do not contradict each other."""
+    workspace = make_workspace(tmp_path, monitors(WELL, DISK.replace("Disk", "New"), ALERT))
+    clock = Clock()
+    app = make_app(workspace, keeps_watch=True, clock=clock, pane="monitors")
+    async with running(app) as pilot:
+        shown = screen_text(app)
+        assert "1 not healthy, 3 blocked" in shown
+        assert "all healthy" not in shown
+        assert "▲ alert, blocked, 93% used" in " ".join(shown.split())
+        assert [row.item.name for row in monitor_rows(app)] == ["Disk", "Web", "New"]
+        assert "next run    none while it is blocked" in shown
+        assert "in 5 min" not in shown
+        assert "next: Disk" not in shown
+        await press(pilot, "R")
+        await press(pilot, "n")
+        keep_watch(workspace, app.watching.trust(), NOW, Ways({}), everything=True)
+        clock.now += timedelta(hours=1)
+        keep_watch(workspace, app.watching.trust(), clock.now, Ways({}), everything=True)
+        app.looking.request()
+        await settle(pilot)
+        shown = screen_text(app)
+        assert shown.count("since 10:30") == 3
+        assert "UPTIME" not in shown
+        assert "1 not healthy, 3 blocked" in shown
+        await press(pilot, "1")
+        assert "NEXT RUNS" not in screen_text(app)
+
+
+def monitor_rows(app: MemdeckApp) -> list[Row]:
+    """Return the rows of the open pane that are items."""
+    assert app.navigation.pane is not None
+    return [row for row in app.navigation.pane.line_list.rows if isinstance(row, Row)]
+
+
+async def test_uptime_is_told_only_over_what_was_measured(tmp_path: Path) -> None:
+    """Two checks of today are no uptime of thirty days, and how many they were is said."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    approve(workspace)
+    app = make_app(workspace, pane="monitors")
+    async with running(app) as pilot:
+        for _ in range(2):
+            await press(pilot, "R")
+            await until(pilot, lambda: not app.jobs.running, "it ran")
+        await until(pilot, lambda: "2 checks" in screen_text(app), "the number of checks is shown")
+        assert "24h 100%  7d –  30d –  2 checks" in screen_text(app)
+        assert "all healthy" in screen_text(app)
+
+
+async def test_t_asks_what_the_header_counts_beginning_at_the_row(tmp_path: Path) -> None:
+    """Actions of tasks wait for nobody; in the brief the question is about the row, and the others follow."""
+    files = monitors(DISK, SLOW, **{"tasks.md": "## Pending\n\n### [HIGH] Deploy\n- action: echo deployed\n"})
+    workspace = make_workspace(tmp_path, files)
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "2 wait for approval" in screen_text(app), "the header counts them")
+        pane = app.navigation.pane
+        assert pane is not None
+        row = next(row.item for row in monitor_rows(app) if row.item.group == "waiting" and row.item.title == "Slow")
+        assert pane.go_to(pane.ref(row))
+        await press(pilot, "T")
+        assert "check “Slow”? (1 of 2)" in " ".join(screen_text(app).split())
+        await press(pilot, "n")
+        assert "check “Disk”? (2 of 2)" in " ".join(screen_text(app).split())
+        await press(pilot, "escape", "6", "T")
+        assert "(1 of 2)" in screen_text(app)
+        await press(pilot, "escape", "2", "T")
+        assert "Run this action of the task “Deploy”?" in screen_text(app)
+
+
 async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
     """R shows the consent screen; y runs it and says how it came out; no runs nothing; the remedy is not asked for."""
     workspace = make_workspace(tmp_path, monitors(DISK + "- autoRemediate: touch mended\n"))
@@ -166,6 +241,22 @@ async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
         assert not (workspace.root / "mended").exists()
         await press(pilot, "R")
         assert not isinstance(app.screen, ConsentScreen)
+
+
+async def test_r_and_y_run_a_due_monitor_once(tmp_path: Path) -> None:
+    """The schedule does not run it again for the time for which the person ran it."""
+    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", f"echo run >> {tmp_path}/ran; echo 72")))
+    app = make_app(workspace, keeps_watch=True, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.watching.leads and app.watching.idle, "it keeps watch")
+        await press(pilot, "R")
+        await press(pilot, "y")
+        await until(pilot, lambda: "Disk: healthy, 72" in said(app), "the result is said")
+        app.watching.look_soon()
+        app.watching.beat()
+        await until(pilot, lambda: app.watching.idle and not app.jobs.running, "the schedule looked again")
+        assert (tmp_path / "ran").read_text() == "run\n"
+        assert len(changes(workspace)) == 1
 
 
 async def test_progress_is_shown_and_k_stops_it(tmp_path: Path) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from rich.style import Style
+from textual.color import Color
 from textual.widgets._toast import Toast
 
 from app.tui.app import terminal_encoding
@@ -10,9 +14,10 @@ from app.tui.entries import LONGEST_VALUE
 from app.tui.help import Help, key_groups
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.choices import Choices
+from widgets.dialogs import Preview
 from widgets.forms import Form
 from widgets.glyphs import ASCII, UNICODE, glyphs_for
 
@@ -41,6 +46,47 @@ def test_the_locale_tells_what_the_terminal_shows(environ: dict[str, str], encod
     assert glyphs_for(encoding or "utf-8") is (UNICODE if encoding in (None, "UTF-8") else ASCII)
 
 
+async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No cell has a colour or is faint; what is overdue and the chosen button are in reverse."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = make_app(workspace)
+
+    def cells() -> list[tuple[str, Style]]:
+        strips = app.screen._compositor.render_strips()
+        filtered = [
+            strip.apply_filter(one, app.screen.styles.background) for strip in strips for one in app._filters[-1:]
+        ]
+        return [(text, style or Style.null()) for strip in filtered for text, style, _ in strip]
+
+    async with running(app) as pilot:
+        await press(pilot, "j")
+        for text, style in cells():
+            assert style.color is None, text
+            assert style.bgcolor is None, text
+            assert not style.dim, text
+        assert any("overdue" in text and style.reverse and style.bold for text, style in cells())
+        await press(pilot, "x")
+        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("Remove", "Keep")}
+        assert shown == {"Remove": None, "Keep": True}
+
+
+async def test_ascii_signs_are_ascii_and_x_is_not_well(workspace: Workspace) -> None:
+    """Scroll bars, cut texts and signs are plain; what is done has a sign that nobody takes for a failure."""
+    app = make_app(workspace, glyphs=ASCII)
+    async with running(app, (80, 24)) as pilot:
+        for key in ("1", "2", "7", "6", "8"):
+            await press(pilot, key)
+            strips = [
+                strip.apply_filter(app._filters[-1], Color(0, 0, 0)) for strip in app.screen._compositor.render_strips()
+            ]
+            shown = "\n".join(strip.text for strip in strips)
+            assert shown.isascii(), shown
+            assert all(strip.cell_length == 80 for strip in strips)
+            assert " x " not in shown
+            if key == "7":
+                assert "~ Disk Space" in shown
+
+
 async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
     """The first pane of a letter opens; a letter that no pane has says so."""
     app = make_app(workspace)
@@ -52,6 +98,43 @@ async def test_g_and_a_letter_open_a_pane(workspace: Workspace) -> None:
         await press(pilot, "g", "z")
         assert app.navigation.pane.pane_id == "tasks"
         assert said(app) == "No pane begins with 'z'."
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)])
+async def test_g_says_where_it_leads(workspace: Workspace, size: tuple[int, int]) -> None:
+    """While g waits the foot of the screen lists the panes with their letters; g ? is the help."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        assert "f facts" not in screen_text(app)
+        await press(pilot, "g")
+        shown = screen_text(app)
+        for words in ("g first row", "t tasks", "8 config", "f facts", "0 changes", "y typed memory", "? help"):
+            assert words in shown
+        await press(pilot, "g")
+        assert "f facts" not in screen_text(app)
+        await press(pilot, "g", "question_mark")
+        assert isinstance(app.screen, Help)
+
+
+async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(workspace: Workspace) -> None:
+    """Facts and typed memory explain themselves; the first fact is stored with the form."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        assert "Typed memory" not in screen_text(app)
+        await press(pilot, "g", "y")
+        assert "with a file `Aidefile` in it" in screen_text(app)
+        await press(pilot, "colon")
+        await type_text(pilot, "facts")
+        await press(pilot, "enter")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "facts"
+        assert "Press a to store the first fact" in screen_text(app)
+        await press(pilot, "a")
+        await type_text(pilot, "tests run with make test")
+        await press(pilot, "ctrl+s")
+        assert "tests run with make test" in screen_text(app)
+        await press(pilot, "tab", "shift+tab")
+        assert app.navigation.pane.pane_id == "facts"
 
 
 async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
@@ -178,6 +261,87 @@ async def test_files_that_cannot_be_read_stay_said(workspace: Workspace) -> None
         app.looking.request()
         await settle(pilot)
         assert "not read: " not in screen_text(app).splitlines()[0]
+
+
+async def test_the_footer_names_what_means_something_here(workspace: Workspace) -> None:
+    """Archiving is named beside the tasks only, approving where something waits, moving a line in Knowledge."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        assert {"b board", "c calendar"} <= hints(app)
+        await press(pilot, "5")
+        assert not any("archive" in hint for hint in hints(app))
+        await press(pilot, "7")
+        assert {"R run", "m mute", "T approve"} <= hints(app)
+        await press(pilot, "4", "j")
+        assert "F move" in hints(app)
+        assert "T approve" not in hints(app)
+        await press(pilot, "1")
+        assert "o go there" in hints(app)
+        await press(pilot, "A")
+        assert isinstance(app.screen, Preview)
+
+
+def hints(app: MemdeckApp) -> set[str]:
+    """What the footer says."""
+    return {f"{hint.key} {hint.description}" for hint in app.desk.hints.hints}
+
+
+async def test_a_date_that_does_not_exist_is_marked_and_reached(tmp_path: Path) -> None:
+    """Row and detail mark it, the brief says which field of which task it is, and the palette leads there."""
+    files = {"tasks.md": "## Pending\n\n### [LOW] First\n\n### [HIGH] Deploy\n- due: 2026-13-45 25:99\n"}
+    app = make_app(make_workspace(tmp_path, files), pane="brief")
+    async with running(app) as pilot:
+        assert "1 problem" in screen_text(app)
+        await press(pilot, "colon")
+        await type_text(pilot, "probl")
+        await press(pilot, "enter")
+        pane = app.navigation.pane
+        assert pane is not None
+        assert pane.pane_id == "tasks"
+        assert pane.current().title == "Deploy"
+        assert said(app).startswith("tasks.md:6: due: '2026-13-45 25:99' does not exist, in 'Deploy'")
+        shown = screen_text(app)
+        assert "▲ 2026-13-4" in shown
+        assert "▲ due 2026-13-45 25:99, no date" in shown
+
+
+async def test_a_key_that_does_nothing_says_why(workspace: Workspace) -> None:
+    """Progress of a pending task, tasks' keys in Plans; what is typed into the filter is no key."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        await press(pilot, "p")
+        assert said(app) == "Progress is of a task that was started: s starts it."
+        app.clear_notifications()
+        await press(pilot, "slash", "p", "X", "escape", "escape", "j", "g", "p")
+        assert app.navigation.pane is not None
+        assert app.navigation.pane.pane_id == "plans"
+        assert not app._notifications
+        await press(pilot, "s")
+        assert said(app) == "Plans are written by agents; o opens what is linked."
+        await press(pilot, "1", "X")
+        assert said(app) == "Changes are taken back in Changes: 0 shows them."
+
+
+async def test_messages_wrap_over_dialogs_and_leave_the_cursor_free(workspace: Workspace) -> None:
+    """On a small screen a message over a dialog is whole, and over a list it stands where the cursor is not."""
+    app = make_app(workspace)
+    async with app.run_test(size=(40, 10), notifications=True) as pilot:
+        await settle(pilot)
+        for key in ("g", "G"):
+            await press(pilot, *key * (2 if key == "g" else 1))
+            app.say("words and words and words and words and more words and an end")
+            await settle(pilot)
+            toast = app.screen.query_one(Toast)
+            listed = app.navigation.pane.line_list  # type: ignore[union-attr]
+            row = listed.region.y + listed.position - round(listed.scroll_y)
+            assert not toast.region.contains(toast.region.x, row), key
+            assert "an end" in screen_text(app)
+        await press(pilot, "question_mark")
+        app.say("words and words and words and words and more words and an end")
+        await settle(pilot)
+        toast = app.screen.query_one(Toast)
+        assert toast.region.right <= 40
+        assert "an end" in screen_text(app)
 
 
 @pytest.mark.parametrize("words", [1, 20, 60, 90])

@@ -349,3 +349,14 @@ def test_a_workspace_without_monitors_leaves_nothing_behind(tmp_path: Path) -> N
     watch = place.watch()
     assert (watch.monitors, watch.beaten, watch.lines()) == ((), False, ["monitors: none due"])
     assert sorted(place.state_home.rglob("*")) == before
+
+
+def test_who_runs_a_due_monitor_by_hand_runs_it_for_its_time(tmp_path: Path) -> None:
+    """The schedule does not run it again for that time, and by hand it runs as often as somebody wants."""
+    place = Place(tmp_path, command("Count", f"echo run >> {tmp_path}/ran"))
+    place.approve()
+    assert len(place.watch(0, names=["Count"]).monitors) == 1
+    assert place.watch(1).monitors == ()
+    assert len(place.watch(2, names=["Count"]).monitors) == 1
+    assert len(place.watch(5).monitors) == 1
+    assert (tmp_path / "ran").read_text() == "run\n" * 3

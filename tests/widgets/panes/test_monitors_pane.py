@@ -43,14 +43,14 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
     pane = MonitorsPane()
     async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
         assert rows(pane, 60) == [
-            "✓ API                    healthy        5 min ago   in 5 min",
-            "▲ Disk                   alert         30 min ago  in 30 min",
-            "○ New                    unknown",
+            "▲ Disk               alert             30 min ago  in 30 min",
+            "✓ API                healthy            5 min ago   in 5 min",
+            "○ New                unknown",
         ]
-        assert [line[2:14].rstrip() for line in rows(pane, 34)] == ["API", "Disk", "New"]
+        assert [line[2:14].rstrip() for line in rows(pane, 34)] == ["Disk", "API", "New"]
         tones = [{piece.tone for piece in pane.draw_row(row.item, 54)} for row in pane.line_list.rows]  # type: ignore[attr-defined]
-        assert ["alert" in found for found in tones] == [False, True, False]
-        assert "1 not healthy" in shown(app)
+        assert ["alert" in found for found in tones] == [True, False, False]
+        assert "1 not healthy, 1 not checked yet" in shown(app)
     badge = MonitorsPane.badge(Files({"monitors.md": MONITORS}).look(), NOW)
     assert (badge.count, badge.alert) == (3, True)
 
@@ -58,12 +58,12 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("", ["interval every 5 min (*/5 * * * *)", "next run 2024-01-15 10:35, in 5 min", "remedy pm2 restart api"]),
+        ("j", ["interval every 5 min (*/5 * * * *)", "next run 2024-01-15 10:35, in 5 min", "remedy pm2 restart api"]),
         (
-            "",
+            "j",
             ["url https://api.example.com/health", "OTHER FIELDS owner Bob", "last check 2024-01-15 10:25, 5 min ago"],
         ),
-        ("j", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}'", "remedy notify only"]),
+        ("", ["▲ alert, 93% used", "command df -h / | awk 'NR==2 {print $5}'", "remedy notify only"]),
         ("jj", ["○ unknown", "last check never", "next run this is no cron expression"]),
     ],
     ids=["times", "fields", "alert", "never"],
@@ -102,7 +102,8 @@ async def test_a_monitor_is_edited_and_removed() -> None:
     """Changed fields change their lines, emptied ones go, unknown ones can be edited, the source be replaced."""
     pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})
     async with showing(pane, files):
-        item = pane.current()
+        item = next(monitor for monitor in files.look().monitors.monitors if monitor.name == "API")
+        assert pane.go_to(item.ref)
         plan = pane.editing(item, NOW)
         assert plan is not None
         values = {field.name: field.value for field in plan.fields}

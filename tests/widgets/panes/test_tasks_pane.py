@@ -65,7 +65,7 @@ ROWS = [
     ("Pending", "### [NORMAL] a\n- due: 2024-01-20 16:00\n", "NORMAL a", "Sat 16:00"),
     ("Pending", "### [NORMAL] a\n- due: 2024-02-20\n", "NORMAL a", "20 Feb"),
     ("Pending", "### [NORMAL] a\n- due: 2026-02-20\n", "NORMAL a", "Feb 2026"),
-    ("Pending", "### [NORMAL] a\n- due: 2024-02-30\n", "NORMAL a", "2024-02-30"),
+    ("Pending", "### [NORMAL] a\n- due: 2024-02-30\n", "NORMAL a", "▲ 2024-02-30"),
     ("Pending", "### a\n", "-      a", ""),
     ("In Progress", "### [HIGH] a\n- progress: 45%\n", "HIGH   a", "━━━───  45%"),
     ("In Progress", "### [HIGH] a\n- progress: 45%\n- due: 2024-01-16\n", "HIGH   a", "tomorrow ━━━───  45%"),

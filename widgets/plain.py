@@ -1,0 +1,84 @@
+"""Terminals without colours, and terminals without Unicode: the last thing done to a line before it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter, Monochrome
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+FAR = 0.35
+"""From which difference in brightness on a background of its own is shown in reverse."""
+
+
+def plain_filters(app: App[object], *, ascii_signs: bool) -> list[LineFilter]:
+    """The filters of an application that shows no colours where `NO_COLOR` says so, and only signs of ASCII."""
+    # Textual's own filter for NO_COLOR makes greys of colours, the urgent ones the faintest.
+    filters = [one for one in app._filters if not isinstance(one, Monochrome)]
+    if app.no_color:
+        filters.append(NoColour(lambda: Color.parse(app.theme_variables["background"])))
+    return [*filters, PlainSigns()] if ascii_signs else filters
+
+
+class NoColour(LineFilter):
+    """Leaves no colour at all: what stood out by a bright background is reversed, nothing is faint.
+
+    `ground` tells the background of the application, which the terminal's own stands for.
+    """
+
+    def __init__(self, ground: Callable[[], Color]) -> None:
+        super().__init__()
+        self._ground = ground
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The segments with bold, italic, underline and reverse only."""
+        ground = self._ground().brightness
+        return [
+            Segment(text, None if style is None else _bare(style, ground), control) for text, style, control in segments
+        ]
+
+
+def _bare(style: Style, ground: float) -> Style:
+    reverse = bool(style.reverse)
+    if style.bgcolor is not None and style.bgcolor.triplet is not None:
+        own = Color.from_rich_color(style.bgcolor).brightness
+        reverse = reverse or abs(own - ground) > FAR
+    return Style(
+        bold=style.bold,
+        italic=style.italic,
+        underline=style.underline,
+        strike=style.strike,
+        reverse=reverse or None,
+        meta=style.meta or None,
+        link=style.link,
+    )
+
+
+SIGNS = str.maketrans("“”‘’–—·│─▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-" + 15 * "|")
+"""Our own signs in texts, and those of Textual's scroll bars."""
+
+_ELLIPSIS = re.compile(r"…  |[ -~]{2}…|…(?! )[ -~]{2}|…")
+
+
+class PlainSigns(LineFilter):
+    """Leaves only signs of ASCII where we drew others; an ellipsis takes three cells from what is around."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The segments with as many cells as before."""
+        return [
+            Segment(_plain(text), style, control)
+            if not control and not text.isascii()
+            else Segment(text, style, control)
+            for text, style, control in segments
+        ]
+
+
+def _plain(text: str) -> str:
+    return _ELLIPSIS.sub(lambda found: "." * len(found[0]), text).translate(SIGNS)
