@@ -272,9 +272,9 @@ async def test_a_plan_is_shown_before_it_is_applied() -> None:
 
 
 async def test_a_prompt_takes_one_valid_line() -> None:
-    """An invalid line is answered with a sentence, Escape takes nothing."""
-    prompt = Prompt("How far?", "1", validate=percent)
-    await run(prompt, "2", "3", "enter", look=lambda shown: _assert_shown(shown, "a number from 0 to 100"))
-    shown = await run(Prompt("How far?", "1", validate=percent), "2", "3", "enter", "backspace", "enter")
+    """What stood there is typed over; an invalid line is answered with a sentence, Escape takes nothing."""
+    prompt = Prompt("How far?", "7", validate=percent)
+    await run(prompt, "1", "2", "3", "enter", look=lambda shown: _assert_shown(shown, "a number from 0 to 100"))
+    shown = await run(Prompt("How far?", "7", validate=percent), "1", "2", "3", "enter", "backspace", "enter")
     assert shown.results == ["12"]
     assert (await run(Prompt("How far?"), "5", "escape")).results == [None]
