@@ -10,7 +10,8 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +44,8 @@ class Picture:
     theme: str | None = None
     story: bool = False
     beside: bool = False
+    plain: bool = False
+    """Without colours, as with `NO_COLOR`."""
 
 
 CONFLICT = ("e", *("down",) * 4, "end", *"-team", *("down",) * 2, "end", "!", "@agent", "ctrl+s")
@@ -85,7 +88,6 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
     """Return the application over a sample workspace in a home folder, as a picture wants it."""
     from app.demo import demo_files
     from app.demo_beside import add_beside
-    from app.tui.memdeck_app import MemdeckApp
     from memory.workspace import Workspace
 
     root = home / "src" / "shop"
@@ -98,7 +100,31 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
         add_beside(workspace, NOW, actor="cli")
     if picture.story:
         tell(workspace)
-    app = MemdeckApp(
+    with _no_color() if picture.plain else nullcontext():
+        app = _app(workspace, picture, root, home)
+    app.animation_level = "none"
+    if picture.theme:
+        app.theme = picture.theme
+    return app
+
+
+@contextmanager
+def _no_color() -> Iterator[None]:
+    """Textual asks the environment for it when an application is made."""
+    before = os.environ.get("NO_COLOR")
+    os.environ["NO_COLOR"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["NO_COLOR"]
+        if before is not None:
+            os.environ["NO_COLOR"] = before
+
+
+def _app(workspace: Workspace, picture: Picture, root: Path, home: Path) -> MemdeckApp:
+    from app.tui.memdeck_app import MemdeckApp
+
+    return MemdeckApp(
         workspace,
         clock=lambda: NOW,
         pane=picture.pane,
@@ -106,10 +132,6 @@ def application(picture: Picture, home: Path) -> MemdeckApp:
         environ={"HOME": str(home), "LANG": "C.UTF-8"},
         watches=False,
     )
-    app.animation_level = "none"
-    if picture.theme:
-        app.theme = picture.theme
-    return app
 
 
 async def _draw(picture: Picture, home: Path) -> str:

@@ -44,9 +44,9 @@ PANES: tuple[PaneName, ...] = (
     PaneName("monitors", "7", "Monitors", "monitors", "MonitorsPane", ("monitors.md",)),
     PaneName("config", "8", "Config", "config", "ConfigPane", ("config.md",)),
     PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
-    PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
     PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
-    PaneName("typed", "", "Typed memory", "typed", "TypedPane", letter="y", system="typed"),
+    PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
+    PaneName("typed", "", "Typed", "typed", "TypedPane", letter="y", system="typed"),
 )
 """All panes in the order of the sidebar."""
 

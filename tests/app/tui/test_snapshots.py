@@ -52,6 +52,8 @@ LOOKS = [
     Picture("gone-usual", "tasks", USUAL, ("e", "end", "!", "@remove", "ctrl+s")),
     Picture("gone-small", "tasks", SMALL, ("e", "end", "!", "@remove", "ctrl+s")),
     Picture("kept", "tasks", WIDE, ("e", "end", "!", "@remove", "ctrl+s", "k", "1")),
+    *(Picture(f"{pane.id}-light", pane.id, USUAL, theme="memdeck-light") for pane in panes_for(())),
+    *(Picture(f"{pane.id}-plain", pane.id, USUAL, plain=True) for pane in panes_for(())),
     Picture("light", "tasks", WIDE, theme="memdeck-light"),
     Picture("high-contrast", "tasks", WIDE, theme="memdeck-high-contrast"),
 ]

@@ -15,6 +15,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.memory.facts.conftest import line as fact_line
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
+from widgets.inputs import SafeText
 from widgets.panes.facts import FactsPane, injection_lines
 from widgets.pieces import line_text
 
@@ -54,13 +55,14 @@ async def test_g_and_f_open_the_facts(place: Workspace) -> None:
 
 
 async def test_facts_are_there_with_their_file_only(tmp_path: Path) -> None:
-    """Without the system there is no pane; with facts alone it is the first one that opens."""
+    """Without the system the sidebar names no facts, their pane says what they are; alone it opens first."""
     workspace = make_workspace(tmp_path, {"tasks.md": ""})
     app = make_app(workspace)
     async with running(app) as pilot:
-        await press(pilot, "g", "f")
-        assert app.navigation.pane.pane_id == "tasks"
         assert "Facts" not in screen_text(app)
+        await press(pilot, "g", "f")
+        assert app.navigation.pane.pane_id == "facts"
+        assert "facts" in app.navigation.pane.query_one(".pane--empty", SafeText).words
     root = tmp_path / "alone"
     (root / ".aegis/memory").mkdir(parents=True)
     (root / ".aegis/memory/memories.jsonl").write_bytes(fact_line("m-1", "only me"))
