@@ -10,8 +10,10 @@ hours only, and runs of expressions whose minute or hour begins with `*` in both
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
 from memory.errors import UsageError
 
@@ -103,10 +105,26 @@ def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
     return None
 
 
+@cache
+def _croniter() -> Any:
+    """Import croniter without the program that it would start.
+
+    It asks `platform.architecture` for the width of pointers, which runs whatever is called `file` in PATH.
+    """
+    import platform
+
+    asked = platform.architecture
+    platform.architecture = lambda *_: ("64bit" if sys.maxsize > 1 << 32 else "32bit", "")
+    try:
+        from croniter import croniter
+    finally:
+        platform.architecture = asked
+    return croniter
+
+
 @lru_cache(maxsize=2048)
 def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetime, ...]:
-    from croniter import croniter
-
+    croniter = _croniter()
     fixed = all(not field.startswith("*") for field in expr.split()[:2])
     runs: list[datetime] = []
     last = after

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -244,3 +246,22 @@ def test_checking_and_describing_load_no_cron_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_library_starts_no_program(tmp_path: Path) -> None:
+    """What is called `file` in PATH, which may name a folder of the workspace, does not run with an expression."""
+    trap = tmp_path / "file"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    trap.chmod(0o755)
+    code = """
+import platform
+from datetime import UTC, datetime
+from memory.schedule import next_runs
+before = platform.architecture
+print(next_runs("*/5 * * * *", datetime(2024, 1, 15, tzinfo=UTC), UTC)[0])
+assert platform.architecture is before
+"""
+    environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert done.stdout == "2024-01-15 00:05:00+00:00\n", done.stderr
+    assert not (tmp_path / "ran").exists()

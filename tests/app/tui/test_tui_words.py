@@ -108,7 +108,7 @@ async def test_g_says_where_it_leads(workspace: Workspace, size: tuple[int, int]
         assert "f facts" not in screen_text(app)
         await press(pilot, "g")
         shown = screen_text(app)
-        for words in ("g first row", "t tasks", "8 config", "f facts", "0 changes", "y typed memory", "? help"):
+        for words in ("g first row", "t tasks", "8 config", "f facts", "0 changes", "y typed", "? help"):
             assert words in shown
         await press(pilot, "g")
         assert "f facts" not in screen_text(app)
