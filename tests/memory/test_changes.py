@@ -490,3 +490,24 @@ def test_an_earlier_version_that_was_put_back_does_not_come_twice(workspace: Wor
 def find_twin(workspace: Workspace) -> str:
     """Return the ref of one of two tasks that are alike to the byte."""
     return next(task.ref for task in workspace.snapshot().tasks if task.title == "Twin")
+
+
+def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: Workspace, reopened) -> None:
+    """Somebody took the archive's part of a run back by hand; the part of the tasks does not go back alone."""
+    archive = workspace.memory / "archive"
+    archive.mkdir()
+    name = "tasks-2024-01.md"
+    (archive / name).write_text("## Completed\n\n### [LOW] Older\n- completed: 2024-01-02\n")
+    before = (archive / name).read_bytes()
+    workspace.notice(NOW)
+    run = maintain(workspace, NOW + timedelta(days=20)).change
+    assert run is not None
+    assert (archive / name).read_bytes() != before
+    (archive / name).write_bytes(before)
+    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    tasks = text(workspace)
+    with pytest.raises(ConflictError) as caught:
+        reopened().revert(run, actor="cli", now=NOW)
+    assert caught.value.code == "document.conflict"
+    assert text(workspace) == tasks
+    assert (archive / name).read_bytes() == before
