@@ -32,10 +32,10 @@ def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Disp
         found = look(file.name, stage)
         if found is None:
             continue
-        if file.late:
+        if file.late or found.st_ctime > now:  # A clock that went back says nothing about those behind it.
             left.append(file)
             continue
-        if found.st_ctime > now or now - found.st_ctime < settle:
+        if now - found.st_ctime < settle:
             # Those behind it were displaced later. A series of changes must not look at all of them each time.
             left += files[place:]
             break
