@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory.errors import MemdeckError
 
 from .conditions import mentioned
-from .messages import Done
 from .part import Part
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from memory.files.edit import Edit
     from memory.files.journal import Journal
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome
+
+T = TypeVar("T")
 
 MOST_CHANGES = 1000
 """So many of the newest changes of the journal are asked for who made them."""
@@ -38,25 +43,10 @@ class Diary(Part):
         day = day or getattr(item, "day", None) or today
         screen = YearScreen(min(day, today), today, entries_by_day([snapshot.journal]))
 
-        def counted(counts: dict[date, int]) -> None:
-            if screen.is_attached:
-                screen.take_counts(counts)
-
-        def work() -> None:
-            from memory.errors import MemdeckError
-
-            counts = {}
-            try:
-                counts = entries_by_day((snapshot.journal, *snapshot.readable().archived_journals()))
-            except (MemdeckError, OSError):
-                # The archives are left out; what the journal holds is on the screen already.
-                counts = entries_by_day([snapshot.journal])
-            finally:
-                self.app.post_message(Done(counts, counted))
-
         self.app.push_screen(screen, self._chosen)
-        self.app.changing.begin()
-        self.app.run_worker(work, group="year", thread=True, exit_on_error=False)
+        self._complete(
+            screen, lambda: entries_by_day([snapshot.journal, *self._archived(snapshot)]), screen.take_counts
+        )
 
     def _chosen(self, day: date | None) -> None:
         """Show the day that was chosen in the year."""
@@ -77,27 +67,28 @@ class Diary(Part):
         wanted = day or own or today
         screen = DayScreen(wanted, today, [snapshot.journal], item if own == wanted else None)
 
-        def found(more: tuple[Sequence[Journal], Mapping[str, str]]) -> None:
-            if screen.is_attached:
-                screen.take_more(*more)
-
-        def work() -> None:
-            from memory.errors import MemdeckError
-
-            journals: tuple[Journal, ...] = (snapshot.journal,)
-            authors: Mapping[str, str] = {}
-            try:
-                # What cannot be read is left out; what the journal holds is on the screen already.
-                with suppress(MemdeckError, OSError):
-                    authors = self._authors()
-                with suppress(MemdeckError, OSError):
-                    journals = (*journals, *snapshot.readable().archived_journals())
-            finally:
-                self.app.post_message(Done((journals, authors), found))
-
         self.app.push_screen(screen, self._went)
-        self.app.changing.begin()
-        self.app.run_worker(work, group="day", thread=True, exit_on_error=False)
+        self._complete(
+            screen,
+            lambda: ((snapshot.journal, *self._archived(snapshot)), self._authors()),
+            lambda more: screen.take_more(*more),
+        )
+
+    def _complete(self, screen: Screen[Any], find: Callable[[], T], take: Callable[[T], None]) -> None:
+        """Give a dialog what takes long to find, if it is still there when a worker has found it."""
+
+        def found(more: T) -> None:
+            if screen.is_attached:
+                take(more)
+
+        self.app.changing.ask(find, found, lambda _: False)
+
+    @staticmethod
+    def _archived(snapshot: Snapshot) -> Sequence[Journal]:
+        """The journals of the archive; none where they cannot be read: the journal is on the screen already."""
+        with suppress(MemdeckError, OSError):
+            return snapshot.readable().archived_journals()
+        return ()
 
     def _authors(self) -> Mapping[str, str]:
         """Who wrote the newest entries of the journal, by ref, as far as the change log knows; for a worker."""
@@ -105,9 +96,10 @@ class Diary(Part):
         from memory.news import added_by
 
         workspace = self.app.workspace
-        if workspace is None or workspace.state is None:
-            return {}
-        return added_by(list_changes(workspace, limit=MOST_CHANGES, file="journal.md"), "journal.md")
+        if workspace is not None and workspace.state is not None:
+            with suppress(MemdeckError, OSError):
+                return added_by(list_changes(workspace, limit=MOST_CHANGES, file="journal.md"), "journal.md")
+        return {}
 
     def _went(self, choice: tuple[str, str] | date | None) -> None:
         """Go to an entry, in the journal or in the archive, or back to the year."""
