@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
 
 MOST = 1000
-"""So many of the newest changes are looked at for the number; more are no better to know."""
+"""The largest number that is counted; more is no better to know."""
 
 QUIET = (ACTOR, "monitor")
 """Whose changes nobody has to look at: one's own, and results of checks, which Monitors shows."""
@@ -54,17 +54,12 @@ class Noticing(Part):
         count = self.count
         if self._counted != (*state, self._seen or 0):
             self._counted = (*state, self._seen or 0)
-            count = self._count(history.list(MOST), self._seen or 0)
+            count = history.count(self._seen or 0, QUIET, MOST)
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
         self.app.post_message(Noticed(count, warnings))
         return found > 0
-
-    @staticmethod
-    def _count(newest: Sequence[Record], seen: int) -> int:
-        """How many of the newest changes nobody here made or looked at; what was taken back since is none."""
-        return sum(one.seq > seen and one.actor not in QUIET and one.undone_by is None for one in newest)
 
     @property
     def seen(self) -> int | None:

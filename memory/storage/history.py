@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .together import Together
 
 REVERT = "revert"
-_TURNED = re.compile(r"(?:(?:undo|redo|revert): )+")
+_TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
 PEOPLE = frozenset({"human", "cli"})
 """A person in the application and at the command line is one and the same."""
 
@@ -243,6 +243,11 @@ class History:
         nothing = (0, 0)
         with self._mutex:
             return self._log.file.run(rows.state, nothing, make=False)
+
+    def count(self, after: int, others_than: Collection[str], most: int) -> int:
+        """Return how many changes behind a `seq` stand that none of these actors made; no more than `most`."""
+        with self._mutex:
+            return self._log.file.run(lambda db: rows.count(db, after, others_than, most), 0, make=False)
 
     def newer_name(self, ref: str) -> str | None:
         """Return the ref that an entry was renamed to, None where no change gave it another one."""
@@ -554,7 +559,7 @@ def _refuse_thinned(record: Record) -> None:
 
 def unturned(summary: str) -> str:
     """Return what a change did in the first place: the summary without the `undo: ` and `redo: ` before it."""
-    return _TURNED.sub("", summary, count=1) if _TURNED.match(summary) else summary
+    return _TURNED.sub("", summary)
 
 
 def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -324,6 +324,16 @@ def state(db: sqlite3.Connection) -> tuple[int, int]:
     """Return the place of the newest change and how many changes are undone."""
     newest_place, undone = db.execute("SELECT COALESCE(MAX(seq), 0), COUNT(undone_by) FROM change").fetchone()
     return newest_place, undone
+
+
+def count(db: sqlite3.Connection, after: int, others_than: Collection[str], most: int) -> int:
+    """Return how many changes behind a place stand that none of these actors made; no more than `most`."""
+    actors = ", ".join("?" * len(others_than))
+    query = (
+        "SELECT 1 FROM change WHERE status = 'done' AND seq > ? AND undone_by IS NULL"
+        f" AND actor NOT IN ({actors}) ORDER BY seq DESC LIMIT ?"
+    )
+    return len(db.execute(query, (after, *others_than, most)).fetchall())
 
 
 # -- thinning ---------------------------------------------------------------------------------------------------
