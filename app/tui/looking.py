@@ -211,7 +211,8 @@ class Looking(Part):
         alerts = refused + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
         assert self.app.workspace is not None
-        stand = header.others(self.app.workspace, now)
+        # Only the brief shows it, and an agent may have very many files.
+        stand = header.others(self.app.workspace, now) if "brief" in self.app.navigation.mounted else ()
         if header.is_small(found):
             others = tuple(
                 problem

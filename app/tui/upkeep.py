@@ -106,10 +106,11 @@ def maintained(
     Errors as `memory.systems.maintain_all`.
     """
     from memory.maintenance.run import maintain
+    from memory.systems import maintain_each
 
     if rules is not None:
         return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
-    return tuple(system.maintain(now, actor=ACTOR, dry_run=dry_run) for system in workspace.systems())
+    return maintain_each(workspace, now, actor=ACTOR, dry_run=dry_run)
 
 
 def joined(done: Sequence[Report]) -> Report:

@@ -113,6 +113,13 @@ def searcher_of(workspace: Workspace) -> Searcher:
     return Searcher(folder, lambda: systems_of(workspace))
 
 
+def maintain_each(
+    workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
+) -> tuple[Report, ...]:
+    """Keep all systems small, one transaction each, and return a report of each; errors as `maintain_all`."""
+    return tuple(system.maintain(now, actor=actor, dry_run=dry_run, force=force) for system in systems_of(workspace))
+
+
 def maintain_all(
     workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
 ) -> Report:
@@ -122,6 +129,5 @@ def maintain_all(
     """
     from memory.maintenance import Report
 
-    if not (systems := systems_of(workspace)):
-        return Report(dry_run, now, ())
-    return Report.joined([system.maintain(now, actor=actor, dry_run=dry_run, force=force) for system in systems])
+    done = maintain_each(workspace, now, actor=actor, dry_run=dry_run, force=force)
+    return Report.joined(done) if done else Report(dry_run, now, ())
