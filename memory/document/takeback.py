@@ -197,15 +197,16 @@ class _Work:
         """Find a reason where an entry that would be put back stands there already, more often than before."""
         if self._was is None:
             return
+        titles = {bare(entry): entry.title for entry in back}
         wanted = Counter(bare(entry) for entry in back)
         there = _count(self.document, wanted)
         if not there:
             return
         was = self._was()
         before = Counter[bytes]() if was is None else _count(was, wanted)
-        for entry in {bare(entry): entry for entry in back}.values():
-            if there[bare(entry)] and there[bare(entry)] + wanted[bare(entry)] > before[bare(entry)]:
-                self.reasons.append(Reason(entry.title, "was put back already"))
+        for source, number in there.items():
+            if number + wanted[source] > before[source]:
+                self.reasons.append(Reason(titles[source], "was put back already"))
 
     def _left(self, unit: Unit, found: dict[int, tuple[int, int]], lost: dict[int, set[int]]) -> bool:
         section, index = found[id(unit)]
