@@ -12,6 +12,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from memory.errors import MemdeckError
@@ -22,7 +23,6 @@ from .places import StateFolder
 from .state import STATE
 
 _HEAD = b"memdeck 1 "
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
 _STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
@@ -105,6 +105,7 @@ class Journal:
         names = (fsio.temporary_name(self._intent), fsio.temporary_name(self._displaced))
         self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
         self._fd = -1
+        self._listed: bytes | None = None  # The bytes that `known` was read from or written as.
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was read or written last."""
 
@@ -117,6 +118,11 @@ class Journal:
     def where(self) -> str:
         """Where the intent is, for messages."""
         return f"{self._place.path}/{self._intent}"
+
+    @property
+    def folder(self) -> int:
+        """The private folder, open."""
+        return self._fd
 
     def open(self) -> None:
         """Open the private folder; RefusedError `state.*`, MemdeckError `file.io`."""
@@ -134,7 +140,7 @@ class Journal:
 
     def pending(self) -> Intent | None:
         """Return what a crash left unfinished; a torn record, which promised nothing yet, is taken away."""
-        data = self._read(self._intent)
+        data = self._place.read_in(self._intent, self._fd)
         if data is None:
             return None
         intent = Intent.decode(data)
@@ -169,7 +175,9 @@ class Journal:
 
     def displaced(self) -> tuple[Displaced, ...]:
         """Return what lies in the stage folder for a reason; entries that could not be ours are left out."""
-        self.known = _files(self._read(self._displaced))
+        data = self._place.read_in(self._displaced, self._fd)
+        if data != self._listed:
+            self._listed, self.known = data, _files(data)
         return self.known
 
     def noted(self) -> tuple[Displaced, ...]:
@@ -181,28 +189,14 @@ class Journal:
         if files == self.known:
             return
         try:
-            if files:
-                self._put(self._displaced, _encode({"files": [_with_marks(file) for file in files]}), durable=False)
+            data = _encode_files(files) if files else None
+            if data is not None:
+                self._put(self._displaced, data, durable=False)
             else:
                 fsio.remove(self._displaced, self._fd)
         except OSError as error:
             raise faults.writing(error, f"{self.path}/{self._displaced}") from error
-        self.known = files
-
-    def _read(self, name: str) -> bytes | None:
-        try:
-            fd = os.open(name, _READ, dir_fd=self._fd)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise faults.reading(error, f"{self.path}/{name}") from error
-        try:
-            with open(fd, "rb", closefd=False) as file:
-                return file.read()
-        except OSError as error:
-            raise faults.reading(error, f"{self.path}/{name}") from error
-        finally:
-            os.close(fd)
+        self._listed, self.known = data, files
 
     def _put(self, name: str, data: bytes, *, durable: bool) -> None:
         try:
@@ -213,10 +207,28 @@ class Journal:
 
 def _encode(values: dict[str, Any]) -> bytes:
     """Put a checksum before the values: a record that is not whole must count as none."""
+    return _sealed(_json(values).encode())
+
+
+def _encode_files(files: tuple[Displaced, ...]) -> bytes:
+    """Return the list of displaced files; each is put into words once."""
+    return _sealed(f'{{"files":[{",".join(map(_one, files))}]}}'.encode())
+
+
+@lru_cache(maxsize=4096)
+def _one(file: Displaced) -> str:
+    return _json(_with_marks(file))
+
+
+def _json(values: dict[str, Any]) -> str:
     import json
+
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+
+
+def _sealed(body: bytes) -> bytes:
     import zlib
 
-    body = json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode()
     return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
 

@@ -19,6 +19,7 @@ from . import faults, fsio
 from .beneath import parts_of
 
 STAGE = "stage"
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,22 @@ class StateFolder:
             where = str(self.path / name)
             message = error.message.replace(name, where, 1)
             raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
+
+    def read_in(self, name: str, folder: int) -> bytes | None:
+        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`."""
+        try:
+            fd = os.open(name, _READ, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise faults.reading(error, f"{self.path}/{name}") from error
+        try:
+            with open(fd, "rb", closefd=False) as file:
+                return file.read()
+        except OSError as error:
+            raise faults.reading(error, f"{self.path}/{name}") from error
+        finally:
+            os.close(fd)
 
     def check(self) -> None:
         """Raise RefusedError as `open` does, without making anything."""

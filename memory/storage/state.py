@@ -13,6 +13,9 @@ from .places import StateFolder
 
 STATE = "state.json"
 
+_SIZE = 160
+"""Bytes of the record, padded with spaces: so it can be written over itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -42,29 +45,24 @@ class State:
 
         RefusedError `state.*` when the folder is not one to rely on.
         """
-        data = self.folder.read(STATE)
-        if data is None:
-            return Recorded()
-        import json
-
-        try:
-            values = json.loads(data)
-        except (ValueError, RecursionError):
-            return Recorded()
-        if not isinstance(values, dict):
-            return Recorded()
-        return Recorded(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
+        return _read(self.folder.read(STATE))
 
     def record(
-        self, *, last_maintenance: datetime | None = None, last_change: datetime | None = None, owner: str = ""
+        self,
+        *,
+        last_maintenance: datetime | None = None,
+        last_change: datetime | None = None,
+        owner: str = "",
+        folder: int | None = None,
     ) -> None:
-        """Note one or both times, in one step; `owner` is the system whose lock is held.
+        """Note one or both times, in one step; `owner` is the system whose lock is held, `folder` the state folder
+        where the caller has it open.
 
         RefusedError `state.*`, MemdeckError `file.io`.
         """
         import json
 
-        recorded = self.read()
+        recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder))
         if last_maintenance is not None:
             recorded = replace(recorded, last_maintenance=last_maintenance)
         if last_change is not None:
@@ -76,14 +74,30 @@ class State:
             }
         )
         try:
-            folder = self.folder.open()
+            opened = self.folder.open() if folder is None else folder
             try:
-                # Not synced: after a power cut an older time is good enough for what it guards against.
-                fsio.put_private(STATE, folder, text.encode() + b"\n", durable=False, owner=owner)
+                # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
+                fsio.put_in_place(STATE, opened, text.encode().ljust(_SIZE - 1) + b"\n", owner=owner)
             finally:
-                os.close(folder)
+                if folder is None:
+                    os.close(opened)
         except OSError as error:
             raise faults.writing(error, f"{self.folder.path}/{STATE}") from error
+
+
+def _read(data: bytes | None) -> Recorded:
+    """Read a record back, nothing where it is none."""
+    if data is None:
+        return Recorded()
+    import json
+
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return Recorded()
+    if not isinstance(values, dict):
+        return Recorded()
+    return Recorded(_time(values.get("lastMaintenance")), _time(values.get("lastChange")))
 
 
 def _time(value: Any) -> datetime | None:

@@ -69,6 +69,7 @@ class Store:
         self.together = Together(state) if together is None else together
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
+        self._journal: Journal | None = None
         if together is None:
             self.together.add(self)
 
@@ -174,9 +175,11 @@ class Store:
         """What is written down outside the workspace before files move; None without a state folder."""
         if self.state is None:
             return None
-        from .journal import Journal
+        if self._journal is None:
+            from .journal import Journal
 
-        return Journal(self.state.folder, self._prefix)
+            self._journal = Journal(self.state.folder, self._prefix)
+        return self._journal
 
     def recover(self) -> None:
         """Finish or discard what a crash interrupted, if there is anything; meant for the start of a process.

@@ -287,8 +287,7 @@ class Transaction:
         try:
             if changed := [step.shown for step in steps if not step.check()]:
                 raise conflict(changed, crossed=True)
-            if store.state is not None:
-                store.state.record(last_change=change.time, owner=store.system)
+            self._note_time(change)
             for step in steps:
                 step.stage()
             if not store.lock.intact():
@@ -324,8 +323,7 @@ class Transaction:
         try:
             if not step.check():
                 raise conflict([step.shown], crossed=True)
-            if store.state is not None:
-                store.state.record(last_change=change.time, owner=store.system)
+            self._note_time(change)
             if not store.lock.intact():
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
             store.history.begin(change, store)
@@ -333,6 +331,12 @@ class Transaction:
             store.remember(file.path, step.append())
         finally:
             step.close()
+
+    def _note_time(self, change: Change) -> None:
+        """Note when the workspace was changed last, for the guard against a clock that jumps back."""
+        state, journal = self._store.state, self._journal
+        if state is not None and journal is not None:
+            state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
 
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""

@@ -203,3 +203,38 @@ def test_a_planted_lock_is_refused_with_what_helps(store: Store, workspace: Path
     assert caught.value.code == code
     assert "memdeck makes it anew" in caught.value.hint
     assert not (workspace.parent / "new").exists()
+
+
+def test_the_times_are_written_over_themselves(store: Store, now: datetime) -> None:
+    """A change writes a few bytes of the record anew and makes no other file of it."""
+    change(store, now)
+    assert store.state is not None
+    path = store.state.folder.path / "state.json"
+    before = path.stat()
+    later = now + timedelta(hours=1)
+    store.state.record(last_change=later)
+    assert (path.stat().st_ino, path.stat().st_size) == (before.st_ino, before.st_size)
+    assert store.state.read() == Recorded(None, later)
+
+
+@pytest.mark.parametrize("kind", ["second name", "longer", "read only"])
+def test_what_is_not_ours_alone_is_replaced_instead(store: Store, tmp_path: Path, now: datetime, kind: str) -> None:
+    """A backup that shares the record's bytes stays as it is."""
+    change(store, now)
+    assert store.state is not None
+    path, other = store.state.folder.path / "state.json", tmp_path / "other"
+    match kind:
+        case "second name":
+            other.hardlink_to(path)
+        case "longer":
+            other.write_bytes(path.read_bytes())
+            path.write_bytes(b" " * 4000)
+        case _:
+            other.write_bytes(path.read_bytes())
+            path.chmod(0o400)
+    kept = other.read_bytes()
+    later = now + timedelta(hours=1)
+    store.state.record(last_change=later)
+    assert other.read_bytes() == kept
+    assert store.state.read().last_change == later
+    assert path.stat().st_nlink == 1
