@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.document import Document, Entry, parse
-from memory.document.compare import differing
+from memory.document.compare import Region, compare
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.secret_notes import secrets_in
@@ -274,15 +274,16 @@ class Workspace:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
             edit = build(snapshot)
             written: dict[str, Document] = {}
-            edited: list[tuple[str, Document, Document]] = []
+            edited: list[tuple[str, Document, Sequence[Region]]] = []
             for name, document in edit.documents.items():
                 stored = transaction.read(_INSIDE + name)
                 before = snapshot.document(name)
-                edited.append((name, before, document))
+                regions = compare(before, document)
+                edited.append((name, document, regions))
                 if stored.exists:
                     from memory.files.writable import refuse_unwritable
 
-                    if next(differing(before, document), None) is None:
+                    if not regions:
                         continue
                     refuse_unwritable(name, before)
                     document = stamped(document, now)

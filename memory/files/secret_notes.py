@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory.document import Document
-from memory.document.compare import Region, differing
+from memory.document.compare import Region
 from memory.document.source import decode
 from memory.problems import Problem
 
@@ -13,12 +13,13 @@ CODE = "secret.found"
 _ADVICE = "whoever reads the file has it: take it out and make a new one"
 
 
-def secrets_in(edited: Iterable[tuple[str, Document, Document]]) -> tuple[str, ...]:
-    """Return a sentence for each secret that an edit brought into a file; `edited` holds name, old and new document.
+def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tuple[str, ...]:
+    """Return a sentence for each secret that an edit brought into a file; `edited` holds name, new document and what
+    is different in it.
 
     What stood in the changed parts before, in whichever file, only moved.
     """
-    parts = [(name, document, tuple(differing(before, document))) for name, before, document in edited]
+    parts = list(edited)
     if not any(region.after for _, _, regions in parts for region in regions):
         return ()
     known = {text for _, _, regions in parts for region in regions for _, _, text in _found(region.before)}

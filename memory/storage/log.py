@@ -69,21 +69,26 @@ class _Hash:
 
     def __init__(self, data: bytes) -> None:
         """Begin at once."""
+        import _thread
         import hashlib  # noqa: F401 - here, for two threads must not import it at the same time
-        import threading
 
         self._found: rows.Identity = None
         self._data = data
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._running = _thread.allocate_lock()
+        self._running.acquire()
+        # Not `threading`: its `start` waits until the thread runs, which may take as long as hashing does.
+        _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
-        self._found = digest(self._data)
+        try:
+            self._found = digest(self._data)
+        finally:
+            self._running.release()
 
     def result(self) -> tuple[int, bytes]:
         """Wait for it."""
-        self._thread.join()
-        return self._found or digest(self._data)
+        with self._running:
+            return self._found or digest(self._data)
 
 
 class ChangeLog:
@@ -96,6 +101,7 @@ class ChangeLog:
         self._keep_bytes = keep_bytes
         self._known: dict[str, tuple[bytes | None, rows.Identity]] = {}
         self._hashing: dict[str, tuple[bytes, _Hash]] = {}
+        self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
 
     # -- what a transaction tells -------------------------------------------------------------------------------
@@ -119,6 +125,8 @@ class ChangeLog:
 
     def done(self, change: Change, versions: dict[str, Version]) -> None:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
+
+        self._own.update((file.path, file.after) for file in change.files)
 
         def work(db: sqlite3.Connection) -> None:
             if not rows.finish(db, change.id):
@@ -175,6 +183,8 @@ class ChangeLog:
 
     def passing(self, one: Found) -> bool:
         """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
+        if one.data is not None and self._own.get(one.path) is one.data:
+            return False
 
         def work(db: sqlite3.Connection) -> bool:
             seen = rows.get_seen(db, one.path)

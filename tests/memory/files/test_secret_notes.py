@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.document import parse
+from memory.document.compare import compare
 from memory.files.check import check_files
 from memory.files.secret_notes import secrets_in
 from memory.files.task_edits import add_task, done_task
@@ -72,5 +73,6 @@ def test_only_what_is_new_is_told(workspace: Workspace) -> None:
 )
 def test_lines_of_what_is_new(before: str, after: str, lines: list[int]) -> None:
     """Lines count from 1 in the new file."""
-    said = secrets_in([("tasks.md", parse(before.encode()), parse(after.encode()))])
+    old, new = parse(before.encode()), parse(after.encode())
+    said = secrets_in([("tasks.md", new, compare(old, new))])
     assert [int(one.split(":")[1].split(" ")[0]) for one in said] == lines
