@@ -202,16 +202,27 @@ def _changed(
     session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, titled: bool = False
 ) -> None:
     """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title."""
+    from memory.files.task_values import split_priority
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
     snapshot = session.workspace.snapshot()
-    task = snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
+
+    def found() -> Task:
+        return snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
+
+    def said() -> list[str]:
+        if outcome.ref is not None and outcome.entry is not None:
+            # Known without looking for the entry among all that are in the file.
+            return [session.paint.line(f"{done} {outcome.ref}  {split_priority(outcome.entry.title)[1]}")]
+        task = found()
+        return [session.paint.line(f"{done} {task.ref}  {task.title}")]
+
     if not outcome.change.files:
         done = "nothing to change in"
     elif titled:
-        _warn_of_twins(snapshot, task)
-    session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])
+        _warn_of_twins(snapshot, found())
+    session.answer(lambda: {"task": found().json()}, said)
 
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:

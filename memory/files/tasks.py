@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document import Document, Entry
-from memory.document.source import encode
+from memory.document.source import decode, encode
 
 from .refs import SHORT, fits, look_up, tell_apart
 from .task_sections import SECTIONS, SectionName, new_section_index, task_sections
@@ -422,7 +422,7 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
         raw = task.entry.raw
         heading = raw[: raw.find(b"\n") + 1] or raw
         # Letters outside of ASCII may fold into it.
-        if text in heading.lower() or not heading.isascii():
+        if text in heading.lower() if heading.isascii() else part in decode(heading).casefold():
             found.append(task)
     return found
 
