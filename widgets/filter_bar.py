@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.suggester import Suggester
@@ -102,16 +102,20 @@ class FilterBar(Widget):
     class Closed(_FilterMessage):
         """The filter is cleared and the bar is gone."""
 
-    def compose(self) -> ComposeResult:
-        """Sign, editor, count."""
-        yield SafeText("/", classes="filter-bar--sign")
-        yield SafeInput(placeholder=HINT)
-        yield SafeText(classes="filter-bar--count")
+    # Nothing is in it until it is opened: most lists are left without a filter, and an editor costs a start much.
+
+    @cached_property
+    def _editor(self) -> SafeInput:
+        return SafeInput(placeholder=HINT)
+
+    @cached_property
+    def _count(self) -> SafeText:
+        return SafeText(classes="filter-bar--count")
 
     @property
     def text(self) -> str:
         """The filter's text; empty while the bar is closed."""
-        return self.query_one(SafeInput).text
+        return self._editor.text if self.is_open else ""
 
     @property
     def is_open(self) -> bool:
@@ -125,7 +129,9 @@ class FilterBar(Widget):
         """
         self.add_class("-open")
         self.display = True
-        editor = self.query_one(SafeInput)
+        editor = self._editor
+        if not editor.is_attached:
+            self.mount(SafeText("/", classes="filter-bar--sign"), editor, self._count)
         editor.placeholder = hint
         editor.suggester = LastWord(words) if words else None
         if text is not None:
@@ -137,7 +143,7 @@ class FilterBar(Widget):
     def close(self) -> None:
         """Clear the filter and hide the bar."""
         if self.is_open:
-            self.query_one(SafeInput).text = ""
+            self._editor.text = ""
             self.remove_class("-open")
             self.display = False
             self.say("")
@@ -145,7 +151,7 @@ class FilterBar(Widget):
 
     def say(self, count: str) -> None:
         """Show how much is left, for example `12 of 318`."""
-        self.query_one(".filter-bar--count", SafeText).say(count)
+        self._count.say(count)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """A key."""

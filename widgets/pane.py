@@ -158,6 +158,7 @@ class Pane(PaneSays):
         self._remark = ""
         self._wanted_ref: str | None = None
         self._arrived = False
+        self._shows_detail = False
 
     # What the application asks
 
@@ -234,7 +235,7 @@ class Pane(PaneSays):
         self.linking.age()
         if first:
             # The titles first; an entry may need a Markdown parser that nothing else has imported yet.
-            self.call_after_refresh(self._show_detail)
+            self.call_after_refresh(self._show_first_detail)
         else:
             self._show_detail()
 
@@ -427,8 +428,14 @@ class Pane(PaneSays):
             said = [f"{len(self.line_list.selected)} selected"]
         self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
 
+    def _show_first_detail(self) -> None:
+        self._shows_detail = True
+        self._show_detail()
+
     def _show_detail(self) -> None:
         """The item under the cursor, in full; links follow when the cursor rests."""
+        if not self._shows_detail:
+            return
         item = self.current()
         frame = self.query_one(".pane--detail-frame", Frame)
         if item is None:

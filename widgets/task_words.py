@@ -69,7 +69,8 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
         words = short_moment(moment, now, zone) if moment else task.completed or ""
         return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
     moment = task.due_moment(zone)
-    if task.due_state(now, zone) == "overdue" and moment is not None:
+    # Asked in this order: without a date nothing is overdue, and for what only recurs it would work out a schedule.
+    if moment is not None and task.due_state(now, zone) == "overdue":
         return Piece(f"{glyphs.alert} {late_words(moment, now, zone)}", "alert")
     if task.recurring:
         from memory.schedule import describe
