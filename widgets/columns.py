@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from .pieces import Line, Piece, pad_line
 
@@ -12,8 +11,7 @@ Content: TypeAlias = str | Piece | Line
 """What a cell holds: plain text, one piece, or several."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column: a fixed width in cells, or 0 for the one column that takes what is left.
 
     When the flexible column would get fewer than `minimum` cells, the fixed column of the lowest `importance`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -23,22 +23,19 @@ LONGEST = 20_000
 """The most characters of one text that are laid out; nobody reads more here, and laying out takes its time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(NamedTuple):
     """The name of the whole entry."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
+class Caption(NamedTuple):
     """A heading inside the entry."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
+class Labelled(NamedTuple):
     """A label and its value; a value of several lines keeps them. A line of pieces is taken as it is."""
 
     label: str
@@ -46,8 +43,7 @@ class Labelled:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(NamedTuple):
     """A text; as Markdown if so said, else as it is written."""
 
     text: str
@@ -55,8 +51,7 @@ class Prose:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Lines of pieces that the caller laid out, for example a bar or a strip; clipped, or (with `hang`, the cells
     before what goes on below) wrapped at spaces.
     """
@@ -65,8 +60,7 @@ class Lines:
     hang: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A way to another entry; `target` is what `Detail.Followed` carries."""
 
     label: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
 from textual.geometry import Size
@@ -96,8 +95,7 @@ def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Bin
                 yield from ((key, binding) for binding in found if key != UNBOUND)
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """One action that can be done now: its binding's id, its first key as people write it, what it does."""
 
     id: str

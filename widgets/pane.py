@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.message import Message
@@ -60,8 +60,7 @@ WIDE, SINGLE = 110, 60
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What a pane read in a worker, for `Pane.put`."""
 
     snapshot: Snapshot

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .pane import Pane
@@ -31,8 +30,7 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
     return f"{said}; there are {known}." if listed and known else said
 
 
-@dataclass(frozen=True, slots=True)
-class Needles:
+class Needles(NamedTuple):
     """A filter that was read: casefolded words in UTF-8, and pairs of a field's name and what its value holds."""
 
     words: tuple[bytes, ...]

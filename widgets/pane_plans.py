@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -23,8 +23,7 @@ Values: TypeAlias = dict[str, str]
 """Values of a form by field name, as text."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormPlan:
+class FormPlan(NamedTuple):
     """A form and what becomes of it.
 
     `build(changed, values, now)` gets the values that differ from what the form was given, all values, and the
@@ -44,8 +43,7 @@ class FormPlan:
     current: Callable[[Snapshot], Values | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(NamedTuple):
     """Entries to remove, after a question: `build(now)` makes the edit, of all of them in one change."""
 
     question: str

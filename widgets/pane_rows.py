@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .rows import Continuation, Heading, Note
 
@@ -22,8 +21,7 @@ class Row:
         """What the filter looks at, casefolded; in bytes, which take a half or a quarter of the room of text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """All rows of a pane after one look: keys in order, the items they get, and those that changed."""
 
     keys: tuple[Hashable, ...]
@@ -50,6 +48,8 @@ def match_rows(
     `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
     whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
     """
+    if not old.items:
+        return _first_rows(wanted, mark)
     known: dict[Hashable, list[Row]] = {}
     for row, _, row_mark in old.items:
         known.setdefault(row_mark, []).append(row)
@@ -94,7 +94,33 @@ def match_rows(
         changed.append(row)
         items[index] = (row, item, item_mark)
     keys = tuple(_key(part, items) for part in keys)
-    return Rows(keys, tuple(items), frozenset(changed if old.items else ()))
+    return Rows(keys, tuple(items), frozenset(changed))
+
+
+def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
+    """Make all rows of a pane that had none: nothing is looked for, and nothing counts as changed."""
+    keys: list[Hashable] = []
+    items: list[tuple[Row, Any, Hashable]] = []
+    owner: Row | None = None
+    by_item: dict[int, Row] = {}
+    for part in wanted:
+        if isinstance(part, Heading | Note):
+            keys.append(part)
+        elif isinstance(part, Continuation):
+            # Nearly always it goes on with the item right above it.
+            if owner is None or part.owner is not owner.item:
+                by_item = by_item or {id(item): row for row, item, _ in items}
+                keys.append(Continuation(by_item[id(part.owner)], part.number))
+            else:
+                keys.append(Continuation(owner, part.number))
+        else:
+            part_mark = mark(part)
+            owner = Row(part, part_mark)
+            if by_item:
+                by_item[id(part)] = owner
+            keys.append(owner)
+            items.append((owner, part, part_mark))
+    return Rows(tuple(keys), tuple(items), frozenset())
 
 
 def _key(part: Any, items: Sequence[Any]) -> Hashable:

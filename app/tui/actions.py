@@ -8,13 +8,12 @@ for it (see `app.tui.conditions`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from widgets.panes import PANES
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One action; `words` is what the footer says, `description` one sentence for help and palette.
 
     `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
@@ -537,4 +536,4 @@ PINNED = ("app.palette", "change.undo", "app.help")
 
 def named(action: Action, **words: str) -> Action:
     """The action with other words, for example `add task` in the pane of tasks."""
-    return replace(action, **words)  # type: ignore[arg-type]
+    return action._replace(**words)

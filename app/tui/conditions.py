@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.pane import Pane
 
@@ -121,8 +120,7 @@ def mentioned(pane: Pane) -> Any | None:
     return found[0] if len(found) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Versioned:
+class Versioned(NamedTuple):
     """An entry whose history can be shown: by its ref, or (no ref) by the words of its line in a file."""
 
     title: str

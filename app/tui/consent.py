@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError, RefusedError
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One thing to decide, as it was when it was looked at."""
 
     ask: Ask

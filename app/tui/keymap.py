@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 NAME = "memdeck/keys.toml"
 """The file beneath the configuration folder."""
@@ -37,8 +38,7 @@ _NAMED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyProblem:
+class KeyProblem(NamedTuple):
     """What is wrong with a key: a sentence, the file it stands in (empty: none) and its line there, from 1."""
 
     message: str

@@ -5,9 +5,8 @@ The number is the sum of its terms; `docs/views.md` says what each is worth. Wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.remarks import is_absent
 
@@ -44,8 +43,7 @@ BLOCKING_FIELDS = ("blocked", "blockedBy", "waitingFor")
 """Fields that say what a task waits for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One part of the number: what it looks at, what that is worth here, and why in a few words."""
 
     name: str
@@ -53,8 +51,7 @@ class Term:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Urgency:
+class Urgency(NamedTuple):
     """The number and its terms, the weightiest first; both empty for what is completed."""
 
     points: float

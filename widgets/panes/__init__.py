@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from widgets.pane import Pane
 
 
-@dataclass(frozen=True, slots=True)
-class PaneName:
+class PaneName(NamedTuple):
     """One pane before anything of it is imported: id, key, title, the module here and the class in it."""
 
     id: str
