@@ -139,7 +139,11 @@ def revert(session: Session, change_id: str) -> None:
 
 @verb("undo", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
 def undo(session: Session) -> None:
-    """Take back the newest change made in your name, wherever it was made; what others did since stays."""
+    """Take back the newest change made in your name, wherever it was made; what others did since stays.
+
+    The command line and the application are one person: what you did there counts too. An agent names itself with
+    --actor or MEMDECK_ACTOR, and takes back only its own.
+    """
     _did(session, session.workspace.undo(actor=session.actor, now=session.now))
 
 

@@ -12,6 +12,8 @@ from .messages import Changed, ChangeFailed, Done
 from .part import Part
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memory.storage import Change
     from memory.workspace import Outcome
     from widgets.pane_plans import Build
@@ -34,6 +36,8 @@ class Changing(Part):
         self._waiting = 0
         self._unseen = False
         self._held: list[Callable[[], None]] = []
+        self._made: set[str] = set()
+        self._began = app.clock()
 
     @property
     def idle(self) -> bool:
@@ -130,7 +134,7 @@ class Changing(Part):
 
         def write() -> Outcome:
             change: Change = turn(actor=ACTOR, now=now)
-            return Outcome(change, change.summary)
+            return Outcome(change, change.summary + self._whereabouts(change, now))
 
         def otherwise(error: MemdeckError) -> bool:
             if error.code == "change.none":
@@ -139,6 +143,32 @@ class Changing(Part):
             return False
 
         self.run(write, None, otherwise)
+
+    def _whereabouts(self, turned: Change, now: datetime) -> str:
+        """In which pane a change is, where another is seen; where and when it was made, where that was not here.
+
+        A person at the command line, in another memdeck and here is one and the same: who presses undo has to see
+        that it went further than what was just done here.
+        """
+        from memory.clock import Moment, humanize
+        from widgets.panes import pane_of
+
+        files = [file.path.rpartition("memory/")[2] for file in turned.files]
+        pane, current = pane_of(files[0]) if files else None, self.app.navigation.pane
+        away = [name.title for name in self.app.navigation.panes if name.id == pane]
+        words = f" in {away[0]}" if away and current is not None and pane != current.pane_id else ""
+        number, workspace, zone = turned.undoes or turned.redoes, self.app.workspace, self.app.zone
+        if number is None or number in self._made or workspace is None:
+            return words
+        self._made.add(number)
+        try:
+            record = workspace.store.history.get(number)
+        except MemdeckError:
+            return words
+        when = humanize(Moment("", record.time.astimezone(zone).date(), record.time), now, zone)
+        if record.actor == "cli":
+            return f"{words}, made at the command line, {when}"
+        return f"{words}, made {'before this start' if record.time < self._began else 'in another memdeck'}, {when}"
 
     def run(
         self,
@@ -172,6 +202,7 @@ class Changing(Part):
         """Say what was done and look again."""
         self.end()
         outcome = message.outcome
+        self._made.add(outcome.change.id)
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
         if outcome.secrets:

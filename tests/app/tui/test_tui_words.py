@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from app.tui.app import terminal_encoding
 from app.tui.entries import LONGEST_VALUE
 from app.tui.help import Help, key_groups
 from app.tui.memdeck_app import MemdeckApp
+from memory.files.task_edits import add_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.choices import Choices
 from widgets.dialogs import Preview
@@ -354,3 +357,17 @@ async def test_long_messages_end_above_the_footer(workspace: Workspace, words: i
         await settle(pilot)
         toast = app.screen.query_one(Toast)
         assert toast.region.bottom <= 23
+
+
+async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:
+    """One's own change on this screen needs no more words; one from a shell, or of before, says where and when."""
+    add = partial(add_task, title="From a shell", now=NOW)
+    workspace.change("tasks add", lambda snapshot: add(snapshot), actor="cli", now=NOW - timedelta(minutes=20))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "s", "u")
+        assert "made" not in said(app)
+        await press(pilot, "4", "u")
+        assert said(app) == "Undo: added 'From a shell' in Tasks, made at the command line, 20 min ago"
+        await press(pilot, "U")
+        assert said(app).endswith("in Tasks")
