@@ -130,7 +130,7 @@ class LogSource:
 def logged(record: Record) -> LoggedChange:
     """A change of the log as the pane lists it."""
     from memory.changes import file_name
-    from memory.storage.history import unturned
+    from memory.storage.turner import unturned
     from widgets.panes.changes import ChangedEntry, LoggedChange
 
     return LoggedChange(

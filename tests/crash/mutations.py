@@ -13,7 +13,6 @@ from typing import Any
 
 from memory.storage import displaced, fsio, journal, leases, lock, placing, recovery, steps, transaction
 from memory.storage.appending import Appending
-from memory.storage.history import History
 from memory.storage.journal import Journal
 from memory.storage.leases import Lease
 from memory.storage.log_file import LogFile
@@ -21,6 +20,7 @@ from memory.storage.marks import Mark
 from memory.storage.recovery import _File, _Stand
 from memory.storage.steps import Step
 from memory.storage.transaction import Transaction
+from memory.storage.turner import Turner
 
 
 def _set(owner: Any, name: str, value: Any) -> None:
@@ -316,6 +316,10 @@ def _added_to_a_torn_line() -> None:
     _set(Transaction, "_plan", planned)
 
 
+def _what_the_log_tells(turner: Turner, record: Any, file: Any) -> Any:
+    return turner._history.regions(record, file)
+
+
 def _part_of_an_addition() -> None:
     def append(fd: int, data: bytes) -> None:
         fsio.os.write(fd, data)
@@ -380,7 +384,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
     "errors hidden": ("errors", _error_hidden),
     "reads not repeatable": ("looking", _unsorted_reads),
-    "what the log cannot tell taken back": ("log", lambda: _set(History, "_whole_regions", History.regions)),
+    "what the log cannot tell taken back": ("log", lambda: _set(Turner, "_whole_regions", _what_the_log_tells)),
     "a failing log stops changes": ("log", _strict_log),
     "an addition is not synced": ("power", _add_without_sync),
     "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),
