@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from .dialogs import DIALOG_CSS, Confirm, Dialog
-from .fields import FieldRow, FieldSpec
+from .fields import MARK, NEEDED, FieldRow, FieldSpec
 from .footer import KeyHints
 from .inputs import SafeText
 from .typed import after_typing
@@ -108,7 +108,8 @@ class Form(Dialog, ModalScreen[Values | None]):
                     yield SafeText("other fields", classes="form--caption")
                     yield from unknown
             yield SafeText(classes="form--error")
-            yield KeyHints(indent=0)
+            needed = any(spec.required for spec in self._fields)
+            yield KeyHints(indent=0, remark=f"{MARK} {NEEDED}" if needed else "")
 
     def on_mount(self) -> None:
         """Fill in the draft and begin in the first field."""
@@ -160,6 +161,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         foot = self.query_one(".form--error", SafeText)
         foot.say(found.get("", ""))
         foot.set_class(bool(found.get("")), "-shown")
+        self.call_after_refresh(self.fit)
         for row in self._rows:
             if row.error and row.display:
                 row.edit()
