@@ -48,7 +48,7 @@ DIALOG_CSS = """
 
 
 CHROME = 8
-"""Lines of a dialog beside its body, as long as nobody has counted them."""
+"""Lines that a dialog leaves beside its body: its own usual ones, and some of what lies below it."""
 
 LOW = 16
 """Terminals of fewer lines give a dialog with a body everything they have."""
@@ -72,12 +72,17 @@ class Dialog(Mixin):
         for body in self.query(".dialog--body"):
             self.watch(body, "scroll_y", self._say_more, init=False)
             self.watch(body, "virtual_size", self._grown, init=False)
+        for child in self.query(".dialog > *").exclude(".dialog--body"):
+            self.watch(child, "virtual_size", self._fit_soon, init=False)
 
     def _grown(self) -> None:
         self.call_after_refresh(self._say_more)
 
-    def fit(self) -> None:
-        """Bound the body by what is left of the terminal; for when what stands around it got other lines."""
+    def _fit_soon(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Bound the body by what is left of the terminal; what stands around it may have got other lines."""
         frame = next(iter(self.query(".dialog")), None)
         bodies = self.query(".dialog--body")
         if frame is None or not bodies or self.app.size.height < LOW:
@@ -87,7 +92,7 @@ class Dialog(Mixin):
             if child.display and not child.has_class("dialog--body"):
                 room -= child.outer_size.height + child.styles.margin.height
         for body in bodies:
-            body.styles.max_height = max(1, room)
+            body.styles.max_height = max(1, min(room, self.app.size.height - CHROME))
         self._grown()
 
     def _say_more(self) -> None:
@@ -110,7 +115,7 @@ class Dialog(Mixin):
         self.set_class(size.height < 8 or size.width < 24, "-flat")
         for body in bodies:
             body.styles.max_height = max(1, size.height - CHROME) if size.height >= LOW else None
-        self.call_after_refresh(self.fit)
+        self._fit_soon()
         self._grown()
 
 

@@ -122,6 +122,8 @@ class Form(Dialog, ModalScreen[Values | None]):
             index = names.index(self._first) if self._first in names else 0
             # At once: focus that comes later would be taken back from where the next key has gone.
             self.set_focus(self._rows[index].editor)
+            # Nothing has a place yet to scroll to.
+            self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
 
     def values(self) -> Values:
         """All values as they would be saved; untouched and hidden ones exactly as they were given."""
@@ -161,7 +163,6 @@ class Form(Dialog, ModalScreen[Values | None]):
         foot = self.query_one(".form--error", SafeText)
         foot.say(found.get("", ""))
         foot.set_class(bool(found.get("")), "-shown")
-        self.call_after_refresh(self.fit)
         for row in self._rows:
             if row.error and row.display:
                 row.edit()

@@ -126,7 +126,7 @@ def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) 
             placeholder=words,
             follows="type",
             shown=chosen.among(kinds),
-            required=_NEEDED.get(kinds[0]) == key and len(kinds) == 1 and key != "host",
+            required=_NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url")),
         )
         for key, label, kinds, words in _OF_TYPES
         if key not in left_out
