@@ -224,6 +224,7 @@ class KeyHints(Drawing, Widget):
         self._indent = indent
         self._remark = remark
         self._lead = ""
+        self._leads = False
         self._hints: list[Hint] = []
         self._places: list[tuple[int, int, Hint]] = []
 
@@ -249,8 +250,13 @@ class KeyHints(Drawing, Widget):
     def _lay_out(self, width: int) -> None:
         pinned = [hint for hint in self._hints if hint.id in self._pinned]
         others = [hint for hint in self._hints if hint.id not in self._pinned]
+        room = width - 2 * self._indent + GAP - sum(hint.width + GAP for hint in pinned)
         lead = cell_width(self._lead) + GAP if self._lead else 0
-        left = width - 2 * self._indent + GAP - lead - sum(hint.width + GAP for hint in pinned)
+        if others and room - lead < others[0].width + GAP:
+            # What can be done counts more than what it is about, which the list says as well.
+            lead = 0
+        self._leads = bool(lead)
+        left = room - lead
         kept = []
         for hint in others:
             left -= hint.width + GAP
@@ -275,7 +281,7 @@ class KeyHints(Drawing, Widget):
             return Strip.blank(width, self.rich_style)
         self._lay_out(width)
         parts = [self.draw((), min(self._indent, width))]
-        if self._lead:
+        if self._leads:
             parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
         for start, end, hint in self._places:
             key = cell_width(hint.keys)
