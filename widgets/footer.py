@@ -76,6 +76,15 @@ def key_name(key: str) -> str:
     return key
 
 
+ARROWS = ("left", "right", "up", "down")
+
+
+def shown_key(key: str, app: App[object]) -> str:
+    """A binding's key as it is shown in an application: arrows as words where there are only signs of ASCII."""
+    glyphs = getattr(app, "glyphs", None)
+    return key if key in ARROWS and glyphs is not None and glyphs.name == "ascii" else key_name(key)
+
+
 def with_keys(text: str, app: App[object]) -> str:
     """The text with each `{entry.add|a}` replaced by the key of that binding as it is now, by itself `a`.
 
@@ -159,7 +168,7 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
         name = binding.id or binding.action
         if not words or name in known:
             continue
-        key = binding.key_display or key_name(binding.key)
+        key = binding.key_display or shown_key(binding.key, screen.app)
         if typing and len(key) == 1 and not binding.priority:
             continue
         known.add(name)

@@ -125,6 +125,11 @@ class Form(Dialog, ModalScreen[Values | None]):
             # Nothing has a place yet to scroll to.
             self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
 
+    def on_resize(self) -> None:
+        """Keep the field in sight that is being edited."""
+        if self.focused is not None:
+            self.call_after_refresh(self.focused.scroll_visible, animate=False)
+
     def values(self) -> Values:
         """All values as they would be saved; untouched and hidden ones exactly as they were given."""
         return {row.spec.name: row.value if row.display else row.spec.value for row in self._rows}

@@ -23,6 +23,7 @@ from textual.widgets import Input, Static
 from memory.safetext import cell_width, clip, visible
 
 from .drawing import Drawing
+from .footer import shown_key
 from .pieces import Piece
 
 _PRIVATE = 0x100000
@@ -256,8 +257,8 @@ class Choice(Drawing, Widget, can_focus=True):
 
     def _hint(self) -> str:
         """Which keys choose."""
-        glyphs = self.glyphs
-        return " or ".join(filter(None, (f"{glyphs.left}/{glyphs.right}", " ".join(self.letters))))
+        arrows = "/".join(shown_key(key, self.app) for key in ("left", "right"))
+        return " or ".join(filter(None, (arrows, " ".join(self.letters))))
 
     def _placed(self) -> tuple[list[tuple[int, str, str]], bool, bool]:
         """The options that have room: their cell, what is drawn, the option; whether some are left out before, behind.

@@ -50,7 +50,7 @@ def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
     if action.needs in ("undo", "redo"):
         # While a change is being written its key counts already; it is named once the log has the change.
         return app.noticing.can_turn(action.needs)
-    if selected_count(pane) and action.needs:
+    if selected_count(pane) and action.needs not in ("", "jobs"):
         return action.bulk
     if not action.shown:
         return False

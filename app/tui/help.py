@@ -13,9 +13,8 @@ from textual.screen import ModalScreen
 from widgets.dialogs import DIALOG_CSS, Dialog
 from widgets.fields import FieldRow
 from widgets.filter_bar import FilterBar
-from widgets.footer import UNBOUND, KeyHints, key_name, live_keys, with_keys
+from widgets.footer import UNBOUND, KeyHints, live_keys, shown_key, with_keys
 from widgets.forms import Form
-from widgets.glyphs import UNICODE
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
 from widgets.pieces import Line, Piece, line, line_width, pad_line, wrap_line
@@ -85,7 +84,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
             group = own if is_special(app, action) else action.group
             words = action.description if pane is None else action.sentence_in(pane.pane_id)
         keys = here.setdefault(group, {}).setdefault(words, [])
-        key = binding.key_display or key_name(binding.key)
+        key = binding.key_display or shown_key(binding.key, app)
         if key not in keys:
             keys.append(key)
     order = dict.fromkeys((own, *FIRST_GROUPS, *here))
@@ -173,12 +172,12 @@ class Help(Dialog, ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, lines, keys."""
-        glyphs = getattr(self.app, "glyphs", UNICODE)
+        scroll = "/".join(shown_key(key, self.app) for key in ("up", "down"))
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
             yield HelpLines(self._words, self._groups)
             yield FilterBar()
-            yield KeyHints(indent=0, remark=f"{glyphs.up}/{glyphs.down} scroll" if self.is_long else "")
+            yield KeyHints(indent=0, remark=f"{scroll} scroll" if self.is_long else "")
 
     def on_mount(self) -> None:
         """Scroll at once."""
@@ -283,5 +282,5 @@ def _own_keys(widget: Widget) -> list[tuple[str, str]]:
     for node in (widget.screen, widget) if widget.screen.is_modal else (widget,):
         for key, binding in live_keys(widget.screen, node):
             if binding.id and binding.id.partition(".")[0] not in _MOVES:
-                found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
+                found.setdefault(binding.tooltip or binding.description, []).append(shown_key(key, widget.app))
     return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]

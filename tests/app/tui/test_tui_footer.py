@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from app.tui.help import key_groups
 from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
+from widgets.glyphs import ASCII
 
 
 def hints(app: MemdeckApp) -> list[str]:
@@ -79,6 +81,19 @@ async def test_the_calendar_names_its_own_keys(workspace: Workspace) -> None:
         await pilot.click("KeyHints", offset=(last.index("←"), 0))
         await settle(pilot)
         assert calendar.day == day
+
+
+async def test_arrows_are_words_where_there_are_only_signs_of_ascii(workspace: Workspace) -> None:
+    """Else they would be taken for the keys < and >, in the footer, in a form and in the help."""
+    app = make_app(workspace, glyphs=ASCII)
+    async with running(app, (160, 36)) as pilot:
+        await press(pilot, "c")
+        assert hints(app)[:2] == ["left/right day", "</> month"]
+        assert ("left h", "Go to the day before") in key_groups(app.screen)["Tasks"]
+        await press(pilot, "a", "down")
+        shown = screen_text(app)
+        assert "left/right or h n l" in shown
+        assert "left/right choose" in shown
 
 
 async def test_words_follow_the_pane(workspace: Workspace) -> None:
