@@ -149,6 +149,7 @@ ACTIONS: tuple[Action, ...] = (
         _CONSENT,
         shown=True,
         panes=("monitors", "brief"),
+        bulk=True,
     ),
     Action(
         "knowledge.move",

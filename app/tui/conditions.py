@@ -51,8 +51,9 @@ def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
         # While a change is being written its key counts already; it is named once the log has the change.
         return app.noticing.can_turn(action.needs)
     if selected_count(pane) and action.needs not in ("", "jobs"):
-        return action.bulk
-    if not action.shown:
+        if not action.bulk:
+            return False
+    elif not action.shown:
         return False
     if not action.panes:
         return True
@@ -94,11 +95,11 @@ def selected_count(pane: Pane | None) -> int:
 
 
 def _waits(pane: Pane) -> bool:
-    """Whether what is under the cursor waits for an approval."""
-    item = None if pane.contents is None else pane.current()
-    if item is None:
-        return False
-    return item.group == "waiting" if pane.pane_id == "brief" else bool(getattr(pane, "is_blocked", bool)(item))
+    """Whether what is selected, or under the cursor, waits for an approval."""
+    items = () if pane.contents is None else pane.selected()
+    if pane.pane_id == "brief":
+        return any(item.group == "waiting" for item in items)
+    return any(getattr(pane, "is_blocked", bool)(item) for item in items)
 
 
 def _offers(name: str) -> Callable[[Pane], bool]:

@@ -66,6 +66,16 @@ async def test_a_selection_shows_what_is_done_to_it(workspace: Workspace) -> Non
         assert "selected" not in screen_text(app)
 
 
+async def test_selected_monitors_that_wait_can_be_approved(workspace: Workspace) -> None:
+    """T is named as long as one of them waits; editing, which is of one, is not."""
+    app = make_app(workspace, pane="monitors")
+    async with running(app, (160, 36)) as pilot:
+        assert "T approve" in hints(app)
+        await press(pilot, "space", "space")
+        assert {"Esc clear", "R run", "m mute", "T approve", "x remove"} <= set(hints(app))
+        assert "e edit" not in hints(app)
+
+
 async def test_the_calendar_names_its_own_keys(workspace: Workspace) -> None:
     """Days, months and today stand first; a click on each of two keys does its own."""
     app = make_app(workspace)
