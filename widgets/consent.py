@@ -12,13 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from memory.safetext import cell_width
+from memory.safetext import cell_width, clip
 
 from .dialogs import DIALOG_CSS, Dialog
 from .footer import KeyHints
 from .inputs import SafeText
 from .line_view import LineView
-from .pieces import EMPTY, Line, Piece, line, wrap_line
+from .pieces import EMPTY, Line, Piece, line, line_text, wrap_line
 
 if TYPE_CHECKING:
     from memory.trusting.view import ConsentView
@@ -27,6 +27,9 @@ APPROVE, DENY, SKIP = "approve", "deny", "skip"
 """What the screen gives back; None when the person left."""
 _BAR = "│ "
 
+LINES, LOW_LINES = 4, 2
+"""The most lines of a question, and where there are few lines at all."""
+
 
 class ConsentLines(LineView):
     """The lines of a question; it knows whether the last one was ever on the screen."""
@@ -34,6 +37,7 @@ class ConsentLines(LineView):
     def __init__(self, view: ConsentView, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self._view = view
+        self._question = ""
         self._was_at_end = False
 
     @property
@@ -48,7 +52,14 @@ class ConsentLines(LineView):
 
     def lay_out(self, width: int) -> Sequence[Line]:
         """The command cut at the edge, without losing a space of it; then what is to be said about it."""
-        return list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
+        lines = list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
+        return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
+
+    def ask(self, question: str) -> None:
+        """Begin with the whole question, where the title has room for its beginning only; empty: it has."""
+        if question != self._question:
+            self._question = question
+            self.lay_out_again(top=False)
 
 
 def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
@@ -99,15 +110,17 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         {DIALOG_CSS}
         & > .dialog {{ max-width: 100; border: round $warning; }}
         KeyHints {{ margin-top: 1; }}
-        .consent--note {{ color: $warning; height: auto; }}
+        .consent--note {{ color: $warning; height: auto; display: none; }}
+        .consent--note.-said {{ display: block; }}
         &.-low KeyHints {{ margin-top: 0; }}
+        &.-low > .dialog .dialog--title {{ max-height: {LOW_LINES}; text-wrap: wrap; }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,enter", "answer('skip')", "no, not now", id="consent.no", tooltip="Leave it as it is"),
+        Binding("n,enter", "answer('skip')", "no", id="consent.no", tooltip="Leave it as it is"),
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
-        Binding("d", "deny", "deny for good", id="consent.deny", tooltip="Deny it and do not ask again"),
+        Binding("d", "deny", "never", id="consent.deny", tooltip="Deny it and do not ask again"),
         Binding("escape,q", "leave", "leave", id="consent.leave", tooltip="Leave it and all that would follow"),
     ]
 
@@ -115,14 +128,13 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         """`place` says which of how many this is."""
         super().__init__()
         self._view = view
-        self._place = place
+        self._question = view.question + (f"  ({place})" if place else "")
         self.deaf_until = math.inf
 
     def compose(self) -> ComposeResult:
         """The question, what it is about, and the keys."""
         with Vertical(classes="dialog"):
-            title = self._view.question + (f"  ({self._place})" if self._place else "")
-            yield SafeText(title, classes="dialog--title")
+            yield SafeText(self._question, classes="dialog--title")
             yield ConsentLines(self._view, classes="dialog--body")
             yield SafeText(classes="consent--note")
             yield KeyHints(indent=0)
@@ -134,6 +146,24 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
 
     def _seen(self) -> None:
         self.deaf_until = monotonic()
+
+    def on_resize(self) -> None:
+        """Ask in a few lines; a name of a hundred words would leave none for what is asked about."""
+        self.call_after_refresh(self._say_question)
+
+    def _say_question(self) -> None:
+        title = self.query_one(".dialog--title", SafeText)
+        width = title.content_size.width
+        rows = wrap_line(line(self._question), width) if width else []
+        most = LOW_LINES if self.has_class("-low") else LINES
+        if len(rows) > most:
+            rest = "".join(line_text(row) + " " for row in rows[most - 1 :]).rstrip()
+            rows[most - 1 :] = [line(clip(rest, width))]
+            title.say("\n".join(line_text(row).rstrip() for row in rows))
+            self.query_one(ConsentLines).ask(self._question)
+        else:
+            title.say(self._question)
+            self.query_one(ConsentLines).ask("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """What nobody can approve has no key for it."""
@@ -147,7 +177,9 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         if lines.read_to_end:
             self.dismiss(APPROVE)
         else:
-            self.query_one(".consent--note", SafeText).say("Read to the end first; this shows more of it.")
+            note = self.query_one(".consent--note", SafeText)
+            note.say("Read to the end first; this shows more of it.")
+            note.add_class("-said")
             lines.action_scroll_page(1)
 
     def action_deny(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +15,7 @@ from textual.widgets import Button, Input
 from memory.safetext import visible
 
 from .footer import KeyHints
+from .glyphs import UNICODE
 from .inputs import SafeInput, SafeText
 from .line_view import LineView
 from .pieces import Line
@@ -30,6 +31,7 @@ DIALOG_CSS = """
         max-height: 100%;
         padding: 0 2;
         border: round $border;
+        border-subtitle-color: $foreground-muted;
         background: $background;
         & > .dialog--title { text-style: bold; margin-bottom: 1; width: 1fr; }
     }
@@ -37,7 +39,7 @@ DIALOG_CSS = """
     .dialog--body { height: auto; }
     &.-low > .dialog {
         height: 100%;
-        .dialog--title { margin-bottom: 0; max-height: 1; }
+        .dialog--title { margin-bottom: 0; max-height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         .dialog--body { height: 1fr; }
     }
     &.-flat > .dialog { border: none; .dialog--title { margin-bottom: 0; } }
@@ -46,25 +48,75 @@ DIALOG_CSS = """
 
 
 CHROME = 8
-"""Lines of a dialog beside its scrolling body: frame, title, what stands at its foot."""
+"""Lines that a dialog leaves beside its body: its own usual ones, and some of what lies below it."""
 
 LOW = 16
 """Terminals of fewer lines give a dialog with a body everything they have."""
 
 
-class Dialog:
-    """Mixin of modal screens: they follow the size of the terminal."""
+if TYPE_CHECKING:
+    Mixin = ModalScreen[object]
+else:
+    Mixin = object
+
+
+class Dialog(Mixin):
+    """Mixin of modal screens: they follow the size of the terminal.
+
+    What stands above and below the body always has its lines; the body scrolls in what is left, and the frame says
+    on which sides of it there is more.
+    """
+
+    def on_mount(self) -> None:
+        """Follow the body."""
+        for body in self.query(".dialog--body"):
+            self.watch(body, "scroll_y", self._say_more, init=False)
+            self.watch(body, "virtual_size", self._grown, init=False)
+        for child in self.query(".dialog > *").exclude(".dialog--body"):
+            self.watch(child, "virtual_size", self._fit_soon, init=False)
+
+    def _grown(self) -> None:
+        self.call_after_refresh(self._say_more)
+
+    def _fit_soon(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Bound the body by what is left of the terminal; what stands around it may have got other lines."""
+        frame = next(iter(self.query(".dialog")), None)
+        bodies = self.query(".dialog--body")
+        if frame is None or not bodies or self.app.size.height < LOW:
+            return
+        room = self.app.size.height - frame.gutter.height
+        for child in frame.children:
+            if child.display and not child.has_class("dialog--body"):
+                room -= child.outer_size.height + child.styles.margin.height
+        for body in bodies:
+            body.styles.max_height = max(1, min(room, self.app.size.height - CHROME))
+        self._grown()
+
+    def _say_more(self) -> None:
+        """Say in the frame on which sides of what is shown there is more."""
+        body = next(iter(self.query(".dialog--body")), None)
+        frame = next(iter(self.query(".dialog")), None)
+        if body is None or frame is None or not self.is_attached:
+            return
+        glyphs = getattr(self.app, "glyphs", UNICODE)
+        place, end = round(body.scroll_y), body.max_scroll_y
+        signs = (glyphs.up if place > 0 else "") + (glyphs.down if place < end else "")
+        frame.border_subtitle = Content(f"{signs} more") if signs else None
 
     def on_resize(self) -> None:
         """Bound the body, and drop the margins, then the frame, when there is no room."""
-        screen: ModalScreen[object] = self  # type: ignore[assignment]
-        size = screen.app.size
-        bodies = screen.query(".dialog--body")
-        screen.set_class(size.width < 50, "-narrow")
-        screen.set_class(size.height < LOW and bool(bodies), "-low")
-        screen.set_class(size.height < 8 or size.width < 24, "-flat")
+        size = self.app.size
+        bodies = self.query(".dialog--body")
+        self.set_class(size.width < 50, "-narrow")
+        self.set_class(size.height < LOW and bool(bodies), "-low")
+        self.set_class(size.height < 8 or size.width < 24, "-flat")
         for body in bodies:
             body.styles.max_height = max(1, size.height - CHROME) if size.height >= LOW else None
+        self._fit_soon()
+        self._grown()
 
 
 class Confirm(Dialog, ModalScreen[bool]):

@@ -14,7 +14,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from memory.safetext import cell_width, clip, visible
+from memory.safetext import clip, visible
 
 from .inputs import Choice, SafeInput, SafeText, hold
 from .text_area import SafeTextArea
@@ -33,7 +33,8 @@ class FieldSpec:
     cron expression; empty for none); both are called on each change and must be quick. `suggestions` complete
     the value, in a field of kind `tags` the part after the last comma. `known=False` marks a field that the
     file has and memdeck does not know: it stands under its own caption and is kept. With `follows`, the name of
-    another field, `shown` says for that one's value whether this one is asked, and it is checked again.
+    another field, `shown` says for that one's value whether this one is asked, and it is checked again. A field that is
+    `required` is marked and cannot be left empty; `about` is a sentence for the help on it.
     """
 
     name: str
@@ -48,6 +49,8 @@ class FieldSpec:
     known: bool = True
     follows: str = ""
     shown: Callable[[str], bool] | None = None
+    required: bool = False
+    about: str = ""
 
 
 PLACEHOLDERS: dict[Kind, str] = {
@@ -57,6 +60,21 @@ PLACEHOLDERS: dict[Kind, str] = {
     "number": "a number",
 }
 """What an empty field of a kind shows."""
+
+SHORTER: dict[Kind, str] = {"date": "fri 14:00, +2d, …", "cron": "min hour day mon wday"}
+"""What it shows where that has no room."""
+
+NEEDED = "needed"
+"""What stands beside a field that must not be empty and is."""
+
+MARK = "*"
+"""The mark behind the label of such a field."""
+
+LABEL, NARROW_LABEL = 14, 9
+"""Cells of a label, and of one in a narrow form."""
+
+NARROW = 46
+"""Forms of fewer cells have narrow labels."""
 
 
 class Completion(Suggester):
@@ -84,21 +102,21 @@ class Completion(Suggester):
 class FieldRow(Widget):
     """One field: its label, its editor, and under the editor an error or a hint while there is one."""
 
-    DEFAULT_CSS = """
-    FieldRow {
+    DEFAULT_CSS = f"""
+    FieldRow {{
         height: auto;
-        & > Horizontal { height: auto; }
-        .field--label { width: 14; height: 1; color: $foreground-muted; }
-        .field--note { margin-left: 15; color: $foreground-muted; display: none; }
-        .field--note.-shown { display: block; }
-        .field--note.-error { color: $error; }
-        &.-focused .field--label { color: $accent; }
-        SafeInput, Choice, SafeTextArea { width: 1fr; }
-        &.-narrow .field--note { margin-left: 1; }
-        &.-narrow .field--label { width: 9; }
-        &.-choice .field--label { width: 13; }
-        &.-narrow.-choice .field--label { width: 8; }
-    }
+        & > Horizontal {{ height: auto; }}
+        .field--label {{ width: {LABEL}; height: 1; color: $foreground-muted; }}
+        .field--note {{ margin-left: {LABEL + 1}; color: $foreground-muted; display: none; }}
+        .field--note.-shown {{ display: block; }}
+        .field--note.-error {{ color: $error; }}
+        &.-focused .field--label {{ color: $accent; }}
+        SafeInput, Choice, SafeTextArea {{ width: 1fr; }}
+        &.-narrow .field--note {{ margin-left: 1; }}
+        &.-narrow .field--label {{ width: {NARROW_LABEL}; }}
+        &.-choice .field--label {{ width: {LABEL - 1}; }}
+        &.-narrow.-choice .field--label {{ width: {NARROW_LABEL - 1}; }}
+    }}
     """
 
     class Edited(Message):
@@ -138,6 +156,7 @@ class FieldRow(Widget):
                 return SafeInput(
                     spec.value,
                     placeholder=spec.placeholder or PLACEHOLDERS.get(spec.kind, ""),
+                    shorter="" if spec.placeholder else SHORTER.get(spec.kind, ""),
                     suggester=completion if spec.suggestions else None,
                 )
 
@@ -175,11 +194,15 @@ class FieldRow(Widget):
         self.editor = self._make_editor()
         # The bracket of a chosen option stands before the column in which values begin.
         self.set_class(isinstance(self.editor, Choice), "-choice")
-        label = visible(self.spec.label)
         with Horizontal():
-            yield SafeText(clip(label, 14) if cell_width(label) > 14 else label, classes="field--label")
+            yield SafeText(self._label(LABEL), classes="field--label")
             yield self.editor
         yield SafeText(classes="field--note")
+
+    def _label(self, width: int) -> str:
+        """The label and its mark, a blank behind them."""
+        mark = f" {MARK}" if self.spec.required else ""
+        return clip(visible(self.spec.label), width - len(mark)) + mark
 
     def on_mount(self) -> None:
         """Show the first hint; that something is missing is no error before anybody typed."""
@@ -200,12 +223,16 @@ class FieldRow(Widget):
 
     def on_resize(self) -> None:
         """Give the editor more of a narrow terminal."""
-        self.set_class(self.size.width < 46, "-narrow")
+        narrow = self.size.width < NARROW
+        self.set_class(narrow, "-narrow")
+        self.query_one(".field--label", SafeText).say(self._label(NARROW_LABEL if narrow else LABEL))
 
     def check(self) -> bool:
         """Validate the value and refresh what stands beside the field; True when it is valid."""
         value = self.value
         error = (self.spec.validate(value) if self.spec.validate else None) or ""
+        if self.spec.required and not value.strip():
+            error = NEEDED
         self.complain(error)
         return not error
 

@@ -75,6 +75,15 @@ def key_name(key: str) -> str:
     return key
 
 
+ARROWS = ("left", "right", "up", "down")
+
+
+def shown_key(key: str, app: App[object]) -> str:
+    """A binding's key as it is shown in an application: arrows as words where there are only signs of ASCII."""
+    glyphs = getattr(app, "glyphs", None)
+    return key if key in ARROWS and glyphs is not None and glyphs.name == "ascii" else key_name(key)
+
+
 def with_keys(text: str, app: App[object]) -> str:
     """The text with each `{entry.add|a}` replaced by the key of that binding as it is now, by itself `a`.
 
@@ -96,18 +105,35 @@ def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Bin
 
 
 class Hint(NamedTuple):
-    """One action that can be done now: its binding's id, its first key as people write it, what it does."""
+    """One action that can be done now: its binding's id, its first key as people write it, what it does.
+
+    `before` are other keys of the same words, such as the one for the day before, and what each of them does.
+    """
 
     id: str
     key: str
     description: str
     action: str
     node: DOMNode
+    before: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def keys(self) -> str:
+        """All its keys, as they are drawn."""
+        return "/".join((*(key for key, _ in self.before), self.key))
 
     @property
     def width(self) -> int:
-        """Cells of the key, a space and the description."""
-        return cell_width(self.key) + 1 + cell_width(self.description)
+        """Cells of the keys, a space and the description."""
+        return cell_width(self.keys) + 1 + cell_width(self.description)
+
+    def action_at(self, x: int) -> str:
+        """What a click on its cell `x`, from 0, does: the key's own, and on the words the last key's."""
+        for key, action in self.before:
+            if x < cell_width(key):
+                return action
+            x -= cell_width(key) + 1
+        return self.action
 
 
 def is_typing(focused: Widget | None) -> bool:
@@ -123,22 +149,36 @@ def is_typing(focused: Widget | None) -> bool:
 def hints_of(screen: Screen[object]) -> list[Hint]:
     """What the focused widget, its parents, the screen and the application can do now, one hint each.
 
-    While a person types in an editor, keys that would be typed are left out.
+    While a person types in an editor, keys that would be typed are left out. The application's `hint_words(id)`, if it
+    has one, says what a hint is called now (empty: there is none), and None of what is not its own.
     """
     hints: dict[tuple[str, str], Hint] = {}
+    known: set[str] = set()
     typing = is_typing(screen.focused)
-    shows = getattr(screen.app, "shows_hint", None)
+    words_of = getattr(screen.app, "hint_words", None)
     for active in screen.active_bindings.values():
         binding = active.binding
-        if not (binding.show and active.enabled) or binding.key == UNBOUND:
+        if not active.enabled or binding.key == UNBOUND:
             continue
-        if shows is not None and not shows(binding.id or ""):
+        words = None if words_of is None else words_of(binding.id or "")
+        if words is None:
+            words = binding.description if binding.show else ""
+        name = binding.id or binding.action
+        if not words or name in known:
             continue
-        place = (binding.id or binding.action, binding.description)
-        key = binding.key_display or key_name(binding.key)
+        key = binding.key_display or shown_key(binding.key, screen.app)
         if typing and len(key) == 1 and not binding.priority:
             continue
-        hints.setdefault(place, Hint(binding.id or "", key, binding.description, binding.action, active.node))
+        known.add(name)
+        hint = Hint(binding.id or "", key, words, binding.action, active.node)
+        if binding.group is not None:
+            hint = hint._replace(description=binding.group.description)
+            place = (str(id(active.node)), hint.description)
+            if earlier := hints.get(place):
+                hint = hint._replace(id=earlier.id, before=(*earlier.before, (earlier.key, earlier.action)))
+        else:
+            place = (name, words)
+        hints[place] = hint
     if not screen.app._keymap:
         return list(hints.values())
     # Keys that a person chose come last in Textual's maps; hints stay in their order.
@@ -155,11 +195,14 @@ def _own(node: DOMNode) -> Iterator[Binding]:
 
 
 class KeyHints(Drawing, Widget):
-    """One line of hints; those that do not fit as a whole are left out. A click does what a hint says."""
+    """One line of hints; those that do not fit as a whole are left out. A click does what a hint says.
+
+    The application's `hint_lead(screen)`, if it has one, gives words before all, such as how many rows are selected.
+    """
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key", "key-hints--lead"}
 
     DEFAULT_CSS = """
     KeyHints {
@@ -167,6 +210,7 @@ class KeyHints(Drawing, Widget):
         background: $footer-background;
         color: $footer-description-foreground;
         & > .key-hints--key { color: $footer-key-foreground; text-style: bold; }
+        & > .key-hints--lead { color: $accent; }
     }
     """
 
@@ -175,13 +219,19 @@ class KeyHints(Drawing, Widget):
         *,
         pinned: Iterable[str] = (),
         indent: int = 1,
+        remark: str = "",
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        """`pinned`: ids of bindings whose hints stay longest and stand last; `indent`: cells before all."""
+        """`pinned`: ids of bindings whose hints stay longest and stand last; `indent`: cells before all; `remark`:
+        words behind all, where they have room.
+        """
         super().__init__(id=id, classes=classes)
         self._pinned = frozenset(pinned)
         self._indent = indent
+        self._remark = remark
+        self._lead = ""
+        self._leads = False
         self._hints: list[Hint] = []
         self._places: list[tuple[int, int, Hint]] = []
 
@@ -198,14 +248,22 @@ class KeyHints(Drawing, Widget):
 
     def _bindings_updated(self, screen: Screen[object]) -> None:
         hints = hints_of(screen)
-        if hints != self._hints:
-            self._hints = hints
+        lead_of = getattr(screen.app, "hint_lead", None)
+        lead = "" if lead_of is None else lead_of(screen)
+        if (hints, lead) != (self._hints, self._lead):
+            self._hints, self._lead = hints, lead
             self.refresh()
 
     def _lay_out(self, width: int) -> None:
         pinned = [hint for hint in self._hints if hint.id in self._pinned]
         others = [hint for hint in self._hints if hint.id not in self._pinned]
-        left = width - 2 * self._indent + GAP - sum(hint.width + GAP for hint in pinned)
+        room = width - 2 * self._indent + GAP - sum(hint.width + GAP for hint in pinned)
+        lead = cell_width(self._lead) + GAP if self._lead else 0
+        if others and room - lead < others[0].width + GAP:
+            # What can be done counts more than what it is about, which the list says as well.
+            lead = 0
+        self._leads = bool(lead)
+        left = room - lead
         kept = []
         for hint in others:
             left -= hint.width + GAP
@@ -213,7 +271,7 @@ class KeyHints(Drawing, Widget):
                 break
             kept.append(hint)
         self._places = []
-        x = self._indent
+        x = self._indent + lead
         for hint in (*kept, *pinned):
             if x + hint.width <= width:
                 self._places.append((x, x + hint.width, hint))
@@ -230,12 +288,16 @@ class KeyHints(Drawing, Widget):
             return Strip.blank(width, self.rich_style)
         self._lay_out(width)
         parts = [self.draw((), min(self._indent, width))]
+        if self._leads:
+            parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
         for start, end, hint in self._places:
-            key = cell_width(hint.key)
+            key = cell_width(hint.keys)
             description: Line = (Piece(f" {hint.description}"),)
-            parts.append(self.draw((Piece(hint.key),), key, "key-hints--key"))
+            parts.append(self.draw((Piece(hint.keys),), key, "key-hints--key"))
             parts.append(self.draw(description, end - start - key))
             parts.append(self.draw((Piece(" " * GAP),), GAP))
+        if self._remark and sum(part.cell_length for part in parts) + cell_width(self._remark) <= width:
+            parts.append(self.draw((Piece(self._remark, "muted"),), cell_width(self._remark)))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)
 
     async def on_click(self, event: events.Click) -> None:
@@ -243,5 +305,5 @@ class KeyHints(Drawing, Widget):
         for start, end, hint in self._places:
             if start <= event.x < end:
                 event.stop()
-                await self.app.run_action(hint.action, hint.node)
+                await self.app.run_action(hint.action_at(event.x - start), hint.node)
                 return

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from .dialogs import DIALOG_CSS, Confirm, Dialog
-from .fields import FieldRow, FieldSpec
+from .fields import MARK, NEEDED, FieldRow, FieldSpec
 from .footer import KeyHints
 from .inputs import SafeText
 from .typed import after_typing
@@ -108,7 +108,8 @@ class Form(Dialog, ModalScreen[Values | None]):
                     yield SafeText("other fields", classes="form--caption")
                     yield from unknown
             yield SafeText(classes="form--error")
-            yield KeyHints(indent=0)
+            needed = any(spec.required for spec in self._fields)
+            yield KeyHints(indent=0, remark=f"{MARK} {NEEDED}" if needed else "")
 
     def on_mount(self) -> None:
         """Fill in the draft and begin in the first field."""
@@ -121,6 +122,13 @@ class Form(Dialog, ModalScreen[Values | None]):
             index = names.index(self._first) if self._first in names else 0
             # At once: focus that comes later would be taken back from where the next key has gone.
             self.set_focus(self._rows[index].editor)
+            # Nothing has a place yet to scroll to.
+            self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
+
+    def on_resize(self) -> None:
+        """Keep the field in sight that is being edited."""
+        if self.focused is not None:
+            self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
     def values(self) -> Values:
         """All values as they would be saved; untouched and hidden ones exactly as they were given."""

@@ -20,10 +20,11 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from memory.safetext import visible
+from memory.safetext import cell_width, clip, visible
 
 from .drawing import Drawing
-from .pieces import Line, Piece, line_width
+from .footer import shown_key
+from .pieces import Piece
 
 _PRIVATE = 0x100000
 _PRIVATE_TAGS = 0x10F000
@@ -100,8 +101,23 @@ class SafeText(Static):
             self.update(Text(visible(text, newlines=True)))
 
 
+def fitting(words: str, width: int) -> str:
+    """A placeholder in so many cells: cut behind a word, with an ellipsis, where not all of it has room."""
+    if cell_width(words) <= width:
+        return words
+    kept = words
+    while " " in kept:
+        kept = kept[: kept.rindex(" ")]
+        if cell_width(kept) + 2 <= width:
+            return f"{kept} …"
+    return clip(words, width)
+
+
 class SafeInput(Input):
-    """A one-line editor for text from files; `text` is the value as it stands in the file."""
+    """A one-line editor for text from files; `text` is the value as it stands in the file.
+
+    A placeholder that has no room gives way to `shorter`, else it ends behind a word.
+    """
 
     DEFAULT_CSS = """
     SafeInput.-textual-compact { background: $surface; padding: 0 1; }
@@ -113,11 +129,14 @@ class SafeInput(Input):
         text: str = "",
         *,
         placeholder: str = "",
+        shorter: str = "",
         suggester: Suggester | None = None,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
         self._original = text
+        self._placeholders = (visible(placeholder), visible(shorter or placeholder))
+        self._fitted = self._placeholders[0]
         super().__init__(
             hold(text),
             placeholder=visible(placeholder),
@@ -127,6 +146,16 @@ class SafeInput(Input):
             id=id,
             classes=classes,
         )
+
+    def on_resize(self) -> None:
+        """Say in the placeholder what has room."""
+        if self.placeholder != self._fitted:
+            # Somebody gave it other words since.
+            self._placeholders = (self.placeholder, self.placeholder)
+        width = self.scrollable_content_region.width
+        whole, shorter = self._placeholders
+        self._fitted = whole if cell_width(whole) <= width else fitting(shorter, width)
+        self.placeholder = self._fitted
 
     @property
     def text(self) -> str:
@@ -145,12 +174,16 @@ class SafeInput(Input):
 class Choice(Drawing, Widget, can_focus=True):
     """One of a few options on one line; left and right, space or a first letter change it, the mouse picks.
 
+    While it has the focus, and room, it says which keys choose.
+
     | Component class | Styles |
     | :- | :- |
     | `choice--chosen` | the option that is chosen |
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--chosen"}
+
+    CHOOSE: ClassVar[Binding.Group] = Binding.Group("choose")
 
     DEFAULT_CSS = """
     Choice {
@@ -164,8 +197,8 @@ class Choice(Drawing, Widget, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", show=False),
-        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The option before", show=False),
+        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The option before", group=CHOOSE),
+        Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", group=CHOOSE),
     ]
 
     chosen: reactive[str] = reactive("")
@@ -216,32 +249,70 @@ class Choice(Drawing, Widget, can_focus=True):
                     event.prevent_default()
                     return
 
-    def _labels(self) -> list[tuple[str, Line]]:
-        """Each option and how it is drawn, the chosen one in brackets."""
-        labels: list[tuple[str, Line]] = []
-        for option in self.options:
-            name = visible(option) or "-"
-            labels.append((option, (Piece(f"[{name}]" if option == self.chosen else f" {name} "),)))
-        return labels
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters that choose an option each; none where two options begin with the same one."""
+        firsts = [option[:1].casefold() for option in self.options if option]
+        return tuple(firsts) if len(set(firsts)) == len(firsts) and all(map(str.isalnum, firsts)) else ()
+
+    def _hint(self) -> str:
+        """Which keys choose."""
+        arrows = "/".join(shown_key(key, self.app) for key in ("left", "right"))
+        return " or ".join(filter(None, (arrows, " ".join(self.letters))))
+
+    def _placed(self) -> tuple[list[tuple[int, str, str]], bool, bool]:
+        """The options that have room: their cell, what is drawn, the option; whether some are left out before, behind.
+
+        The chosen one, in brackets, is always among them.
+        """
+        names = [(option, visible(option) or "-") for option in self.options]
+        labels = [(option, f"[{name}]" if option == self.chosen else f" {name} ") for option, name in names]
+        width, chosen = self.size.width, self.options.index(self.chosen)
+        first = 0
+        while True:
+            placed: list[tuple[int, str, str]] = []
+            x = 1 if not first else 3
+            for option, label in labels[first:]:
+                placed.append((x, label, option))
+                x += cell_width(label) + 1
+            ends = [x + cell_width(label) for x, label, _ in placed]
+            # Behind all but the last one there must be room for the sign that there are more.
+            count = next((n for n, end in enumerate(ends) if end > width - (2 if n + 1 < len(ends) else 0)), len(ends))
+            if ends[-1] <= width:
+                count = len(ends)
+            if first + count > chosen or first == chosen:
+                return placed[: max(1, count)], first > 0, count < len(ends)
+            first += 1
 
     def on_click(self, event: events.Click) -> None:
         """Choose the option under the mouse."""
-        x = event.x - 1
-        for option, content in self._labels():
-            width = line_width(content)
-            if 0 <= x < width:
+        for x, label, option in self._placed()[0]:
+            if x <= event.x < x + cell_width(label):
                 self.chosen = option
                 return
-            x -= width + 1
 
     def render_line(self, y: int) -> Strip:
-        """All options, the chosen one in brackets."""
+        """The options, the chosen one in brackets."""
         width = self.size.width
         if y:
             return Strip.blank(width, self.rich_style)
-        parts = [self.draw((Piece(" "),), 1)]
-        for option, content in self._labels():
-            states = ("choice--chosen",) if option == self.chosen else ()
-            parts.append(self.draw(content, line_width(content), *states))
-            parts.append(self.draw((Piece(" "),), 1))
+        placed, before, behind = self._placed()
+        parts: list[Strip] = []
+        used = 0
+
+        def put(text: str, at: int, *states: str, muted: bool = False) -> None:
+            nonlocal used
+            parts.append(self.draw((), at - used))
+            parts.append(self.draw((Piece(text, "muted" if muted else "plain"),), cell_width(text), *states))
+            used = at + cell_width(text)
+
+        if before:
+            put(self.glyphs.ellipsis, 1, muted=True)
+        for x, label, option in placed:
+            put(label, x, *(("choice--chosen",) if option == self.chosen else ()))
+        hint = self._hint()
+        if behind:
+            put(self.glyphs.ellipsis, used + 1, muted=True)
+        elif self.has_focus and used + 3 + cell_width(hint) <= width:
+            put(hint, used + 3, muted=True)
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)

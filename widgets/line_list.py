@@ -111,7 +111,7 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
         go_binding("list"),
         _binding("space", "mark", "select", "select", "Select the row, or select it no longer"),
         _binding("v", "range", "range", "range", "Start selecting a range, or end it"),
-        _binding("escape", "clear", "select nothing", "clear", "Select nothing any more"),
+        Binding("escape", "clear", "clear", id="list.clear", tooltip="Select nothing any more"),
     ]
 
     cursor: reactive[Hashable | None] = reactive(None, repaint=False)

@@ -61,7 +61,7 @@ def _bare(style: Style, ground: float) -> Style:
     )
 
 
-SIGNS = str.maketrans("“”‘’–—·│─▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-" + 15 * "|")
+SIGNS = str.maketrans("“”‘’–—·│─←→↑↓▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-<>^v" + 15 * "|")
 """Our own signs in texts, and those of Textual's scroll bars."""
 
 _ELLIPSIS = re.compile(r"…  |[ -~]{2}…|…(?! )[ -~]{2}|…")

@@ -18,6 +18,8 @@ class Action(NamedTuple):
 
     `keys` are names as Textual writes them; without any it is reached from the palette only. `shown` puts it into
     the footer while it means something, in these `panes` only if there are any: the key works in the others, too.
+    `bulk` says that it is done to all selected entries; while some are selected, the footer shows such actions only.
+    `said` has for a pane what the action is called there, and its sentence.
     """
 
     id: str
@@ -31,6 +33,16 @@ class Action(NamedTuple):
     needs: str = "workspace"
     shown: bool = False
     panes: tuple[str, ...] = ()
+    bulk: bool = False
+    said: tuple[tuple[str, str, str], ...] = ()
+
+    def words_in(self, pane: str) -> str:
+        """What it is called in a pane."""
+        return next((words for name, words, _ in self.said if name == pane), self.words)
+
+    def sentence_in(self, pane: str) -> str:
+        """What it does in a pane."""
+        return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
 def _pane_actions() -> Iterator[Action]:
@@ -112,6 +124,7 @@ ACTIONS: tuple[Action, ...] = (
         _RUN,
         needs="run",
         shown=True,
+        bulk=True,
     ),
     Action(
         "run.mute",
@@ -123,6 +136,7 @@ ACTIONS: tuple[Action, ...] = (
         _RUN,
         needs="monitor",
         shown=True,
+        bulk=True,
     ),
     Action(
         "trust.review",
@@ -134,6 +148,7 @@ ACTIONS: tuple[Action, ...] = (
         _CONSENT,
         shown=True,
         panes=("monitors", "brief"),
+        bulk=True,
     ),
     Action(
         "knowledge.move",
@@ -145,8 +160,20 @@ ACTIONS: tuple[Action, ...] = (
         _ENTRY,
         needs="fact",
         shown=True,
+        bulk=True,
     ),
-    Action("task.start", ("s",), "tasks", "start", "start", "Start the task", _TASK, needs="task.start", shown=True),
+    Action(
+        "task.start",
+        ("s",),
+        "tasks",
+        "start",
+        "start",
+        "Start the task",
+        _TASK,
+        needs="task.start",
+        shown=True,
+        bulk=True,
+    ),
     Action(
         "task.done",
         ("d",),
@@ -157,6 +184,7 @@ ACTIONS: tuple[Action, ...] = (
         _TASK,
         needs="task.open",
         shown=True,
+        bulk=True,
     ),
     Action(
         "task.progress",
@@ -168,6 +196,7 @@ ACTIONS: tuple[Action, ...] = (
         _TASK,
         needs="task.progress",
         shown=True,
+        bulk=True,
     ),
     Action(
         "task.reopen",
@@ -179,6 +208,7 @@ ACTIONS: tuple[Action, ...] = (
         _TASK,
         needs="task.reopen",
         shown=True,
+        bulk=True,
     ),
     Action(
         "list.filter",
@@ -210,6 +240,7 @@ ACTIONS: tuple[Action, ...] = (
         _LIST,
         needs="blocks",
         shown=True,
+        said=(("tasks", "board", "Show the tasks as a board"), ("journal", "day", "Show the day on its hours")),
     ),
     Action(
         "view.calendar",
@@ -221,6 +252,7 @@ ACTIONS: tuple[Action, ...] = (
         _LIST,
         needs="calendar",
         shown=True,
+        said=(("tasks", "calendar", "Show the tasks as a calendar"), ("journal", "year", "Show the year as a map")),
     ),
     Action(
         "view.arrange",
@@ -256,7 +288,28 @@ ACTIONS: tuple[Action, ...] = (
         needs="",
         shown=True,
     ),
-    Action("change.undo", ("u",), "changing", "undo", "undo", "Take back your last change", _ENTRY, shown=True),
+    Action(
+        "change.undo",
+        ("u",),
+        "changing",
+        "undo",
+        "undo",
+        "Take back your last change",
+        _ENTRY,
+        needs="undo",
+        shown=True,
+    ),
+    Action(
+        "change.redo",
+        ("U",),
+        "changing",
+        "redo",
+        "redo",
+        "Bring back what you undid last",
+        _ENTRY,
+        needs="redo",
+        shown=True,
+    ),
     Action(
         "app.help",
         ("question_mark",),
@@ -287,11 +340,8 @@ ACTIONS: tuple[Action, ...] = (
         "Remove the selected entries; asks first",
         _ENTRY,
         needs="removing",
+        bulk=True,
     ),
-    Action(
-        "entry.copy_ref", ("y",), "entries", "copy_ref", "copy ref", "Copy the ref of the entry", _ENTRY, needs="item"
-    ),
-    Action("entry.copy", ("Y",), "entries", "copy_entry", "copy entry", "Copy the entry's text", _ENTRY, needs="item"),
     Action(
         "entry.follow",
         ("o",),
@@ -323,7 +373,6 @@ ACTIONS: tuple[Action, ...] = (
         needs="facts",
         shown=True,
     ),
-    Action("change.redo", ("U",), "changing", "redo", "redo", "Bring back what you undid last", _ENTRY),
     Action(
         "entry.history",
         ("H",),
@@ -344,10 +393,25 @@ ACTIONS: tuple[Action, ...] = (
         _ENTRY,
         needs="draft",
     ),
-    Action("task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task"),
-    Action("task.lower", ("minus",), "tasks", "shift", "lower", "Lower the task's priority", _TASK, (-1,), "task"),
-    Action("task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs="task"),
-    Action("task.assign", ("at",), "tasks", "assign", "assign", "Say who does the task", _TASK, needs="task"),
+    Action(
+        "task.raise", ("plus",), "tasks", "shift", "raise", "Raise the task's priority", _TASK, (1,), "task", bulk=True
+    ),
+    Action(
+        "task.lower",
+        ("minus",),
+        "tasks",
+        "shift",
+        "lower",
+        "Lower the task's priority",
+        _TASK,
+        (-1,),
+        "task",
+        bulk=True,
+    ),
+    Action("task.due", ("D",), "tasks", "due", "due", "Set when the task is due", _TASK, needs="task", bulk=True),
+    Action(
+        "task.assign", ("at",), "tasks", "assign", "assign", "Say who does the task", _TASK, needs="task", bulk=True
+    ),
     Action("task.why", ("W",), "tasks", "why", "why", "Say how urgent the task is, and why", _TASK, needs="task"),
     Action(
         "task.left",
@@ -376,7 +440,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("task.split", (), "tasks", "split", "split", "Make several tasks of one, a line each", _TASK, needs="task"),
     Action("task.plan", (), "tasks", "plan", "plan", "Say which plan the task belongs to", _TASK, needs="task"),
     Action("task.note", (), "tasks", "note", "note", "Write about the task into the journal", _TASK, needs="task"),
-    Action("task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs="task"),
+    Action("task.tags", ("t",), "tasks", "tags", "tags", "Set the task's tags", _TASK, needs="task", bulk=True),
+    Action(
+        "entry.copy_ref",
+        ("y",),
+        "entries",
+        "copy_ref",
+        "copy ref",
+        "Copy the ref of the entry",
+        _ENTRY,
+        needs="item",
+        bulk=True,
+    ),
+    Action(
+        "entry.copy",
+        ("Y",),
+        "entries",
+        "copy_entry",
+        "copy entry",
+        "Copy the entry's text",
+        _ENTRY,
+        needs="item",
+        bulk=True,
+    ),
     Action(
         "list.fields",
         ("f",),
@@ -530,10 +616,5 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 """Actions by their id."""
 
-PINNED = ("app.palette", "change.undo", "app.help")
+PINNED = ("app.palette", "change.undo", "change.redo", "app.help")
 """Hints that stay in the footer longest."""
-
-
-def named(action: Action, **words: str) -> Action:
-    """The action with other words, for example `add task` in the pane of tasks."""
-    return action._replace(**words)

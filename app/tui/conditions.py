@@ -27,6 +27,8 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     pane = app.navigation.pane
     if needs == "workspace":
         return True
+    if needs in ("undo", "redo"):
+        return app.noticing.may_turn(needs)
     if needs == "draft":
         return bool(app.left_drafts)
     if pane is None or pane.contents is None:
@@ -36,9 +38,22 @@ def allows(app: MemdeckApp, needs: str) -> bool:
     return NEEDS[needs](pane)
 
 
-def hinted(app: MemdeckApp, action: Action) -> bool:
-    """Whether the footer names an action here; its key may mean something all the same."""
+def hint_words(app: MemdeckApp, action: Action) -> str:
+    """What the footer calls an action that can be done now; empty where it does not name it."""
     pane = app.navigation.pane
+    words = action.words if pane is None else action.words_in(pane.pane_id)
+    return words if _hinted(app, action, pane) else ""
+
+
+def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
+    if action.needs in ("undo", "redo"):
+        # While a change is being written its key counts already; it is named once the log has the change.
+        return app.noticing.can_turn(action.needs)
+    if selected_count(pane) and action.needs not in ("", "jobs"):
+        if not action.bulk:
+            return False
+    elif not action.shown:
+        return False
     if not action.panes:
         return True
     if pane is None or pane.pane_id not in action.panes:
@@ -46,12 +61,44 @@ def hinted(app: MemdeckApp, action: Action) -> bool:
     return action.id != "trust.review" or _waits(pane)
 
 
+SPECIAL = frozenset(
+    (
+        "facts",
+        "arranges",
+        "tasks",
+        "blocks",
+        "calendar",
+        "fact",
+        "board",
+        "run",
+        "monitor",
+        "change",
+        "archived",
+        "typed",
+    )
+)
+"""Conditions that hold in some panes only, beside those of tasks."""
+
+
+def is_special(app: MemdeckApp, action: Action) -> bool:
+    """Whether an action that can be done now is one of the pane that is open rather than of all."""
+    pane = app.navigation.pane
+    if pane is not None and pane.pane_id in action.panes:
+        return _hinted(app, action, pane)
+    return action.needs.partition(".")[0] in (*SPECIAL, "task")
+
+
+def selected_count(pane: Pane | None) -> int:
+    """How many entries of a pane are selected, one after the other or as a range."""
+    return 0 if pane is None or pane.contents is None else len(pane.line_list.selected)
+
+
 def _waits(pane: Pane) -> bool:
-    """Whether what is under the cursor waits for an approval."""
-    item = None if pane.contents is None else pane.current()
-    if item is None:
-        return False
-    return item.group == "waiting" if pane.pane_id == "brief" else bool(getattr(pane, "is_blocked", bool)(item))
+    """Whether what is selected, or under the cursor, waits for an approval."""
+    items = () if pane.contents is None else pane.selected()
+    if pane.pane_id == "brief":
+        return any(item.group == "waiting" for item in items)
+    return any(getattr(pane, "is_blocked", bool)(item) for item in items)
 
 
 def _offers(name: str) -> Callable[[Pane], bool]:

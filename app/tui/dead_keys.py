@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .memdeck_app import MemdeckApp
 
 WHY: dict[str, str] = {
+    "undo": "Nothing to undo.",
+    "redo": "Nothing to redo.",
     "task.start": "Only a pending task can be started.",
     "task.open": "This is no open task.",
     "task.progress": "Progress is of a task that was started: {task.start|s} starts it.",

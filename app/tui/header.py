@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from memory.clock import Moment
 from memory.safetext import visible
 from widgets.glyphs import Glyphs
-from widgets.pieces import Line, Piece, line
+from widgets.header import Alert
+from widgets.pieces import Piece, Tone, line
 from widgets.task_words import short_moment
 
 if TYPE_CHECKING:
@@ -121,31 +122,39 @@ _RULES = {
 }
 
 
-def not_read(errors: Iterable[Exception]) -> tuple[Line, ...]:
+def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
     """Say that what is shown is not what some file holds."""
-    return tuple(line(Piece(f"not read: {visible(str(error))[:60]}", "alert")) for error in errors)[:1]
+    return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
 
 
-def alerts(brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None) -> tuple[Line, ...]:
-    """The parts of the header, the most important first; for a worker, since it may read every file."""
-    parts: list[Line] = []
+def alerts(
+    brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None
+) -> tuple[Alert, ...]:
+    """The parts of the header, the most important first, each with where it leads; for a worker, since it may read
+    every file.
+    """
+    parts: list[Alert] = []
+
+    def say(leads: str, words: str, tone: Tone) -> None:
+        parts.append(Alert(line(Piece(words, tone)), leads))
+
     if brief.overdue:
-        parts.append(line(Piece(f"{len(brief.overdue)} overdue", "alert")))
+        say("overdue", f"{len(brief.overdue)} overdue", "alert")
     if brief.alerts:
         number = len(brief.alerts)
-        parts.append(line(Piece(f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")))
+        say("alert", f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")
     if notice is not None and notice.waiting:
         number = len(notice.waiting)
-        parts.append(line(Piece(f"{number} wait{'' if number > 1 else 's'} for approval", "warn")))
+        say("waiting", f"{number} wait{'' if number > 1 else 's'} for approval", "warn")
     if notice is not None and (notice.muted or notice.all_muted is not None):
-        parts.append(line(Piece("all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")))
+        say("muted", "all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")
     if is_small(brief):
         errors = sum(problem.level == "error" for problem in brief.problems)
         if errors:
-            parts.append(line(Piece(f"{errors} problem{'s' if errors > 1 else ''}", "warn")))
+            say("problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn")
     resting = frozenset() if notice is None else notice.resting
     run = next((run for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting), None)
     if run is not None:
         words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
-        parts.append(line(Piece(f"next: {run.label[:40]} {words}", "muted")))
+        say("run", f"next: {run.label[:40]} {words}", "muted")
     return tuple(parts)

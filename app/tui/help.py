@@ -1,9 +1,9 @@
-"""Help made from the live bindings: what every key does where the focus is."""
+"""Help made from the live bindings: what every key does where the focus is, the pane's own keys first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,36 +13,46 @@ from textual.screen import ModalScreen
 from widgets.dialogs import DIALOG_CSS, Dialog
 from widgets.fields import FieldRow
 from widgets.filter_bar import FilterBar
-from widgets.footer import UNBOUND, KeyHints, key_name, live_keys, with_keys
+from widgets.footer import UNBOUND, KeyHints, live_keys, shown_key, with_keys
 from widgets.forms import Form
 from widgets.inputs import SafeText
 from widgets.line_view import LineView
-from widgets.pieces import Line, Piece, line, line_width, pad_line
+from widgets.pieces import Line, Piece, line, line_width, pad_line, wrap_line
 from widgets.sidebar import Sidebar
 
 from .actions import BY_ID
+from .conditions import is_special
 
 if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
+    from .memdeck_app import MemdeckApp
+
+Rows: TypeAlias = list[tuple[str, str]]
+"""Keys, as people write them, and the sentence on what they do."""
+
 KEY_COLUMN = 14
-"""Cells of the column of keys."""
+"""The most cells of the column of keys."""
 
-HERE = "Here"
-"""The group of keys that belong to the focused widget."""
+MOVING = "Moving and selecting"
+"""The group of the keys that all lists have."""
 
-FIRST_GROUPS = ("Entries", "Tasks", "List", HERE)
-"""The groups that stand first, in this order: what people look for."""
+_MOVES = ("list", "view")
+"""What the ids of those keys begin with."""
 
+FIRST_GROUPS = ("Entries", MOVING, "List")
+"""The groups that stand first, in this order, behind the pane's own keys."""
+
+
+EVERY_KEY = "{app.help|?} shows every key that does something here."
+"""Where the other keys stand."""
 
 FILTER_WORDS = (
     "Every word that you type must occur in the row.",
     "name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names.",
 )
 """What the help says of the filter."""
-
-
 FIELD_WORDS: dict[str, str] = {
     "date": "A date, with a time or without: 2024-01-31 14:00, tomorrow 9, +2d, fri 14:00. Empty: none.",
     "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
@@ -53,76 +63,158 @@ FIELD_WORDS: dict[str, str] = {
 """What F1 says of the kinds of fields."""
 
 
-def key_groups(screen: Screen[object]) -> dict[str, list[tuple[str, str]]]:
-    """Every key that does something now, as (keys, sentence), by group; what can be done with entries first."""
-    found: dict[tuple[str, str], list[str]] = {}
+def key_groups(screen: Screen[object]) -> dict[str, Rows]:
+    """Every key that does something now, as (keys, sentence), by group: the pane's own, entries, moving, the rest."""
+    app: MemdeckApp = screen.app  # type: ignore[assignment]
+    pane = app.navigation.pane
+    own = "Here" if pane is None else pane.title
+    # What belongs to a part of the pane, such as its calendar, comes before what is done with its entries.
+    here: dict[str, dict[str, list[str]]] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if not active.enabled or binding.key == UNBOUND or not (binding.tooltip or binding.description):
             continue
         action = BY_ID.get(binding.id or "")
-        group = action.group if action is not None else HERE
-        if action is None and active.node in (screen.app, screen):
+        if action is None and active.node in (app, screen):
             continue
-        words = binding.tooltip or binding.description
-        keys = found.setdefault((group, words), [])
-        key = binding.key_display or key_name(binding.key)
+        if action is None:
+            group = MOVING if (binding.id or "").partition(".")[0] in _MOVES else own
+            words = binding.tooltip or binding.description
+        else:
+            group = own if is_special(app, action) else action.group
+            words = action.description if pane is None else action.sentence_in(pane.pane_id)
+        keys = here.setdefault(group, {}).setdefault(words, [])
+        key = binding.key_display or shown_key(binding.key, app)
         if key not in keys:
             keys.append(key)
-    groups: dict[str, list[tuple[str, str]]] = {name: [] for name in FIRST_GROUPS}
-    for (group, words), keys in found.items():
-        groups.setdefault(group, []).append((" ".join(keys), words))
-    return {name: rows for name, rows in groups.items() if rows}
+    order = dict.fromkeys((own, *FIRST_GROUPS, *here))
+    return {name: [(" ".join(keys), words) for words, keys in here[name].items()] for name in order if name in here}
 
 
-def help_lines(groups: dict[str, list[tuple[str, str]]]) -> list[Line]:
-    """The groups as lines: a heading, then keys and sentences in two columns."""
+def help_lines(groups: Mapping[str, Rows], width: int = 80) -> list[Line]:
+    """The groups as lines of at most `width` cells: a heading, then keys and sentences in two columns."""
+    column = min(KEY_COLUMN, max(6, width // 4))
     lines: list[Line] = []
     for name, rows in groups.items():
         if lines:
             lines.append(())
         lines.append(line(Piece(name.upper(), "heading")))
-        lines.extend(
-            line(pad_line(line(Piece(keys, "accent")), max(KEY_COLUMN, line_width(line(keys)) + 2)), words)
-            for keys, words in rows
-        )
+        for keys, words in rows:
+            left = line(Piece(keys, "accent"))
+            # Keys without room in their column push the sentence, whose other lines stand in theirs all the same.
+            row = line(pad_line(left, max(column, line_width(left) + 2)), words)
+            lines.extend(wrap_line(row, width, indent=column))
     return lines
 
 
+def narrowed(groups: Mapping[str, Rows], text: str) -> dict[str, Rows]:
+    """The rows in which every word of a text occurs."""
+    words = text.casefold().split()
+
+    def fits(row: tuple[str, str]) -> bool:
+        hay = " ".join(row).casefold()
+        return all(word in hay for word in words)
+
+    found = {name: [row for row in rows if fits(row)] for name, rows in groups.items()}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+class HelpLines(LineView):
+    """What is said, and below it the keys that fit what is looked for."""
+
+    def __init__(self, words: Sequence[Line], groups: Mapping[str, Rows]) -> None:
+        super().__init__(classes="dialog--body")
+        self._words, self._all, self._groups = tuple(words), groups, groups
+        self._nothing = ""
+
+    def look_for(self, text: str) -> str:
+        """Show only what fits a text; returns how much that is, in words."""
+        self._groups = narrowed(self._all, text)
+        self._nothing = "" if self._groups else f"No key fits “{text[:40]}”."
+        self.lay_out_again(top=True)
+        every, found = (sum(map(len, groups.values())) for groups in (self._all, self._groups))
+        return f"{found} of {every}" if text.strip() else ""
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """The words, then headings, keys and sentences."""
+        words = [row for content in self._words for row in wrap_line(content, width)]
+        keys = wrap_line(line(self._nothing), width) if self._nothing else help_lines(self._groups, width)
+        return [*words, *([()] if words and keys else []), *keys]
+
+
 class Help(Dialog, ModalScreen[None]):
-    """A page to read; Escape closes it."""
+    """A page of words and keys to read and to look for something in; Escape closes it."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     Help {{
         {DIALOG_CSS}
         & > .dialog {{ max-width: 80; }}
+        FilterBar {{ dock: none; }}
         KeyHints {{ margin-top: 1; }}
         &.-low KeyHints {{ margin-top: 0; }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "find a key", id="help.search", tooltip="Show only the keys that fit what you type"),
         Binding("escape,q,question_mark,f1", "leave", "close", id="help.leave", tooltip="Close the help"),
     ]
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+    def __init__(self, title: str, words: Sequence[Line] = (), groups: Mapping[str, Rows] | None = None) -> None:
+        """`groups`: keys and sentences by heading, below the words."""
         super().__init__()
-        self._title, self._lines = title, tuple(lines)
+        self._title, self._words, self._groups = title, tuple(words), groups or {}
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is so much that one looks for something in it."""
+        return len(self._groups) > 1
 
     def compose(self) -> ComposeResult:
         """Title, lines, keys."""
+        scroll = "/".join(shown_key(key, self.app) for key in ("up", "down"))
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
-            yield LineView(self._lines, classes="dialog--body")
-            yield KeyHints(indent=0)
+            yield HelpLines(self._words, self._groups)
+            yield FilterBar()
+            yield KeyHints(indent=0, remark=f"{scroll} scroll" if self.is_long else "")
 
     def on_mount(self) -> None:
         """Scroll at once."""
-        self.query_one(LineView).focus()
+        self.query_one(HelpLines).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Nothing is looked for in a few lines."""
+        return action != "search" or self.is_long
+
+    def action_search(self) -> None:
+        """Type what to look for."""
+        self.query_one(FilterBar).open(hint="a key, or a word of what it does")
+
+    def on_filter_bar_changed(self, event: FilterBar.Changed) -> None:
+        """A key in the filter."""
+        event.stop()
+        self.query_one(FilterBar).say(self.query_one(HelpLines).look_for(event.text))
+
+    def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
+        """What was found stays."""
+        event.stop()
+        self.query_one(HelpLines).focus()
+
+    def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
+        """Everything again."""
+        event.stop()
+        view = self.query_one(HelpLines)
+        view.look_for("")
+        view.focus()
 
     def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(None)
+        """Show everything again where something was looked for, else close."""
+        bar = self.query_one(FilterBar)
+        if bar.is_open:
+            bar.close()
+        else:
+            self.dismiss(None)
 
 
 def widget_title(widget: Widget | None) -> str:
@@ -144,13 +236,15 @@ def widget_title(widget: Widget | None) -> str:
     return "Help"
 
 
-def widget_lines(widget: Widget | None) -> list[Line]:
-    """What the focused widget is for and what its own keys do."""
+def widget_help(widget: Widget | None) -> tuple[list[Line], dict[str, Rows]]:
+    """What the focused widget is for, and the keys that only it has."""
     from widgets.pane import Pane
 
     if widget is None:
-        return [line("Nothing has the focus.")]
+        return [line("Nothing has the focus.")], {}
+    screen = widget.screen
     lines: list[Line] = []
+    rows = _own_keys(widget)
     for node in widget.ancestors_with_self:
         if isinstance(node, Sidebar):
             lines = [line("All panes. Tab and the numbers open them from everywhere.")]
@@ -160,14 +254,14 @@ def widget_lines(widget: Widget | None) -> list[Line]:
             lines = [line("The whole entry under the cursor, and what it is linked to.")]
         elif isinstance(node, Pane):
             lines = [line(text) for text in node.empty.split("\n\n")[:1]]
+            rows = key_groups(screen).get(node.title, [])
         if lines:
             break
-    if isinstance(widget.screen, Form):
+    if isinstance(screen, Form):
         lines = _field_lines(widget)
-    rows = _own_keys(widget)
-    if rows:
-        lines += [*([()] if lines else []), *help_lines({"Keys": rows})]
-    return lines
+    if not screen.is_modal:
+        lines += [line(Piece(with_keys(EVERY_KEY, widget.app), "muted"))]
+    return lines, {"Keys": rows} if rows else {}
 
 
 def _field_lines(widget: Widget) -> list[Line]:
@@ -175,16 +269,18 @@ def _field_lines(widget: Widget) -> list[Line]:
     row = next((node for node in widget.ancestors if isinstance(node, FieldRow)), None)
     if row is None:
         return []
-    words = FIELD_WORDS.get(row.spec.kind, "")
-    known = f"In the files already: {', '.join(row.spec.suggestions[:8])}." if row.spec.suggestions else ""
-    return [line(text) for text in (words, known) if text]
+    spec = row.spec
+    words = FIELD_WORDS.get(spec.kind, "")
+    known = f"In the files already: {', '.join(spec.suggestions[:8])}." if spec.suggestions else ""
+    needed = "It cannot be left empty." if spec.required else ""
+    return [line(text) for text in (spec.about, words, known, needed) if text]
 
 
 def _own_keys(widget: Widget) -> list[tuple[str, str]]:
-    """The keys of the dialog around the focused part, and its own; those of plain editing need no words."""
+    """The keys of the dialog around the focused part, and its own; plain editing and scrolling need no words."""
     found: dict[str, list[str]] = {}
     for node in (widget.screen, widget) if widget.screen.is_modal else (widget,):
         for key, binding in live_keys(widget.screen, node):
-            if binding.id:
-                found.setdefault(binding.tooltip or binding.description, []).append(key_name(key))
+            if binding.id and binding.id.partition(".")[0] not in _MOVES:
+                found.setdefault(binding.tooltip or binding.description, []).append(shown_key(key, widget.app))
     return [(" ".join(dict.fromkeys(keys)), words) for words, keys in found.items() if words]

@@ -13,9 +13,10 @@ INTRODUCTION = """\
 # Keys
 
 Made from the bindings by `python -m app.tui.keysdoc > docs/keys.md`; a test compares. The ids are stable.
-`?` in the application shows the keys that mean something where you are, `F1` those of the part that has the focus,
-and `:` finds every action by its name. `;` writes a letter beside every row, pane and link on the screen: type it
-to go there. `memdeck keys` prints this list with the keys as they are for you.
+`?` in the application shows the keys that mean something where you are, those of the pane first, and `/` in it finds
+one. `F1` says what is special about the part that has the focus, and `:` finds every action by its name. `;` writes a
+letter beside every row, pane and link on the screen: type it to go there. `memdeck keys` prints this list with the keys
+as they are for you.
 
 ## Your own keys
 

@@ -22,7 +22,7 @@ from widgets.theme import THEMES
 
 from .actions import BY_ID
 from .changing import Changing
-from .conditions import allows, hinted
+from .conditions import allows, hint_words, selected_count
 from .consent import Consent
 from .desk import Desk
 from .diary import Diary
@@ -49,6 +49,8 @@ from .views import Views
 from .watching import Watching
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from memory.errors import MemdeckError
     from memory.storage.drafts import Draft
     from memory.workspace import Workspace
@@ -348,10 +350,15 @@ class MemdeckApp(Postbox):
             return allows(self, BY_ID[str(parameters[0])].needs)
         return True
 
-    def shows_hint(self, action_id: str) -> bool:
-        """Whether the footer names an action where it means something; other bindings are theirs to say."""
+    def hint_words(self, action_id: str) -> str | None:
+        """What the footer calls an action; empty: nothing, None: the binding is none of an action."""
         action = BY_ID.get(action_id)
-        return action is None or hinted(self, action)
+        return None if action is None else hint_words(self, action)
+
+    def hint_lead(self, screen: Screen[object]) -> str:
+        """What stands before the hints of a screen: how many entries they are about."""
+        count = selected_count(self.navigation.pane) if screen is self.desk else 0
+        return f"{count:,} selected" if count else ""
 
     def explain_key(self, key: str) -> None:
         """Say why a key does nothing here; nothing where it never does anything, or where it is typed."""

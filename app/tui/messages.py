@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from memory.recall import Answer
     from memory.storage.drafts import Draft
     from memory.workspace import Outcome
+    from widgets.header import Alert
     from widgets.pane import Contents, Pane
     from widgets.pane_plans import Badge
     from widgets.panes.brief import Other
-    from widgets.pieces import Line
 
     from .jobs import Job
 
@@ -50,7 +50,7 @@ class Briefed(Message):
     changed since somebody looked last, `others` how things stand beside the memory files.
     """
 
-    alerts: tuple[Line, ...]
+    alerts: tuple[Alert, ...]
     notice: Notice
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, ...], ...] = ()
@@ -60,10 +60,13 @@ class Briefed(Message):
 
 @dataclass
 class Noticed(Message):
-    """The change log is up to date; how many of others nobody looked at yet, and what is wrong with the log."""
+    """The change log is up to date; how many of others nobody looked at yet, what is wrong with the log, and whether
+    there is something to undo and to redo.
+    """
 
     count: int
     warnings: tuple[str, ...] = ()
+    turns: tuple[bool, bool] = (False, False)
 
 
 @dataclass

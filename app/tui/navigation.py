@@ -245,6 +245,16 @@ class Navigation(Part):
         self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
         self.app.say(f"{found.file}:{found.line}: {found.message}", severity="warning")
 
+    def lead(self, group: str) -> None:
+        """Go where a count of the header leads: the first problem, else the group of the brief that it counts."""
+        if group == "problem":
+            self.problem()
+            return
+        self.open_pane("brief")
+        pane = self.pane
+        if pane is not None and pane.pane_id == "brief":
+            pane.go_to_group(group)  # type: ignore[attr-defined]
+
     def leave(self) -> None:
         """Escape: from the detail to the list, then the filter is cleared."""
         pane = self.pane

@@ -38,9 +38,13 @@ class Noticing(Part):
         self._newest = 0
         self._counted: tuple[int, int, int] = (-1, -1, -1)
         self._said: set[str] = set()
+        self._found = (False, False)
+        self._turns = (False, False)
+        self._sure = False
 
     def look(self, now: datetime) -> bool:
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
+
         workspace = self.app.workspace
         assert workspace is not None
         history = workspace.store.history
@@ -55,10 +59,12 @@ class Noticing(Part):
         if self._counted != (*state, self._seen or 0):
             self._counted = (*state, self._seen or 0)
             count = history.count(self._seen or 0, QUIET, MOST)
+            with suppress(MemdeckError):
+                self._found = history.turnable(ACTOR)
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        self.app.post_message(Noticed(count, warnings))
+        self.app.post_message(Noticed(count, warnings, self._found))
         return found > 0
 
     @property
@@ -73,8 +79,25 @@ class Noticing(Part):
             self.count = 0
             self.app.looking.show_badges()
 
+    def can_turn(self, way: str) -> bool:
+        """Whether there was something to undo or to redo at the last look."""
+        return self._turns[way == "redo"]
+
+    def may_turn(self, way: str) -> bool:
+        """Whether there is something to undo or to redo, or may be, for something was written since."""
+        settled = self._sure and self.app.changing.idle and self.app.looking.idle
+        return not settled or self.can_turn(way)
+
+    def changed(self) -> None:
+        """A change was written: what can be undone is known with the next look."""
+        self._sure = False
+
     def noticed(self, message: Noticed) -> None:
         """Show how much is new; in the application's thread."""
+        self._sure = True
+        if message.turns != self._turns:
+            self._turns = message.turns
+            self.app.refresh_keys()
         pane = self.app.navigation.pane
         if pane is not None and pane.pane_id == "changes":
             self.looked_at()

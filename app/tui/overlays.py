@@ -8,7 +8,6 @@ from .part import Part
 
 if TYPE_CHECKING:
     from widgets.jump import JumpPlace
-    from widgets.pieces import Line
 
 
 def theme_words(name: str) -> str:
@@ -50,20 +49,19 @@ class Overlays(Part):
 
     def help(self) -> None:
         """All keys that do something now."""
-        from .help import Help, help_lines, key_groups
+        from .help import Help, key_groups
 
-        lines: list[Line] = help_lines(key_groups(self.app.screen))
-        self.app.push_screen(Help("Keys", lines))
+        self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
 
     def widget_help(self) -> None:
         """The focused widget."""
-        from .help import Help, widget_lines, widget_title
+        from .help import Help, widget_help, widget_title
 
         if isinstance(self.app.screen, Help):
             self.app.screen.action_leave()
             return
         widget = self.app.screen.focused
-        self.app.push_screen(Help(widget_title(widget), widget_lines(widget)))
+        self.app.push_screen(Help(widget_title(widget), *widget_help(widget)))
 
     def tell_of_keys(self) -> None:
         """Say what is wrong with the keys that the person chose, the first of it in full."""

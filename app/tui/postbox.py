@@ -8,6 +8,7 @@ from textual.app import App
 from textual.widgets import Input
 
 from widgets.go_prefix import GoWaits, Prefixed
+from widgets.header import HeaderLine
 from widgets.line_list import LineList
 from widgets.pane import Pane
 from widgets.sidebar import Sidebar
@@ -91,6 +92,7 @@ class Postbox(App[int]):
 
     def on_changed(self, message: messages.Changed) -> None:
         """A change was written."""
+        self.noticing.changed()
         self.changing.changed(message)
 
     def on_change_failed(self, message: messages.ChangeFailed) -> None:
@@ -152,6 +154,10 @@ class Postbox(App[int]):
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""
         self.navigation.open_pane(message.pane_id)
+
+    def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
+        """A count of the header was clicked."""
+        self.navigation.lead(message.leads)
 
     def on_go_waits(self, message: GoWaits) -> None:
         """`g` was typed, or what follows it; in a dialog it leads to the first row only."""

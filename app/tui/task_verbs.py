@@ -295,11 +295,11 @@ class TaskVerbs(Part):
 
             return lambda snapshot: split_task(snapshot, ref, values["parts"].split("\n"), now=now)
 
-        field = FieldSpec("parts", "one part a line", "multiline")
+        field = FieldSpec("parts", "one a line", "multiline", required=True)
         pane = self.app.navigation.pane
         assert pane is not None
-        plan = FormPlan(f"Split: {task.title[:200]}", (field,), build, "tasks.split")
-        self.app.filling.begin(pane, plan, task)
+        plan = FormPlan("Split task", (field,), build, "tasks.split")
+        self.app.filling.begin(pane, plan, task, note=task.title[:200])
 
     def plan(self) -> None:
         """Say which plan the tasks belong to."""

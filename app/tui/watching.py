@@ -211,6 +211,9 @@ class Watching(Part):
 
     def _show(self, ahead: Ahead, others: bool) -> None:
         """Who runs what is due, at the end of the header."""
+        if not self.app.desk.is_mounted or not self.app.is_running:
+            # A look may end while the application does.
+            return
         if not ahead.scheduled:
             words = ""
         elif self._leads:

@@ -322,6 +322,13 @@ class History:
         self._settle(now)
         return self._turner.redo(actor, now)
 
+    def turnable(self, actor: str) -> tuple[bool, bool]:
+        """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
+
+        Whether it can be taken back is another question, which only trying answers.
+        """
+        return self._turner.turnable(actor)
+
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
         self._settle(now)

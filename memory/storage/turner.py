@@ -71,6 +71,10 @@ class Turner:
             raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
         return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
 
+    def turnable(self, actor: str) -> tuple[bool, bool]:
+        """As `History.turnable`."""
+        return bool(self._own(actor, 1, _STANDS)), self._undone(actor) is not None
+
     def revert(self, change_id: str, actor: str, now: datetime) -> Change:
         """As `History.revert`."""
         return self._turn(self._revertible(change_id), actor, now, REVERT)

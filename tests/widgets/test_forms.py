@@ -18,6 +18,10 @@ from widgets.inputs import hold, picture, release
 from widgets.pieces import line
 
 
+def _assert_not_shown(shown: Shown, words: str) -> None:
+    assert words not in screen_text(shown.app)
+
+
 def percent(value: str) -> str | None:
     """An error for what is no percentage."""
     return None if not value or (value.isdecimal() and int(value) <= 100) else "a number from 0 to 100"
@@ -136,6 +140,102 @@ async def test_checks_over_all_fields_hold_the_form() -> None:
     answers = [{"title": "is taken"}, {}]
     shown = await run(Form("Edit", FIELDS, check=lambda _: answers.pop(0)), "ctrl+s", "x", "ctrl+s")
     assert shown.results[0]["title"] == "Deployx"  # type: ignore[index]
+
+
+NEEDY = (
+    FieldSpec("title", "title", required=True, placeholder="what is to be done"),
+    FieldSpec("priority", "priority", "choice", "NORMAL", options=("HIGH", "NORMAL", "LOW")),
+    FieldSpec("due", "due", "date"),
+    FieldSpec("notes", "notes", "multiline", "one\ntwo"),
+    FieldSpec("more", "more", hint=lambda _: "a hint of many words " * 6),
+    FieldSpec("type", "type", "choice", "tcp", options=("http", "command", "tcp", "file", "heartbeat")),
+    FieldSpec("action", "action"),
+)
+
+
+async def test_what_is_needed_is_marked_and_said() -> None:
+    """A mark behind the label, what it means at the foot, and `needed` beside the field when it is empty."""
+    form = Form("New", NEEDY)
+
+    def marked(shown: Shown) -> None:
+        _assert_shown(shown, "title *")
+        _assert_shown(shown, "* needed")
+        assert "due *" not in screen_text(shown.app)
+
+    await run(form, look=marked)
+    form = Form("New", NEEDY)
+
+    def said(shown: Shown) -> None:
+        assert form.errors() == {"title": "needed"}
+        assert shown.results == []
+
+    await run(form, "space", "ctrl+s", look=said)
+    assert (await run(Form("New", NEEDY), "x", "ctrl+s")).results[0]["title"] == "x"  # type: ignore[index]
+
+
+async def test_a_choice_says_how_to_choose_and_takes_letters() -> None:
+    """While it has the focus the keys stand beside it and at the foot; each letter takes its option."""
+
+    def unfocused(shown: Shown) -> None:
+        assert "←/→" not in screen_text(shown.app)
+
+    def focused(shown: Shown) -> None:
+        _assert_shown(shown, "←/→ or h n l")
+        _assert_shown(shown, "←/→ choose")
+
+    await run(Form("New", NEEDY), look=unfocused)
+    await run(Form("New", NEEDY), "down", look=focused)
+    for letter, option in (("h", "HIGH"), ("n", "NORMAL"), ("l", "LOW"), ("right", "LOW"), ("left", "HIGH")):
+        shown = await run(Form("New", NEEDY), "x", "down", letter, "ctrl+s")
+        assert shown.results[0]["priority"] == option  # type: ignore[index]
+    # Two options begin with h: the letter goes from one to the other, and is not said to pick one.
+    types = NEEDY[5]
+    assert types.options[0][0] == types.options[-1][0]
+    await run(Form("New", [types]), look=lambda shown: _assert_shown(shown, "←/→"))
+    shown = await run(Form("New", [types]), "h", "ctrl+s", look=lambda shown: _assert_not_shown(shown, "or h"))
+    assert shown.results == [{"type": "heartbeat"}]
+
+
+@pytest.mark.parametrize(("steps", "words"), [(0, "…"), (1, "[file] …"), (2, "[heartbeat]"), (3, "[http]")])
+async def test_the_chosen_option_is_in_sight(steps: int, words: str) -> None:
+    """Where there is no room for all options, signs say on which sides there are more."""
+    form = Form("New", [NEEDY[5]])
+
+    def look(shown: Shown) -> None:
+        _assert_shown(shown, words)
+        _assert_shown(shown, f"[{form.values()['type']}]")
+
+    await run(form, *["right"] * steps, size=(40, 10), look=look)
+
+
+async def test_placeholders_end_behind_a_word() -> None:
+    """At 40 columns a shorter one stands there, or one that says that it goes on; wide ones are whole."""
+    fields = (*NEEDY[2:3], FieldSpec("way", "way", placeholder="a person or an agent of the team"))
+    await run(Form("New", fields), size=(40, 10), look=lambda shown: _assert_shown(shown, "fri 14:00, +2d, …"))
+    await run(Form("New", fields), size=(40, 10), look=lambda shown: _assert_shown(shown, "an agent of …"))
+    await run(Form("New", fields), look=lambda shown: _assert_shown(shown, "agent of the team"))
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (80, 16), (50, 18), (40, 10)], ids=str)
+async def test_the_keys_of_a_form_stay_in_sight(size: tuple[int, int]) -> None:
+    """However many lines fields, notes and errors take, the foot is there, and the frame says that there is more."""
+    fields = (*NEEDY, *(FieldSpec(f"f{number}", f"f{number}") for number in range(12)))
+
+    def look(shown: Shown) -> None:
+        _assert_shown(shown, "ctrl+s save")
+        if size[1] < 36:
+            _assert_shown(shown, "↓ more")
+
+    def scrolled(shown: Shown) -> None:
+        _assert_shown(shown, "ctrl+s save")
+        if size[1] < 36:
+            _assert_shown(shown, "↑ more")
+
+    note = "Somebody else changed this entry, and it is said in many words. " * 3
+    await run(Form("New", fields, note=note), size=size, look=look)
+    form = Form("New", fields, note=note, check=lambda _: {"": "the file changed and cannot be read " * 3})
+    await run(form, "x", "ctrl+s", size=size, look=look)
+    await run(Form("New", fields, focus="f11"), size=size, look=scrolled)
 
 
 async def test_enter_walks_the_fields_and_saves_on_the_last() -> None:

@@ -10,7 +10,7 @@ from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.filter_bar import FilterBar
 from widgets.footer import KeyHints, key_name
 from widgets.glyphs import ASCII
-from widgets.header import HeaderLine, lay_out_header
+from widgets.header import Alert, HeaderLine, lay_out_header
 from widgets.line_list import LineList
 from widgets.pieces import Piece, line, line_text, line_width
 from widgets.sidebar import PaneEntry, Sidebar
@@ -37,6 +37,40 @@ def test_the_header_keeps_what_needs_attention(width: int, expected: str) -> Non
     assert line_text(laid_out).split() == expected.split()
 
 
+class Led(Harness):
+    """Remembers where the header leads."""
+
+    def __init__(self, header: HeaderLine) -> None:
+        super().__init__(lambda: [header])
+        self.led: list[str] = []
+
+    def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
+        """A part was clicked."""
+        self.led.append(message.leads)
+
+
+@pytest.mark.parametrize("width", [70, 56, 40, 12])
+async def test_a_click_on_a_part_of_the_header_tells_where_it_leads(width: int) -> None:
+    """Every part that is shown answers from its first cell to its last; what stands between them does not."""
+    header = HeaderLine()
+    app = Led(header)
+    async with app.run_test(size=(width, 2)) as pilot:
+        header.path = "~/src/shop"
+        names = ["overdue", "alert", ""]
+        header.alerts = tuple(Alert(words, name) for words, name in zip(ALERTS, names, strict=True))
+        await pilot.pause()
+        shown = screen_text(app).splitlines()[0]
+        for words, name in zip(ALERTS, names, strict=True):
+            text = line_text(words)
+            if text not in shown:
+                continue
+            start = shown.index(text)
+            app.led.clear()
+            for x in (start - 1, start, start + len(text) - 1, start + len(text)):
+                await pilot.click(header, offset=(min(x, width - 1), 0))
+            assert app.led == ([name] * 2 if name else [])
+
+
 @pytest.mark.parametrize("width", [1, 20, 80])
 async def test_a_hostile_path_is_only_text(width: int) -> None:
     """Folder names and alerts neither steer nor push the line out of its width."""
@@ -45,7 +79,7 @@ async def test_a_hostile_path_is_only_text(width: int) -> None:
     async with app.run_test(size=(width, 2)) as pilot:
         for text in HOSTILE.values():
             header.path = text
-            header.alerts = (line(text),)
+            header.alerts = (Alert(line(text)),)
             await pilot.pause()
             assert_safe(screen_text(app))
 
@@ -98,6 +132,50 @@ async def test_hints_come_from_the_live_bindings() -> None:
         await pilot.pause()
         assert "?" not in [hint.key for hint in hints.hints]
         assert "ctrl+s" in [hint.key for hint in hints.hints]
+
+
+class Days(Keys):
+    """An application with two keys for one word, and something to say before them."""
+
+    DAY = Binding.Group("day")
+    BINDINGS = [
+        Binding("left,h", "note('<')", "before", id="day.before", group=DAY),
+        Binding("right,l", "note('>')", "next", id="day.next", group=DAY),
+        Binding("x", "note('x')", "hidden", id="day.hidden", show=False),
+    ]
+    lead = "2 selected"
+
+    def hint_words(self, binding_id: str) -> str | None:
+        """One hint gets other words, and one is shown that is not by itself."""
+        return {"task.edit": "change", "day.hidden": "remove", "task.add": ""}.get(binding_id)
+
+    def hint_lead(self, screen: object) -> str:
+        """What the hints are about."""
+        return self.lead
+
+
+async def test_keys_of_one_word_share_a_hint() -> None:
+    """Both stand before the word; a click on each does its own, on the word what the last does."""
+    hints = KeyHints()
+    app = Days(lambda: [hints])
+    async with app.run_test(size=(80, 4)) as pilot:
+        await pilot.pause()
+        shown = screen_text(app).splitlines()[0]
+        assert shown.startswith(" 2 selected  e change  ctrl+s save  x remove  ? help  ←/→ day")
+        for sign in ("←", "→", "day", "/→"):
+            await pilot.click(hints, offset=(shown.index(sign), 0))
+        assert app.noted == "<>>>"
+        await pilot.click(hints, offset=(shown.index("e change") + 1, 0))
+        assert app.noted == "<>>>e"
+
+
+async def test_what_can_be_done_counts_more_than_what_it_is_about() -> None:
+    """Where there is no room for both, the words before the hints go first."""
+    hints = KeyHints()
+    app = Days(lambda: [hints])
+    async with app.run_test(size=(16, 4)) as pilot:
+        await pilot.pause()
+        assert screen_text(app).splitlines()[0].strip() == "e change"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from widgets.columns import Column, Columns
 from widgets.line_list import LineList
-from widgets.pane import Badge, Pane
+from widgets.pane import Badge, Contents, Pane
 from widgets.pieces import Line, Piece, line
 from widgets.rows import Heading, Note
 from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
@@ -115,6 +115,7 @@ class BriefPane(Pane):
         self._news: tuple[News, ...] = ()
         self._others: tuple[Other, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
+        self._wanted_group = ""
 
     # What is shown
 
@@ -239,6 +240,26 @@ class BriefPane(Pane):
             self._problems, self._upkeep, self._notice, self._news, self._others = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
+        # What is not there by now is not there at all.
+        self._wanted_group = ""
+
+    def go_to_group(self, group: str) -> None:
+        """Put the cursor on the first row of a group, as soon as there is one; a filter that hides it is cleared."""
+        self._arrived = True
+        self._wanted_group = group
+        self._seek()
+
+    def _seek(self) -> None:
+        if self.contents is not None and self._wanted_group:
+            item = next((item for _, item, _ in self.contents.rows.items if item.group == self._wanted_group), None)
+            if item is not None:
+                self._wanted_group = ""
+                self.go_to(item.ref)
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read, and go where somebody wanted to."""
+        super().put(contents, flash=flash)
+        self._seek()
 
     def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
         """Show forms that were never saved: the id of the draft, what it is about, when it was typed."""

@@ -154,13 +154,25 @@ class ConfigPane(Pane):
         known = tuple(key for key in HELP if key not in taken)
 
         def key_error(value: str) -> str | None:
-            if not value.strip():
-                return "a key is needed"
             return f"{value.strip()} is there already" if value.strip() in taken else None
 
         fields = [
-            FieldSpec("section", "section", value=getattr(here, "section", "") or "", suggestions=sections),
-            FieldSpec("key", "key", suggestions=known, validate=key_error),
+            FieldSpec(
+                "section",
+                "section",
+                value=getattr(here, "section", "") or "",
+                suggestions=sections,
+                placeholder="none: the front matter",
+            ),
+            FieldSpec(
+                "key",
+                "key",
+                suggestions=known,
+                validate=key_error,
+                hint=lambda text: HELP.get(text.strip(), ""),
+                placeholder=", ".join(known[:3]),
+                required=True,
+            ),
             FieldSpec("value", "value"),
         ]
 
@@ -180,12 +192,16 @@ class ConfigPane(Pane):
         """The form of one key."""
         key = item.key
         value = item.value or ""
+
+        def means(_text: str) -> str:
+            return HELP.get(key, "")
+
         if key in CRON_KEYS:
             field = cron_field("value", "value", value, now, self.zone)
         elif key in BOOLEAN_KEYS:
-            field = FieldSpec("value", "value", "choice", value, ("true", "false"))
+            field = FieldSpec("value", "value", "choice", value, ("true", "false"), hint=means)
         else:
-            field = FieldSpec("value", "value", value=value, validate=lambda text: value_error(key, text))
+            field = FieldSpec("value", "value", value=value, validate=lambda text: value_error(key, text), hint=means)
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.config import set_setting

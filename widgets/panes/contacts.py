@@ -38,6 +38,28 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 LABELS = {"text": "how to reach"}
 """Columns that are called otherwise than their field."""
 
+SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
+"""Kinds of services that channels usually are; any other word may stand there as well."""
+
+WORDS: dict[tuple[str, str], tuple[str, str]] = {
+    ("channel", "name"): ("Ops Bot", "What people and routes call the channel."),
+    ("channel", "id"): (
+        "channel-abc123, as in channels.toml",
+        "The name under which your channels.toml has the address; config.md names it in channelId, primaryChannel and "
+        "secondaryChannel.",
+    ),
+    ("channel", "type"): (", ".join(SERVICES), f"The service: {', '.join(SERVICES)}, or any other word."),
+    ("channel", "status"): ("", "Notifications pass over what is disconnected, and take the next channel."),
+    ("route", "channel"): ("the name of a channel", "The channel on which the message arrives."),
+    ("route", "project"): ("project-123", "The project that the message is for."),
+    ("route", "prefix"): ("/ask", "How a message begins that goes this way."),
+    ("route", "terminal"): ("auto, or a terminal's name", "Where the message is written: auto, or a terminal's name."),
+    ("person", "name"): ("Alice", "What people call them."),
+    ("person", "role"): ("PM", "What they do: PM, DevOps, Designer."),
+    ("person", "text"): ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
+}
+"""What stands in an empty field of a contact, and what the help says of it."""
+
 WIDEST = 22
 """The most cells that one of the narrow columns takes."""
 
@@ -270,17 +292,24 @@ class ContactsPane(OutlinePane):
             value = "" if item is None else str(getattr(item, name) or "")
             known = by_use(str(getattr(other, name) or "") for other in items) if name != "text" else ()
             if (kind, name) == ("channel", "status"):
-                fields.append(FieldSpec(name, name, "choice", value or "connected", ("connected", "disconnected")))
+                status = ("connected", "disconnected")
+                about = WORDS[kind, name][1]
+                fields.append(FieldSpec(name, name, "choice", value or "connected", status, about=about))
                 continue
             if (kind, name) == ("route", "channel"):
                 known = by_use(channel.name for channel in contacts.channels)
+            if (kind, name) == ("channel", "type"):
+                known = tuple(dict.fromkeys((*known, *SERVICES)))
+            placeholder, about = WORDS[kind, name]
             fields.append(
                 FieldSpec(
                     name,
                     LABELS.get(name, name),
                     value=value,
                     suggestions=known if name not in ("name", "id") else (),
-                    validate=_needed(name) if number == 0 else None,
+                    placeholder=placeholder,
+                    about=about,
+                    required=number == 0,
                 )
             )
         return fields
@@ -338,7 +367,3 @@ def layouts(contacts: Contacts) -> dict[str, Columns]:
 def _widest(name: str, items: Sequence[Any]) -> int:
     values = [cell_width(visible(str(getattr(item, name) or "")[: 2 * WIDEST])) for item in items]
     return min(WIDEST, max([cell_width(LABELS.get(name, name)), *values]))
-
-
-def _needed(name: str) -> Any:
-    return lambda value: None if value.strip() else f"a {name} is needed"

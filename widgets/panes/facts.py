@@ -141,7 +141,7 @@ class FactsPane(Pane):
         look = self.look()
         facts = () if look is None else look.reading.facts
         fields = [
-            FieldSpec("text", "text", "multiline", validate=_sayable, hint=_room),
+            FieldSpec("text", "text", "multiline", validate=_sayable, hint=_room, required=True),
             FieldSpec("tags", "tags", "tags", suggestions=by_use(tag for fact in facts for tag in fact.tags)),
             FieldSpec("scope", "scope", "choice", DEFAULT_SCOPE, options=SCOPES),
         ]
@@ -234,8 +234,6 @@ def _tags(text: str) -> tuple[str, ...]:
 def _sayable(text: str) -> str | None:
     from memory.facts.model import MOST_CHARACTERS
 
-    if not text.strip():
-        return "a few words are needed"
     return f"at most {MOST_CHARACTERS} characters" if len(text.strip()) > MOST_CHARACTERS else None
 
 

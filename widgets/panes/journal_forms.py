@@ -38,7 +38,7 @@ def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
     """The form of a new entry: now, today."""
     written = format_local(now, snapshot.zone)
     fields = (
-        FieldSpec("title", "title", validate=_needed, placeholder="what happened"),
+        FieldSpec("title", "title", placeholder="what happened", required=True),
         FieldSpec("time", "time", value=written, validate=_time_error, placeholder="14:00 or 2024-01-31 14:00"),
         FieldSpec("lines", "lines", "multiline"),
     )
@@ -57,7 +57,7 @@ def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
 def editing(item: JournalEntry) -> FormPlan:
     """The form of an entry."""
     fields = (
-        FieldSpec("title", "title", value=item.title, validate=_needed),
+        FieldSpec("title", "title", value=item.title, placeholder="what happened", required=True),
         FieldSpec("time", "time", value=item.time or "", validate=_clock_error, placeholder="14:00"),
         FieldSpec("lines", "lines", "multiline", join_lines(item.lines)),
     )
@@ -76,10 +76,6 @@ def editing(item: JournalEntry) -> FormPlan:
         return lambda snapshot: edit_entry(snapshot, ref, **given, base=base, now=now)
 
     return FormPlan("Edit entry", fields, build, "journal.edit", focus="title")
-
-
-def _needed(text: str) -> str | None:
-    return None if text.strip() else "an entry needs a title"
 
 
 def _clock_error(text: str) -> str | None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from memory.files.knowledge import KnowledgeItem
     from memory.files.snapshot import Snapshot
 
+TEXT, REASON = "what is known, in a sentence", "why, in a few words"
+"""What stands in fields while they are empty."""
+
 LONG = 60
 """Characters from which a text is edited on several lines."""
 
@@ -178,13 +181,13 @@ class KnowledgePane(OutlinePane):
         knowledge = self.snapshot.knowledge
         sections = by_use(section.title for section in knowledge.sections)
         topics = by_use(topic.title for section in knowledge.sections for topic in section.topics)
-        fields = [FieldSpec("section", "section", value=section, suggestions=sections, validate=_some("a section"))]
+        fields = [FieldSpec("section", "section", value=section, suggestions=sections, required=True)]
         if not decision:
             fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
-        fields.append(FieldSpec("text", "text", value=text, validate=_some("a few words")))
+        fields.append(FieldSpec("text", "text", value=text, placeholder=TEXT, required=True))
         if decision:
             fields.append(date_field("date", "date", date, now, self.zone))
-            fields.append(FieldSpec("reason", "reason", value=reason, placeholder="why, in a few words"))
+            fields.append(FieldSpec("reason", "reason", value=reason, placeholder=REASON))
         return fields
 
     def editing(self, item: Any, now: datetime) -> FormPlan | None:
@@ -192,10 +195,10 @@ class KnowledgePane(OutlinePane):
         if isinstance(item, Branch):
             return None
         kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
-        fields = [FieldSpec("text", "text", kind, item.text, validate=_some("a few words"))]
+        fields = [FieldSpec("text", "text", kind, item.text, placeholder=TEXT, required=True)]
         if item.kind == "decision":
             fields.append(date_field("date", "date", item.date or "", now, self.zone))
-            fields.append(FieldSpec("reason", "reason", value=item.reason or ""))
+            fields.append(FieldSpec("reason", "reason", value=item.reason or "", placeholder=REASON))
         ref, before = item.ref, item.date or ""
 
         def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
@@ -276,7 +279,3 @@ def _unique(ref: str, seen: dict[str, int]) -> str:
     """The ref, numbered from the second equal one on."""
     seen[ref] = seen.get(ref, 0) + 1
     return ref if seen[ref] == 1 else f"{ref}:{seen[ref]}"
-
-
-def _some(what: str) -> Any:
-    return lambda value: None if value.strip() else f"{what} is needed"

@@ -19,6 +19,9 @@ TYPES = ("http", "command", "tcp", "file", "heartbeat")
 ALERTS = ("high", "normal", "low")
 """How loud an alert can be."""
 
+REMEDY = "a command that may mend it"
+"""What stands in the field of a remediation while it is empty."""
+
 _NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
 """What a type looks at."""
 
@@ -31,8 +34,8 @@ _OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("host", "host", ("tcp",), "db.example.com:5432"),
     ("path", "path", ("file",), "relative to the workspace"),
     ("entry", "entry", ("heartbeat",), "title of the journal entry; empty: its name"),
-    ("olderThan", "older than", ("heartbeat",), "26h"),
-    ("timeout", "timeout", ("http", "command", "tcp"), "10s"),
+    ("olderThan", "older than", ("heartbeat",), "such as 26h"),
+    ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
 )
 """Fields that only some types have: key, label, types, placeholder."""
 
@@ -60,13 +63,13 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
     """The form of a new monitor."""
     chosen = _Chosen(TYPES[0])
     fields = [
-        FieldSpec("name", "name", validate=_some),
+        FieldSpec("name", "name", placeholder="what it watches", required=True),
         FieldSpec("type", "type", "choice", TYPES[0], TYPES),
         *_of_types({}, chosen, ("expect", "certificate", "unit")),
         cron_field("interval", "interval", "*/5 * * * *", now, zone),
         _threshold("", chosen),
         FieldSpec("alertPriority", "alert", "choice", "normal", ALERTS),
-        FieldSpec("autoRemediate", "remedy", placeholder="a command that may mend it"),
+        FieldSpec("autoRemediate", "remedy", placeholder=REMEDY),
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
@@ -88,13 +91,13 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
     chosen = _Chosen(monitor.type or kind_of(monitor))
     rare = tuple(key for key in _RARE if not values.get(key))
     fields = [
-        FieldSpec("name", "name", value=monitor.name, validate=_some),
+        FieldSpec("name", "name", value=monitor.name, placeholder="what it watches", required=True),
         FieldSpec("type", "type", "choice", monitor.type or "", TYPES if monitor.type else ("", *TYPES)),
         *_of_types(values, chosen, rare),
         cron_field("interval", "interval", monitor.interval or "", now, zone),
         _threshold(monitor.threshold or "", chosen),
         FieldSpec("alertPriority", "alert", "choice", monitor.alert_priority or "", ALERTS),
-        FieldSpec("autoRemediate", "remedy", value=monitor.auto_remediate or ""),
+        FieldSpec("autoRemediate", "remedy", value=monitor.auto_remediate or "", placeholder=REMEDY),
         FieldSpec("cronJobId", "cron job", value=monitor.cron_job_id or ""),
         *(
             FieldSpec(key, key, value=str(value or ""), known=False)
@@ -117,7 +120,13 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
 def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) -> list[FieldSpec]:
     return [
         FieldSpec(
-            key, label, value=values.get(key, ""), placeholder=words, follows="type", shown=chosen.among(kinds)
+            key,
+            label,
+            value=values.get(key, ""),
+            placeholder=words,
+            follows="type",
+            shown=chosen.among(kinds),
+            required=_NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url")),
         )
         for key, label, kinds, words in _OF_TYPES
         if key not in left_out
@@ -161,10 +170,6 @@ def _fitting(values: dict[str, str]) -> dict[str, str]:
     """The values without those of other types."""
     kinds = {key: kinds for key, _, kinds, _ in _OF_TYPES}
     return {key: value for key, value in values.items() if values.get("type", "") in kinds.get(key, TYPES)}
-
-
-def _some(value: str) -> str | None:
-    return None if value.strip() else "a monitor needs a name"
 
 
 def _check(values: dict[str, str]) -> dict[str, str]:

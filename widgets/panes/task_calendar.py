@@ -88,16 +88,19 @@ class Calendar(Horizontal):
     }
     """
 
+    DAY: ClassVar[Binding.Group] = Binding.Group("day")
+    MONTH: ClassVar[Binding.Group] = Binding.Group("month")
+
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the day before", show=False),
-        Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", show=False),
+        Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the day before", group=DAY),
+        Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", group=DAY),
         Binding(
             "less_than_sign,shift+left",
             "month(-1)",
             "month before",
             id="calendar.before",
             tooltip="Go to the month before",
-            show=False,
+            group=MONTH,
         ),
         Binding(
             "greater_than_sign,shift+right",
@@ -105,9 +108,9 @@ class Calendar(Horizontal):
             "next month",
             id="calendar.next",
             tooltip="Go to the next month",
-            show=False,
+            group=MONTH,
         ),
-        Binding("full_stop", "today", "today", id="calendar.today", tooltip="Go to today", show=False),
+        Binding("full_stop", "today", "today", id="calendar.today", tooltip="Go to today"),
     ]
 
     class DayChanged(Message):

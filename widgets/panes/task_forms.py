@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 """What can be chosen; a heading without one keeps that."""
 
+ACTION = "a command or what to do; never run by itself"
+"""What stands in the field of an action while it is empty."""
+
 
 def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
     """The form of a new task, in Pending; `due` is the day that somebody looks at."""
     zone = snapshot.zone
     fields = (
-        FieldSpec("title", "title", validate=_needed, hint=_twin_hint(snapshot), placeholder="what is to be done"),
+        _title("", _twin_hint(snapshot)),
         FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
         date_field("due", "due", due, now, zone),
         cron_field("recurring", "recurring", "", now, zone),
         *_people_and_tags(snapshot, "", ""),
         FieldSpec("notes", "notes", "multiline"),
-        FieldSpec("action", "action", placeholder="a command or what to do; never run by itself"),
+        FieldSpec("action", "action", placeholder=ACTION),
     )
 
     def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
@@ -57,13 +60,13 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
     zone = snapshot.zone
     priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
     fields = [
-        FieldSpec("title", "title", value=task.title, validate=_needed, hint=_twin_hint(snapshot, task)),
+        _title(task.title, _twin_hint(snapshot, task)),
         FieldSpec("priority", "priority", "choice", task.priority or "", options=priorities),
         date_field("due", "due", task.due or "", now, zone),
         cron_field("recurring", "recurring", task.recurring or "", now, zone),
         *_people_and_tags(snapshot, task.assigned or "", ", ".join(task.tags)),
         FieldSpec("notes", "notes", "multiline", task.notes or ""),
-        FieldSpec("action", "action", value=task.action or ""),
+        FieldSpec("action", "action", value=task.action or "", placeholder=ACTION),
     ]
     if task.section == "in-progress" or task.progress is not None:
         shown = "" if task.progress is None else str(task.progress)
@@ -92,6 +95,10 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
         return lambda snapshot: edit_task(snapshot, ref, set=setting, unset=unset, base=base, now=now)
 
     return FormPlan("Edit task", fields, build, "tasks.edit", focus="title")
+
+
+def _title(value: str, hint: Callable[[str], str]) -> FieldSpec:
+    return FieldSpec("title", "title", value=value, hint=hint, placeholder="what is to be done", required=True)
 
 
 def percent_error(original: str = "") -> Callable[[str], str | None]:
@@ -132,10 +139,6 @@ def _people_and_tags(snapshot: Snapshot, assigned: str, tags: str) -> tuple[Fiel
         FieldSpec("assigned", "assigned", value=assigned, suggestions=people, placeholder="a person or an agent"),
         FieldSpec("tags", "tags", "tags", tags, suggestions=used),
     )
-
-
-def _needed(text: str) -> str | None:
-    return None if text.strip() else "a task needs a title"
 
 
 def _split(tags: str) -> tuple[str, ...]:

@@ -200,11 +200,12 @@ async def test_every_place_shows_the_live_keys(workspace: Workspace) -> None:
         assert isinstance(application.screen, Palette)
         await type_text(pilot, "add an entry")
         assert "f5" in screen_text(application)
-        await press(pilot, "escape", "f1")
+        await press(pilot, "escape", "question_mark", "slash")
         assert isinstance(application.screen, Help)
+        await type_text(pilot, "next row")
         shown = screen_text(application)
         assert "m ↓" in shown
-        await press(pilot, "escape")
+        await press(pilot, "escape", "escape")
         last = application.navigation.pane.line_list
         await press(pilot, "G", "z", "z")
         assert last.cursor == next(key for key in last.rows if type(key).__name__ == "Row")

@@ -103,8 +103,9 @@ async def test_the_help_of_each_part_is_its_own(workspace: Workspace) -> None:
         app.desk.sidebar.focus()
         await press(pilot, "f1")
         seen["sidebar"] = screen_text(app)
-        assert "Move to the next row" in seen["list"]
-        assert "Scroll a line down" in seen["detail"]
+        assert "Start the task" in seen["list"]
+        assert "Mark the next link" in seen["detail"]
+        assert not any("next row" in text or "a line down" in text for text in seen.values())
         assert "name:value asks one field" in seen["filter"]
         assert "Tab and the numbers" in seen["sidebar"]
 

@@ -13,7 +13,8 @@ from memory.trust import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.consent import ConsentScreen
+from widgets.consent import ConsentLines, ConsentScreen
+from widgets.pieces import line_text
 
 
 def trust_in(workspace: Workspace) -> Trust:
@@ -57,7 +58,7 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
             "0 * * * * (every hour)",
             "value > 90",
             "y approve",
-            "n no, not now",
+            "n no",
         ):
             assert words in shown
         # No file is held on to with this command.
@@ -66,6 +67,27 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
         await press(pilot, "y")
         assert states(workspace)["check", "Disk Space"] == "approved"
         assert not isinstance(app.screen, ConsentScreen)
+
+
+async def test_a_question_is_whole_in_a_small_terminal(workspace: Workspace, tmp_path: Path) -> None:
+    """Two lines of it at 40x10, and all four keys; what has no room there stands at the top of the text."""
+    app = make_app(workspace)
+    async with running(app, (40, 10)) as pilot:
+        await open_question(pilot, app, "Disk Space")
+        shown = screen_text(app)
+        assert "Run this command to check “Disk" in shown
+        assert "Space”?" in shown
+        assert "n no  y approve  d never  Esc leave" in shown
+    name = "Copy " + " ".join(f"word{number}" for number in range(20))
+    files = {"monitors.md": f"## Monitors\n\n### {name}\n- type: command\n- command: df\n- interval: 0 * * * *\n"}
+    app = make_app(make_workspace(tmp_path / "long", files))
+    async with running(app, (40, 10)) as pilot:
+        await open_question(pilot, app, name)
+        shown = screen_text(app).splitlines()
+        assert "…" in shown[2]
+        assert "n no" in screen_text(app)
+        text = " ".join(" ".join(line_text(one).split()) for one in app.screen.query_one(ConsentLines).shown_lines)
+        assert f"Run this command to check “{name}”?" in text
 
 
 @pytest.mark.parametrize("key", ["enter", "n", "escape", "q", "space", "Y", "a"])

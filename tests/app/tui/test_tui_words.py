@@ -13,7 +13,7 @@ from textual.widgets._toast import Toast
 
 from app.tui.app import terminal_encoding
 from app.tui.entries import LONGEST_VALUE
-from app.tui.help import Help, key_groups
+from app.tui.help import MOVING, Help, key_groups
 from app.tui.memdeck_app import MemdeckApp
 from memory.files.task_edits import add_task
 from memory.workspace import Workspace
@@ -200,10 +200,10 @@ async def test_the_detail_says_how_to_leave_it(workspace: Workspace) -> None:
 
 
 async def test_help_begins_with_what_can_be_done(workspace: Workspace) -> None:
-    """The keys of entries and tasks stand before those that move; F1 says what the pane is for."""
+    """The keys of the pane and of entries stand before those that move; F1 says what the pane is for."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        assert [*key_groups(app.screen)][:3] == ["Entries", "Tasks", "List"]
+        assert [*key_groups(app.screen)][:3] == ["Tasks", "Entries", MOVING]
         await press(pilot, "f1")
         assert isinstance(app.screen, Help)
         text = screen_text(app)
