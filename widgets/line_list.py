@@ -187,7 +187,7 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
         self._hover = -1
         if redraw:
             self._lines.clear()
-        self._strips.clear()
+            self._strips.clear()
         self._keep_selection()
         self.virtual_size = Size(self.size.width, len(rows))
         if in_sight:
