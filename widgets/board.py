@@ -85,7 +85,7 @@ class Board(Horizontal):
     Board {
         height: 1fr;
         .board--column { width: 1fr; height: 1fr; }
-        .board--title { height: 1; padding: 0 1 0 2; color: $foreground-muted; text-style: bold; width: 1fr; }
+        .board--title { height: 1; padding: 0 1 0 0; color: $foreground-muted; text-style: bold; width: 1fr; }
         .board--column.-active .board--title { color: $accent; }
         .board--column.-target .board--title { background: $accent 28%; }
         &.-one .board--column { display: none; }
@@ -212,7 +212,9 @@ class Board(Horizontal):
                 before = f"{glyphs.left if number else ' '} "
                 after = f"  {number + 1}/{len(self._columns)}"
                 after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
-            column.say(before + self._title(column, number, above, below, len(before), after, glyphs))
+            # In a column without cards nothing else says that keys mean it.
+            bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
+            column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
 
     def _title(
         self, column: Column, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs

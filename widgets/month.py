@@ -186,7 +186,10 @@ class Month(Drawing, Widget):
         if at is None:
             return strip
         end = min(width, at + self.cell)
-        drawn = self.draw(line(Piece(strip.crop(at, end).text)), end - at, "month--day")
+        text = strip.crop(at, end).text
+        # A sign as well, for there may be no colours; today has its brackets.
+        text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
+        drawn = self.draw(line(Piece(text)), end - at, "month--day")
         return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
 
     def on_click(self, event: events.Click) -> None:
