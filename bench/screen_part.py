@@ -50,9 +50,13 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
                 if view:
                     found["open"] = screen.press(view)[1]
                 for name, key in (("move", b"j"), ("page", b"\x04"), ("filter opens", b"/")):
-                    found[name] = screen.press(key)[1]
+                    found[name] = screen.press(key, quiet=0.15)[1]
                 for name, key in (("first letter", b"d"), ("second letter", b"e"), ("letter back", b"\x7f")):
-                    found[name] = screen.press(key)[1]
+                    found[name] = screen.press(key, quiet=0.15)[1]
+                # The view is remembered, and the next start is to show the list.
+                for key in filter(None, (b"\x1b", view)):
+                    screen.press(key)
+                    screen.settle()
                 return found
 
         return run

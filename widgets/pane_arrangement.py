@@ -7,11 +7,13 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from .pane_rows import EMPTY, Row, Rows
-from .pane_sift import Left, Sieve, narrows
-from .pane_sort import REVERSED, sort_rows
 
 if TYPE_CHECKING:
     from .pane import Pane
+    from .pane_sift import Left, Sieve
+
+REVERSED = ", reversed"
+"""What stands after the name of an order that is turned round."""
 
 WARM_ROWS = 256
 """Rows that are prepared for the filter before somebody else gets a chance."""
@@ -52,6 +54,8 @@ class Arrangement:
         """Sort rows that are not put yet; None for the order they have. Runs in any thread."""
         if sort == self._pane.sorts[0]:
             return None
+        from .pane_sort import sort_rows
+
         # The rows get their new items only when they are put.
         items = {row: item for row, item, _ in rows.items}
         name = sort.removesuffix(REVERSED)
@@ -79,6 +83,7 @@ class Arrangement:
         from .pane import Pane
         from .pane_filter import Needles
         from .pane_says import PaneSays
+        from .pane_sift import narrows
 
         pane = self._pane
         needles = Needles.read(self.filter, pane.filter_fields)
@@ -98,6 +103,8 @@ class Arrangement:
         return sieve.keys_of(self._left)
 
     def _sieve_of(self, keys: Sequence[Hashable]) -> Sieve:
+        from .pane_sift import Sieve
+
         if self._sieve is None or self._sieve.keys is not keys:
             self._sieve = Sieve(keys)
         return self._sieve

@@ -8,9 +8,6 @@ from typing import Any
 from .pane_rows import Row
 from .rows import Continuation
 
-REVERSED = ", reversed"
-"""What stands after the name of an order that is turned round."""
-
 
 def sort_rows(
     keys: Sequence[Hashable],

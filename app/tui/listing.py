@@ -26,7 +26,7 @@ class Listing(Part):
 
     def sort(self) -> None:
         """Choose one of the pane's orders in a menu; of few the next one is taken."""
-        from widgets.pane_sort import REVERSED
+        from widgets.pane_arrangement import REVERSED
 
         pane = self.app.navigation.pane
         if pane is None or len(pane.sorts) < 2:

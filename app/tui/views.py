@@ -89,7 +89,7 @@ class Views(Part):
     @staticmethod
     def _orders(pane: Pane, group: str) -> list[Option]:
         """The orders of a pane for a menu, that in use marked."""
-        from widgets.pane_sort import REVERSED
+        from widgets.pane_arrangement import REVERSED
         from widgets.pick import Option
 
         name = pane.sort.removesuffix(REVERSED)
@@ -101,7 +101,7 @@ class Views(Part):
 
     def orders(self) -> None:
         """A menu of the orders of the pane that is open; each can be turned round."""
-        from widgets.pane_sort import REVERSED
+        from widgets.pane_arrangement import REVERSED
         from widgets.pick import Orders
 
         pane = self.app.navigation.pane

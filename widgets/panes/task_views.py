@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.task_order import GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.line_list import GUTTER, MARGIN, LineList
 from widgets.pane import Contents, Pane, PaneList
+from widgets.pane_arrangement import REVERSED
 from widgets.pane_rows import Row
-from widgets.pane_sort import REVERSED
 from widgets.pieces import Line, Piece, clip_line, line
 from widgets.rows import Continuation, Heading, Note
 from widgets.task_words import CARD_LINES
@@ -301,7 +302,8 @@ class TaskViews(Pane):
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             if self._by_task[0] is not self.arrangement.rows:
                 self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            shown: Collection[Row] | None = {key for key in keys if isinstance(key, Row)} if self.filter else None
+            groups = self.arrangement.groups_of(keys) or [[key for key in keys if isinstance(key, Row)]]
+            shown: Collection[Row] | None = set(chain.from_iterable(groups)) if self.filter else None
             self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
         else:
             super().put_keys(keys, redraw=redraw)
