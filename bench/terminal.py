@@ -88,14 +88,17 @@ class Screen:
             last = time.perf_counter()
         return last
 
-    def press(self, key: bytes) -> tuple[float, float]:
-        """Send a key; return the seconds until the first and until the last byte of what it drew."""
+    def press(self, key: bytes, quiet: float = 0.03) -> tuple[float, float]:
+        """Send a key; return the seconds until the first and until the last byte of what it drew.
+
+        The last one is that after which nothing came for `quiet` seconds.
+        """
         sent = time.perf_counter()
         os.write(self._terminal, key)
         if not self._read(sent + 5):
             raise TimeoutError(f"no answer to {key!r}")
         first = time.perf_counter() - sent
-        return first, max(first, self.settle(quiet=0.03, timeout=2) - sent)
+        return first, max(first, self.settle(quiet=quiet, timeout=2) - sent)
 
     def peak_mib(self) -> float:
         """Return the program's peak resident memory so far, in MiB."""

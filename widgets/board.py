@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,13 +12,16 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
+from memory.safetext import cell_width, clip
+
 from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
 from .pane_rows import Row
 from .rows import Continuation
+from .task_words import CARD_LINES
 
-NARROWEST = 24
+NARROWEST = 17
 """Cells that a column needs; with less, one column is shown at a time."""
 
 MANY = 2_000
@@ -26,6 +29,9 @@ MANY = 2_000
 
 ROOMY = 18
 """Lines from which cards have a blank line between them."""
+
+MARGINS = 3
+"""Cells beside the name of a column: it stands over the text of its cards."""
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -52,19 +58,21 @@ class Column(Vertical):
         yield SafeText(self.lane.title, classes="board--title")
         yield self.cards
 
-    def below(self) -> int:
-        """How many cards stand below those in view; one that is cut counts."""
+    def beyond(self, lines: int) -> tuple[int, int]:
+        """How many cards stand above and below those in view, each of so many lines; one that is cut counts."""
         height = self.cards.scrollable_content_region.height
         if not height:
-            return 0
-        rows, end = self.cards.rows, round(self.cards.scroll_y) + height
-        # The first line of a card may be the last one in view.
-        cut = end < len(rows) and isinstance(rows[end], Continuation) and rows[end].number == 1
-        return sum(isinstance(key, Row) for key in rows[end:]) + cut
+            return 0, 0
+        top = round(self.cards.scroll_y)
+        # The blank line below a card is none of it.
+        shown = min(lines, CARD_LINES)
+        above = -(-top // lines)
+        below = max(0, len(self.cards.rows) // lines - (top + height - shown) // lines - 1)
+        return above, below
 
     def say(self, text: str) -> None:
         """Set what stands over the list."""
-        self.query_one(".board--title", SafeText).say(text)
+        self.query_one(".board--title", SafeText).say(text, layout=False)
 
 
 class Board(Horizontal):
@@ -77,7 +85,7 @@ class Board(Horizontal):
     Board {
         height: 1fr;
         .board--column { width: 1fr; height: 1fr; }
-        .board--title { height: 1; padding: 0 2; color: $foreground-muted; text-style: bold; width: 1fr; }
+        .board--title { height: 1; padding: 0 1 0 0; color: $foreground-muted; text-style: bold; width: 1fr; }
         .board--column.-active .board--title { color: $accent; }
         .board--column.-target .board--title { background: $accent 28%; }
         &.-one .board--column { display: none; }
@@ -143,18 +151,21 @@ class Board(Horizontal):
         place = self._active + step
         return self._columns[place].lane.id if 0 <= place < len(self._columns) else None
 
-    def put(self, cards: dict[str, list[Row]], *, redraw: bool) -> None:
+    @property
+    def lines(self) -> int:
+        """Lines that each card takes, with the blank one below it."""
+        return 1 if self._dense else CARD_LINES + self._roomy
+
+    def put(self, cards: Mapping[str, Sequence[Row]], *, redraw: bool) -> None:
         """Show these cards, by column."""
         if redraw:
             self._further.clear()
         many = sum(map(len, cards.values())) > MANY if redraw else self._dense
         self._dense = many
-        lines = 0 if many else 2 if self._roomy else 1
+        lines = self.lines - 1
         for number, column in enumerate(self._columns):
-            rows = cards.get(column.lane.id, [])
-            keys: list[Hashable] = []
-            if not lines:
-                keys.extend(rows)
+            rows = cards.get(column.lane.id, ())
+            keys: list[Hashable] = [] if lines else [*rows]
             for row in rows if lines else ():
                 more = self._further.get(row)
                 if more is None:
@@ -191,17 +202,39 @@ class Board(Horizontal):
         """What stands over the columns; alone, a column says where it stands between the others."""
         alone = self.has_class("-one")
         glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
-        before, after = glyphs.left, glyphs.right
         for number, column in enumerate(self._columns):
             column.set_class(number == self._active, "-active")
             if not column.is_mounted:
                 continue
-            text = f"{column.lane.title}  {self._counts[number]}"
-            more = f"  {glyphs.down} {below} more" if (below := column.below()) else ""
+            above, below = column.beyond(self.lines)
+            before, after = "", ""
             if alone:
-                text = f"{before if number else ' '} {text}  {number + 1}/{len(self._columns)}"
-                text += f" {after}" if number + 1 < len(self._columns) else ""
-            column.say(text + more)
+                before = f"{glyphs.left if number else ' '} "
+                after = f"  {number + 1}/{len(self._columns)}"
+                after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
+            # In a column without cards nothing else says that keys mean it.
+            bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
+            column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
+
+    def _title(
+        self, column: Column, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
+    ) -> str:
+        """Name and count of a column, and how many cards stand above and below, in words where there is room."""
+        name, count = column.lane.title, self._counts[number]
+        long = f"  {glyphs.up} {above} more" * bool(above) + f"  {glyphs.down} {below} more" * bool(below)
+        middle = f"  {glyphs.up} {above}" * bool(above) + f"  {glyphs.down} {below}" * bool(below)
+        short = f" {glyphs.up}{above}" * bool(above) + f" {glyphs.down}{below}" * bool(below)
+        signs = " " * bool(above or below) + glyphs.up * bool(above) + glyphs.down * bool(below)
+        room = column.size.width - MARGINS - taken
+        if not column.size.width:
+            # Not laid out yet: there is no room that could be too little.
+            return f"{name}  {count}{after}"
+        for gap, more in (("  ", long), ("  ", middle), (" ", short), (" ", signs)):
+            text = f"{name}{gap}{count}{after}{more}"
+            if cell_width(text) <= room:
+                return text
+        rest = f" {count}{after}{signs}"
+        return clip(name, max(1, room - cell_width(rest))) + rest
 
     def on_mount(self) -> None:
         """Follow what scrolls: how many cards stand below is said over them."""
@@ -214,7 +247,7 @@ class Board(Horizontal):
 
     def on_resize(self) -> None:
         """One column at a time where more have no room; no blank lines where there are few."""
-        self.set_class(self.size.width < NARROWEST * len(self._columns), "-one")
+        self._follow_width(self.size.width)
         roomy = self.size.height >= ROOMY
         if roomy != self._roomy:
             self._roomy = roomy
@@ -225,6 +258,9 @@ class Board(Horizontal):
             self.put(cards, redraw=False)
         self._say()
         self._say_later()
+
+    def _follow_width(self, width: int) -> None:
+        self.set_class(width < NARROWEST * len(self._columns), "-one")
 
     def action_column(self, step: int) -> None:
         """Go to a column beside this one."""

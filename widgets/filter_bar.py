@@ -16,6 +16,9 @@ from textual.widgets import Input
 from .inputs import SafeInput, SafeText
 from .typed import after_typing
 
+COUNT = 20
+"""Cells of a count that stay taken when a shorter one follows, as with each key that is typed."""
+
 HINT = "filter"
 """What stands in the bar while nothing is typed."""
 
@@ -150,8 +153,14 @@ class FilterBar(Widget):
             self.post_message(self.Closed(self))
 
     def say(self, count: str) -> None:
-        """Show how much is left, for example `12 of 318`."""
-        self._count.say(count)
+        """Show how much is left, for example `12 of 318`; it stands at the right, and where it is as long as before
+        nothing else moves.
+        """
+        shown = self._count
+        room = shown.size.width
+        if count and len(count) <= room <= COUNT:
+            count = f"{count:>{room}}"
+        shown.say(count, layout=len(count) != room)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """A key."""

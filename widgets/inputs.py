@@ -94,11 +94,11 @@ class SafeText(Static):
         """The text as it was given."""
         return self._words
 
-    def say(self, text: str) -> None:
-        """Show another text."""
+    def say(self, text: str, *, layout: bool = True) -> None:
+        """Show another text; `layout` False promises that it takes as much room as the one before."""
         if text != self._words:
             self._words = text
-            self.update(Text(visible(text, newlines=True)))
+            self.update(Text(visible(text, newlines=True)), layout=layout)
 
 
 def fitting(words: str, width: int) -> str:

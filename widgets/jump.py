@@ -21,12 +21,16 @@ LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 @dataclass(frozen=True, slots=True)
 class JumpPlace:
-    """A cell of the screen where something can be gone to, and how; `label` where it has one of its own."""
+    """A cell of the screen where something can be gone to, and how; `label` where it has one of its own.
+
+    `ends`: a label of two letters ends at the cell instead of beginning there.
+    """
 
     x: int
     y: int
     go: Callable[[], None]
     label: str = ""
+    ends: bool = False
 
 
 def jump_places(screen: Screen[object]) -> list[JumpPlace]:
@@ -65,8 +69,8 @@ def _links(detail: Detail) -> Iterator[JumpPlace]:
     top = round(detail.scroll_y)
     for row, number in detail.link_rows.items():
         if top <= row < top + region.height:
-            # In the margin, where it hides nothing.
-            yield JumpPlace(max(0, region.x - 1), region.y + row - top, partial(detail.follow_link, number))
+            # In the margin, where it hides nothing, and a cell away from the text.
+            yield JumpPlace(region.x - 2, region.y + row - top, partial(detail.follow_link, number), ends=True)
 
 
 def labels(places: list[JumpPlace]) -> list[str]:

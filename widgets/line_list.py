@@ -187,15 +187,16 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
         self._hover = -1
         if redraw:
             self._lines.clear()
-        self._strips.clear()
+            self._strips.clear()
         self._keep_selection()
         self.virtual_size = Size(self.size.width, len(rows))
         if in_sight:
-            self.scroll_to(y=max(0, self._position - (position - top)), animate=False, force=True)
+            # At once: later it would be a second picture for the same key.
+            self.scroll_to(y=max(0, self._position - (position - top)), animate=False, force=True, immediate=True)
             self._show_cursor()
         elif 0 < top < len(old):
             place = find(rows, old[top], top)
-            self.scroll_to(y=place if place >= 0 else top, animate=False, force=True)
+            self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
         self.refresh()
         self._follow_position()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, NamedTuple
@@ -15,6 +15,7 @@ from textual.widget import Widget
 from memory.files.agenda import weeks_of
 
 from .drawing import Drawing
+from .glyphs import Glyphs
 from .pieces import Line, Piece, Tone, line
 
 WIDE, TIGHT = 6, 4
@@ -116,6 +117,7 @@ class Month(Drawing, Widget):
         self._day = self._today = date(2000, 1, 1)
         self._loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
+        self._below: Sequence[Line] = ()
 
     @property
     def day(self) -> date:
@@ -131,6 +133,11 @@ class Month(Drawing, Widget):
         """Show the month of a day, which is the chosen one."""
         self._day, self._today, self._loads = day, today, loads
         self._lines = None
+        self.refresh()
+
+    def say_below(self, lines: Sequence[Line]) -> None:
+        """Show further lines under the month, as far as there is room."""
+        self._below = lines
         self.refresh()
 
     def forget(self) -> None:
@@ -150,20 +157,39 @@ class Month(Drawing, Widget):
             self._lines = month_lines(
                 self._day, self._today, self._loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
             )
+            if len(self._lines) + 1 < self.size.height:
+                self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]
         return self._lines
+
+    def _legend(self, glyphs: Glyphs) -> Line:
+        """What the signs mean."""
+        gap, late = ("  ", "overdue") if self.cell == WIDE else (" ", "late")
+        signs = (
+            (glyphs.bullet, "accent", "due"),
+            (glyphs.alert, "alert", late),
+            (glyphs.check, "muted", "done"),
+            (glyphs.dot, "muted", "recurs"),
+        )
+        pieces = [Piece(f"{gap if place else ' '}{sign}", tone) for place, (sign, tone, _) in enumerate(signs)]
+        words = [Piece(f" {name}", "muted") for _, _, name in signs]
+        return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
 
     def render_line(self, y: int) -> Strip:
         """One line; the chosen day stands out."""
         width = self.content_size.width
         if y >= len(self.rows):
-            return Strip.blank(width, self.tone_style("plain"))
+            place = y - len(self.rows)
+            return self.draw(self._below[place] if place < len(self._below) else (), width)
         content, places = self.rows[y]
         strip = self.draw(content, width)
         at = next((start for day, start in places if day == self._day), None)
         if at is None:
             return strip
         end = min(width, at + self.cell)
-        drawn = self.draw(line(Piece(strip.crop(at, end).text)), end - at, "month--day")
+        text = strip.crop(at, end).text
+        # A sign as well, for there may be no colours; today has its brackets.
+        text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
+        drawn = self.draw(line(Piece(text)), end - at, "month--day")
         return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
 
     def on_click(self, event: events.Click) -> None:

@@ -74,6 +74,11 @@ class Contents(NamedTuple):
     """Why a file of the pane cannot be read; its rows are missing then."""
 
 
+def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
+    """Whether what is shown is what was kept."""
+    return all(look.get(key, "") == value for key, value in kept.items())
+
+
 class PaneList(LineList):
     """The list of a pane; it draws what its pane says."""
 
@@ -154,6 +159,8 @@ class Pane(PaneSays):
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
         self.linking = Linking(self)
+        self.saved_views: Mapping[str, Mapping[str, str]] = {}
+        """What people keep under a name, as `look` gave it."""
         self._remark = ""
         self._wanted_ref: str | None = None
         self._arrived = False
@@ -197,7 +204,7 @@ class Pane(PaneSays):
 
     @property
     def sort(self) -> str:
-        """By what the rows are sorted: one of `sorts`."""
+        """By what the rows are sorted: one of `sorts`, with `REVERSED` where that is turned round."""
         return self.arrangement.sort
 
     @property
@@ -269,7 +276,7 @@ class Pane(PaneSays):
             self._arrange(redraw=False)
 
     def set_sort(self, name: str) -> None:
-        """Sort by one of `sorts`."""
+        """Sort by one of `sorts`, which `REVERSED` may follow."""
         if self.arrangement.sort_by(name):
             self._arrange(redraw=False)
 
@@ -283,7 +290,24 @@ class Pane(PaneSays):
     def view(self) -> dict[str, str]:
         """What is remembered of this pane: position, filter, sort."""
         item = self.current()
-        return {"at": "" if item is None else self.ref(item), "filter": self.filter, "sort": self.sort}
+        return {"at": "" if item is None else self.ref(item), **self.look()}
+
+    def look(self) -> dict[str, str]:
+        """How the pane is arranged: what is kept under a name."""
+        return {"filter": self.filter, "sort": self.sort}
+
+    @property
+    def named(self) -> str:
+        """The name under which somebody kept what is shown now; empty: it has none."""
+        look = self.look() if self.saved_views else {}
+        usual = {"sort": self.sorts[0]}
+        return next((name for name, view in self.saved_views.items() if fits_look(look, {**usual, **view})), "")
+
+    def take_saved_views(self, views: Mapping[str, Mapping[str, str]]) -> None:
+        """Take the views that people gave a name; the title says which of them is shown."""
+        self.saved_views = views
+        if self.contents is not None:
+            self._say_title()
 
     def restore(self, view: Mapping[str, str]) -> None:
         """Go back to what `view` gave; before the first contents as well."""
@@ -425,7 +449,8 @@ class Pane(PaneSays):
         if self.line_list.selected:
             usual = ""
             said = [f"{len(self.line_list.selected)} selected"]
-        self.query_one(".pane--list-frame", Frame).say(self.title, *said, *self.arranged(), usual)
+        kept = f"“{self.named}”" if self.named else ""
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said, kept, *self.arranged(), usual)
 
     def _show_first_detail(self) -> None:
         self._shows_detail = True

@@ -10,6 +10,10 @@ from .pane_rows import EMPTY, Row, Rows
 
 if TYPE_CHECKING:
     from .pane import Pane
+    from .pane_sift import Left, Sieve
+
+REVERSED = ", reversed"
+"""What stands after the name of an order that is turned round."""
 
 WARM_ROWS = 256
 """Rows that are prepared for the filter before somebody else gets a chance."""
@@ -29,21 +33,21 @@ class Arrangement:
         self.filter = ""
         self._order: Order | None = None
         self._counted: tuple[Rows, int] = (EMPTY, 0)
-        self._narrowed: Order | None = None
+        self._sieve: Sieve | None = None
+        self._left: Left | None = None
 
     def put(self, rows: Rows, order: Order | None) -> None:
         """Take the rows of a new look, which `order_of` may have sorted already."""
         rows.apply()
         self.rows = rows
         self._order = order
-        self._narrowed = None
+        self._sieve = None
 
     def sort_by(self, name: str) -> bool:
-        """Sort by one of the pane's `sorts`; False if that changes nothing."""
-        if name not in self._pane.sorts or name == self.sort:
+        """Sort by one of the pane's `sorts`, which `REVERSED` may follow; False if that changes nothing."""
+        if name.removesuffix(REVERSED) not in self._pane.sorts or name == self.sort:
             return False
         self.sort = name
-        self._narrowed = None
         return True
 
     def order_of(self, rows: Rows, sort: str, now: datetime, zone: tzinfo) -> Order | None:
@@ -54,16 +58,18 @@ class Arrangement:
 
         # The rows get their new items only when they are put.
         items = {row: item for row, item, _ in rows.items}
-        key = self._pane.sorting(sort, now, zone)
-        return sort, sort_rows(rows.keys, lambda row: key(items[row]))
+        name = sort.removesuffix(REVERSED)
+        key = self._pane.sorting(name, now, zone) if name != self._pane.sorts[0] else lambda item: 0  # noqa: ARG005
+        lacks = self._pane.lacks
+        return sort, sort_rows(
+            rows.keys, lambda row: key(items[row]), reverse=name != sort, lacks=lambda value: lacks(value, name)
+        )
 
     def keys(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
         """The rows that sort and filter leave, in order."""
         keys = self._sorted(now, zone)
-        if self.filter:
-            return self._filtered(keys)
-        self._narrowed = None
-        return self._pane.unfolded(keys)
+        self._left = None
+        return self._filtered(keys) if self.filter else self._pane.unfolded(keys)
 
     def _sorted(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
         if self.sort == self._pane.sorts[0]:
@@ -73,24 +79,56 @@ class Arrangement:
         return self.rows.keys if self._order is None else self._order[1]
 
     def _filtered(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """Filter; a text that only grew looks at what was left before."""
+        """Filter; what the texts before this one left is looked at first."""
+        from .pane import Pane
         from .pane_filter import Needles
+        from .pane_says import PaneSays
+        from .pane_sift import narrows
 
-        if self._narrowed and Needles.narrows(self._narrowed[0], self.filter):
-            keys = self._narrowed[1]
-        needles = Needles.read(self.filter, self._pane.filter_fields)
-        kept = self._pane.kept(keys, needles)
-        self._narrowed = (self.filter, kept)
-        return kept
+        pane = self._pane
+        needles = Needles.read(self.filter, pane.filter_fields)
+        sieve = self._sieve_of(keys)
+        if sieve.groups is None or type(pane).kept is not Pane.kept:
+            return pane.kept(keys, needles)
+        plain = type(pane).field_fits is PaneSays.field_fits
+
+        def fits(before: str, after: str) -> bool:
+            return narrows(before, after, pane.filter_fields, plain=plain)
+
+        def haystack(row: Row) -> bytes:
+            row.haystack = found = pane.haystack(row.item)
+            return found
+
+        self._left = sieve.sift(self.filter, needles.word or needles.test(pane), haystack, fits)
+        return sieve.keys_of(self._left)
+
+    def _sieve_of(self, keys: Sequence[Hashable]) -> Sieve:
+        from .pane_sift import Sieve
+
+        if self._sieve is None or self._sieve.keys is not keys:
+            self._sieve = Sieve(keys)
+        return self._sieve
+
+    def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[Row]] | None:
+        """The rows of each heading that `keys` gave last; None where they have to be looked at one by one."""
+        if self.filter:
+            return self._left
+        sieve = self._sieve
+        if sieve is None or sieve.keys is not keys or sieve.groups is None:
+            return None
+        return [group.rows for group in sieve.groups]
 
     def count(self, shown: Sequence[Hashable]) -> str:
         """How many of all the items a filter left: `3 of 20`."""
         from .pane_says import PaneSays
 
-        left = [key for key in shown if isinstance(key, Row)]
         counts = self._pane.counts
         if type(self._pane).counts is PaneSays.counts:
-            return f"{len(left)} of {len(self.rows.items)}"
+            fitting = None if self._left is None else sum(map(len, self._left))
+            if fitting is None:
+                fitting = sum(isinstance(key, Row) for key in shown)
+            return f"{fitting} of {len(self.rows.items)}"
+        left = [key for key in shown if isinstance(key, Row)]
         if self._counted[0] is not self.rows:
             self._counted = (self.rows, sum(counts(item) for _, item, _ in self.rows.items))
         return f"{sum(counts(row.item) for row in left)} of {self._counted[1]}"
@@ -105,6 +143,8 @@ class Arrangement:
 
     def warm(self, go_on: Callable[[], bool]) -> None:
         """Prepare what the first key of a filter needs; `go_on` is asked after each millisecond of work."""
+        if self.sort == self._pane.sorts[0]:
+            self._sieve_of(self.rows.keys)
         for number, (row, item, _) in enumerate(self.rows.items):
             if not number % WARM_ROWS and not go_on():
                 return

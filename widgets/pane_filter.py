@@ -50,16 +50,16 @@ class Needles(NamedTuple):
                 words.append(part)
         return cls(tuple(word.encode("utf-8", "surrogatepass") for word in words), tuple(fields))
 
-    @staticmethod
-    def narrows(before: str, after: str) -> bool:
-        """Whether everything that fits `after` fits `before` as well."""
-        return after.startswith(before) and not before.endswith(":")
+    @property
+    def word(self) -> bytes | None:
+        """The word, where the filter is the usual one: a single word."""
+        return self.words[0] if len(self.words) == 1 and not self.fields else None
 
     def test(self, pane: Pane) -> Callable[[Row], bool]:
         """Return `fit` for the rows of a pane; the usual filter, one word, without a detour for each row."""
-        if self.fields or len(self.words) != 1:
+        word = self.word
+        if word is None:
             return lambda row: self.fit(row, pane)
-        word = self.words[0]
 
         def has_word(row: Row) -> bool:
             haystack = row.haystack

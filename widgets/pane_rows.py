@@ -135,7 +135,7 @@ def _key(part: Any, items: Sequence[Any]) -> Hashable:
 def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashable]:
     """The rows that a filter leaves: matching items with their continuations, and the headings right above them.
 
-    A heading that counts the items below it counts those that are left.
+    A heading that counts the items below it says how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
     pending: list[Hashable] = []
@@ -178,4 +178,4 @@ def _count(kept: list[Hashable], heading: Heading | None, total: int, fitting: i
     place = len(kept) - 1
     while kept[place] is not heading:
         place -= 1
-    kept[place] = Heading(heading.title, str(fitting))
+    kept[place] = Heading(heading.title, f"{fitting} of {total}")

@@ -105,6 +105,10 @@ class PaneSays(Widget):
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""
         return 0
 
+    def lacks(self, value: Any, name: str) -> bool:  # noqa: ARG002
+        """Whether what an item is sorted by says that it has no such value: it comes last in either order."""
+        return False
+
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
         """The key that items are sorted by inside each heading; runs in a thread."""
         return lambda item: self.sort_key(item, name)

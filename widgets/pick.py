@@ -126,3 +126,24 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     def action_leave(self) -> None:
         """Choose nothing."""
         self.dismiss(None)
+
+
+class Orders(Pick):
+    """A menu of orders; gives `("reverse", id)` as well. The key that opened it goes on to the next one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "reverse", "reverse", id="orders.reverse", tooltip="Take it, or turn it round once more"),
+        Binding("S", "next", "next", id="orders.next", tooltip="Go to the next order", show=False),
+    ]
+
+    def action_reverse(self) -> None:
+        """Take it turned round."""
+        if self._list.cursor is not None:
+            self.dismiss(("reverse", str(self._list.cursor)))
+
+    def action_next(self) -> None:
+        """The next order; after the last one the first."""
+        before = self._list.cursor
+        self._list.action_move(1)
+        if self._list.cursor == before:
+            self._list.action_first()

@@ -81,7 +81,9 @@ def nearest(old: Sequence[Hashable], position: int, new: Sequence[Hashable]) -> 
     place = find(new, old[position], position)
     if place >= 0:
         return place
-    present = {key for key in new if is_item(key)}
+    if not new:
+        return -1
+    present = set(new)
     for indexes in (range(position + 1, len(old)), range(position - 1, -1, -1)):
         for index in indexes:
             key = old[index]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .columns import Column, Columns
 from .glyphs import Glyphs, progress_bar
-from .pieces import Line, Piece, Tone, line
+from .pieces import Line, Piece, Tone, line, line_width
 
 if TYPE_CHECKING:
     from memory.clock import Moment
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "LOW": "muted"}
 """How a priority is drawn; colour is kept for what needs action."""
+
+CARD_LINES = 2
+"""Lines of a card on a board; one more, where there is room for it, parts it from the next."""
+
+NAME = 6
+"""Cells that the beginning of a name needs to say whose it is."""
 
 ROW = Columns(
     Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", 13, "right", importance=2)
@@ -136,22 +142,36 @@ def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
     return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
 
 
-def card_line(task: Task, number: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing."""
+def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
+
+    Where they have no room together, the usual priority goes first, then who has it, then any priority.
+    """
     done = task.section in ("completed", "archived")
     if number == 0:
         return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
     if number > 1:
         return ()
-    parts: list[Line] = []
+    parts: dict[str, Line] = {}
     if task.priority:
-        parts.append(line(Piece(task.priority, "muted")))
+        parts["priority"] = line(Piece(task.priority, "muted"))
     if task.section == "in-progress" and task.progress is not None:
-        parts.append(progress_line(task.progress, glyphs, 4))
+        parts["progress"] = progress_line(task.progress, glyphs, 4)
     when = due_words(task, now, zone, glyphs)
     if when.text:
-        parts.append(line(when))
+        parts["when"] = line(when)
     if task.assigned:
-        parts.append(line(Piece(task.assigned, "muted")))
+        parts["assigned"] = line(Piece(task.assigned, "muted"))
     gap = Piece(f" {glyphs.dot} ", "muted")
-    return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))
+    leaving = ["assigned", "priority", "progress"] if when.tone == "alert" else ["assigned", "priority", "when"]
+    if task.priority == "NORMAL":
+        leaving.insert(0, "priority")
+    for name in leaving:
+        used = sum(line_width(part) for part in parts.values()) + len(gap.text) * (len(parts) - 1)
+        # The end of a name may go, but not so much that nobody knows whose it is.
+        spare = max(0, line_width(parts["assigned"]) - NAME) if "assigned" in parts else 0
+        if used - spare <= width or len(parts) == 1:
+            break
+        parts.pop(name, None)
+    shown = list(parts.values())
+    return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
@@ -72,6 +72,11 @@ def heat_lines(weeks: list[list[date]], counts: Mapping[date, int], today: date,
     return rows
 
 
+def short_legend(most: int, glyphs: Glyphs) -> str:
+    """What the signs mean, beside the keys where it has no line of its own."""
+    return f"{glyphs.heat[0]} none  {glyphs.heat[-1]} {most:,} a day"
+
+
 class YearMap(Drawing, Widget):
     """The map itself; the keys are those of the dialog around it.
 
@@ -125,6 +130,12 @@ class YearMap(Drawing, Widget):
         """Lines left out above: where there is no room for all the names of months go first."""
         return 0 if self.content_size.height >= GRID else 1
 
+    @property
+    def most(self) -> int:
+        """The entries of the busiest day that is shown."""
+        self._lay_out()
+        return busiest(self._counts, self._weeks)
+
     def _lay_out(self) -> None:
         if not self._lines:
             room = max(1, min(WEEKS, self.content_size.width - LABEL))
@@ -173,7 +184,11 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         &.-low KeyHints {{ margin-top: 0; }}
         &.-tight > .dialog {{ border: none; }}
         &.-tight > .dialog > .dialog--title {{ margin-bottom: 0; }}
-        &.-bare KeyHints {{ display: none; }}
+        .year--foot {{ height: auto; }}
+        .year--foot > KeyHints {{ width: 1fr; }}
+        .year--legend {{ width: auto; display: none; color: $foreground-muted; }}
+        &.-tight .year--legend {{ display: block; }}
+        &.-bare .year--foot {{ display: none; }}
     }}
     """
 
@@ -202,7 +217,9 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         with Vertical(classes="dialog"):
             yield SafeText(classes="dialog--title")
             yield self.map
-            yield KeyHints(indent=0)
+            with Horizontal(classes="year--foot"):
+                yield KeyHints(indent=0)
+                yield SafeText(classes="year--legend")
 
     def on_mount(self) -> None:
         """Say what the day holds."""
@@ -213,6 +230,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         super().on_resize()
         self.set_class(self.app.size.height < TIGHT, "-tight")
         self.set_class(self.app.size.height < BARE, "-bare")
+        self._say_legend()
 
     def take_counts(self, counts: Mapping[date, int]) -> None:
         """More is known: the archives were read."""
@@ -225,6 +243,10 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         count = self._counts.get(day, 0)
         held = "no entry" if not count else "1 entry" if count == 1 else f"{count} entries"
         self.query_one(".dialog--title", SafeText).say(f"{day:%A} {day.day} {day:%B %Y}: {held}")
+        self._say_legend()
+
+    def _say_legend(self) -> None:
+        self.query_one(".year--legend", SafeText).say(short_legend(self.map.most, self.map.glyphs))
 
     def on_year_map_chosen(self, event: YearMap.Chosen) -> None:
         """A click chooses, a double click takes."""

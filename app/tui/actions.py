@@ -477,7 +477,7 @@ ACTIONS: tuple[Action, ...] = (
         "journal.capture", ("J",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
     Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
-    Action("list.sort", ("S",), "listing", "sort", "sort", "Sort by the next column", _LIST, needs="sorts"),
+    Action("list.sort", ("S",), "listing", "sort", "sort", "Choose the order, also reversed", _LIST, needs="sorts"),
     Action(
         "upkeep.prune",
         ("P",),

@@ -23,7 +23,7 @@ class JumpLabel(SafeText):
         """`label` as it is typed."""
         super().__init__(label, classes="jump--label")
         self.label = label
-        self.styles.offset = (place.x, place.y)
+        self.styles.offset = (max(0, place.x - (len(label) - 1) * place.ends), place.y)
 
 
 class JumpScreen(ModalScreen[JumpPlace | None]):

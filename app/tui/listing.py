@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .part import Part
 
+FEW = 3
+"""So many orders are taken one after the other, without a menu."""
+
 
 class Listing(Part):
     """What narrows and orders a list."""
@@ -22,8 +25,14 @@ class Listing(Part):
             pane.filter_bar.open(f"{pane.filter} " if pane.filter else None, hint=names, words=pane.filter_words)
 
     def sort(self) -> None:
-        """Sort by the next of the pane's orders."""
+        """Choose one of the pane's orders in a menu; of few the next one is taken."""
+        from widgets.pane_arrangement import REVERSED
+
         pane = self.app.navigation.pane
-        if pane is not None and len(pane.sorts) > 1:
-            place = pane.sorts.index(pane.sort)
-            self.app.views.sort(pane.sorts[(place + 1) % len(pane.sorts)])
+        if pane is None or len(pane.sorts) < 2:
+            return
+        if len(pane.sorts) > FEW:
+            self.app.views.orders()
+            return
+        place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
+        self.app.views.sort(pane.sorts[(place + 1) % len(pane.sorts)])

@@ -161,6 +161,7 @@ class Navigation(Part):
 
     def first_look(self, pane: Pane) -> None:
         """A pane shows something for the first time: go back to where it was left."""
+        pane.take_saved_views(self.app.remembering.saved_views(pane.pane_id))
         view = self.app.remembering.view_of(pane.pane_id)
         if view:
             pane.restore(view)

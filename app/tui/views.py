@@ -9,7 +9,9 @@ from .part import Part
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from widgets.pane import Pane
     from widgets.panes.task_views import TaskViews
+    from widgets.pick import Option
 
 MANY = 2_000
 """From so many tasks on, what has to be worked out for a view is left to a worker."""
@@ -75,7 +77,7 @@ class Views(Part):
         group = getattr(pane, "group", "")
         options += [Option(f"group:{name}", name, group="GROUP BY", marked=name == group) for name in groups]
         if len(pane.sorts) > 1:
-            options += [Option(f"sort:{name}", name, group="SORT BY", marked=name == pane.sort) for name in pane.sorts]
+            options += self._orders(pane, "SORT BY")
 
         def answered(answer: tuple[str, str] | None) -> None:
             if answer is not None:
@@ -83,6 +85,39 @@ class Views(Part):
                 self._set(kind, name)
 
         self.app.push_screen(Pick("Group and sort" if groups else "Sort", options), answered)
+
+    @staticmethod
+    def _orders(pane: Pane, group: str) -> list[Option]:
+        """The orders of a pane for a menu, that in use marked."""
+        from widgets.pane_arrangement import REVERSED
+        from widgets.pick import Option
+
+        name = pane.sort.removesuffix(REVERSED)
+        note = "reversed" if name != pane.sort else ""
+        return [
+            Option(f"sort:{one}", one, note if one == name else "", group=group, marked=one == name)
+            for one in pane.sorts
+        ]
+
+    def orders(self) -> None:
+        """A menu of the orders of the pane that is open; each can be turned round."""
+        from widgets.pane_arrangement import REVERSED
+        from widgets.pick import Orders
+
+        pane = self.app.navigation.pane
+        assert pane is not None
+
+        def answered(answer: tuple[str, str] | None) -> None:
+            if answer is None:
+                return
+            name = answer[1].partition(":")[2]
+            turned = pane.sort == name + REVERSED
+            if answer[0] == "reverse":
+                self.sort(name if turned else name + REVERSED)
+            elif not turned:
+                self.sort(name)
+
+        self.app.push_screen(Orders("Sort", self._orders(pane, "")), answered)
 
     def _set(self, kind: str, name: str) -> None:
         """Group or sort; what takes long is done where nobody waits for a key."""
@@ -101,7 +136,7 @@ class Views(Part):
     def sort(self, name: str) -> None:
         """Sort the pane that is open."""
         pane = self.app.navigation.pane
-        if pane is None or name not in pane.sorts:
+        if pane is None:
             return
         said = f"Sorted by {name}."
         if pane.row_count > MANY:
@@ -121,7 +156,7 @@ class Views(Part):
         assert pane is not None
         known = self.app.remembering.saved_views(pane.pane_id)
         options = [
-            Option(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True)
+            Option(f"view:{name}", name, _words(view), group="SAVED VIEWS", removable=True, marked=name == pane.named)
             for name, view in known.items()
         ]
         options.append(Option("save:", "Save this view …", group="THIS VIEW" if known else ""))
@@ -134,6 +169,7 @@ class Views(Part):
             kind, _, name = chosen.partition(":")
             if verb == "remove":
                 self.app.remembering.forget_view(pane.pane_id, name)
+                self._tell(pane)
                 self.saved()
             elif kind == "view":
                 self._restore(known[name])
@@ -149,7 +185,7 @@ class Views(Part):
 
         pane = self.app.navigation.pane
         assert pane is not None
-        view = {key: value for key, value in pane.view().items() if key != "at"}
+        view = pane.look()
         known = self.app.remembering.saved_views(pane.pane_id)
 
         def validate(text: str) -> str | None:
@@ -162,12 +198,17 @@ class Views(Part):
         def answered(name: str | None) -> None:
             if name is not None:
                 self.app.remembering.keep_view(pane.pane_id, name.strip(), view)
+                self._tell(pane)
                 self.app.say(f"Kept as “{name.strip()}”; V opens it.")
 
         hint: Callable[[str], str] = lambda text: (  # noqa: E731
             "replaces the view of that name" if text.strip() in known else _words(view)
         )
         self.app.push_screen(Prompt("Name of this view", placeholder="mine", validate=validate, hint=hint), answered)
+
+    def _tell(self, pane: Pane) -> None:
+        """Tell a pane which views are kept: its title names the one in use."""
+        pane.take_saved_views(self.app.remembering.saved_views(pane.pane_id))
 
     def _restore(self, view: dict[str, str]) -> None:
         pane = self.app.navigation.pane

@@ -21,6 +21,10 @@ MAX_DAYS = 62
 """The longest span that recurrences are worked out for."""
 
 
+OFTEN_DAYS = 3.5
+"""What comes round again within fewer days, on the average, is one that recurs often."""
+
+
 @dataclass(frozen=True, slots=True)
 class Occasion:
     """A task on a day: `kind` is overdue, due, again (a later run of what recurs) or done; `at` its time, if it has."""
@@ -31,8 +35,20 @@ class Occasion:
     task: Task
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What stands on some days, in their order: `often` has the first further run of each task that recurs often.
+
+    Those would stand on nearly every day and hide what is due; `often_days` are the days that they run on.
+    """
+
+    occasions: list[Occasion]
+    often: list[Occasion]
+    often_days: frozenset[date]
+
+
 class Agenda:
-    """All dates of the tasks of a file, read once; `between` answers for a month in no time."""
+    """All dates of the tasks of a file, read once; `span` answers for a month in no time."""
 
     def __init__(self, tasks: Iterable[Task], now: datetime, zone: tzinfo) -> None:
         """Read the dates; those that do not exist are left out."""
@@ -40,7 +56,8 @@ class Agenda:
         self.today = now.astimezone(zone).date()
         self.overdue: list[Occasion] = []
         self._days: dict[date, list[Occasion]] = {}
-        self._recurring: list[tuple[str, Task]] = []
+        self._recurring: list[tuple[str, Task, date]] = []
+        self._order: list[date] | None = None
         self._known: dict[str, tuple[date, time | None, bool] | None] = {}
         for task in tasks:
             raw = task.entry.raw
@@ -54,8 +71,9 @@ class Agenda:
             if due.date is not None:
                 self._add(task, due.date, "due")
             if due.recurring is not None:
-                self._recurring.append((due.recurring, task))
-        self.overdue.sort(key=_order)
+                known = self._known.get(due.date or "")
+                self._recurring.append((due.recurring, task, known[0] if known else date.min))
+        self.overdue.sort(key=_place)
 
     def _add(self, task: Task, text: str | None, kind: Kind) -> None:
         if not text:
@@ -87,22 +105,46 @@ class Agenda:
         A day with very many entries is as long as it is; who shows it says how many there are.
         """
         found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
-        found.extend(self._again(first, min(last, first + timedelta(days=MAX_DAYS))))
-        found.sort(key=_order)
+        for runs, task, due in self._again(first, last):
+            found.extend(Occasion(run.date(), run.time(), "again", task) for run in runs if run.date() > due)
+        found.sort(key=_place)
         return found
 
-    def _again(self, first: date, last: date) -> Iterator[Occasion]:
-        """Yield the first run of each day, of every task that recurs; not the run that its date names."""
+    def span(self, first: date, last: date) -> Span:
+        """Return the same, with what recurs often by itself."""
+        found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
+        often: list[Occasion] = []
+        days: set[date] = set()
+        for runs, task, due in self._again(first, last):
+            if not _is_often(runs):
+                found.extend(Occasion(run.date(), run.time(), "again", task) for run in runs if run.date() > due)
+                continue
+            ahead = next((run for run in runs if run.date() > due), None)
+            if ahead is not None:
+                often.append(Occasion(ahead.date(), ahead.time(), "again", task))
+                days.update(run.date() for run in runs if run.date() >= ahead.date())
+        found.sort(key=_place)
+        return Span(found, often, frozenset(days))
+
+    def after(self, day: date) -> Iterator[Occasion]:
+        """Yield what is due after a day, in order; neither what recurs again nor what was done."""
+        from bisect import bisect_right
+
+        if self._order is None:
+            self._order = sorted(self._days)
+        for one in self._order[bisect_right(self._order, day) :]:
+            yield from (occasion for occasion in sorted(self._days[one], key=_place) if occasion.kind == "due")
+
+    def _again(self, first: date, last: date) -> Iterator[tuple[list[datetime], Task, date]]:
+        """Yield every task that recurs, its first run of each day, and the day of the run that its date names."""
+        last = min(last, first + timedelta(days=MAX_DAYS))
         runs: dict[str, list[datetime]] = {}
-        for expression, task in self._recurring:
+        for expression, task, due in self._recurring:
             if expression not in runs:
                 if len(runs) >= MAX_EXPRESSIONS:
                     continue
                 runs[expression] = self._runs(expression, first, last)
-            due = moment_or_none(task.due, self.zone) if task.due else None
-            for run in runs[expression]:
-                if due is None or run.date() > due.date:
-                    yield Occasion(run.date(), run.time(), "again", task)
+            yield runs[expression], task, due
 
     def _runs(self, expression: str, first: date, last: date) -> list[datetime]:
         from memory.schedule import BadCron, next_runs
@@ -122,6 +164,11 @@ class Agenda:
             return found
 
 
+def _is_often(runs: list[datetime]) -> bool:
+    """Whether runs follow each other so closely that they would stand on every few days."""
+    return len(runs) > 2 and (runs[-1].date() - runs[0].date()).days <= OFTEN_DAYS * (len(runs) - 1)
+
+
 def _midnight(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
@@ -131,7 +178,7 @@ def _days(first: date, last: date) -> Iterator[date]:
         yield first + timedelta(days=number)
 
 
-def _order(occasion: Occasion) -> tuple[date, bool, time]:
+def _place(occasion: Occasion) -> tuple[date, bool, time]:
     """By day; what has no time comes first."""
     return occasion.day, occasion.at is not None, occasion.at or time()
 

@@ -64,6 +64,21 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], Any]:
     }[name]
 
 
+def is_missing(key: Any, name: str) -> bool:
+    """Whether what `sort_key(name)` gave for a task says that it has no such value; it comes last in either order."""
+    match name:
+        case "due" | "created" | "started":
+            return bool(key[0])
+        case "priority":
+            return bool(key == len(PRIORITIES))
+        case "assigned" | "tags":
+            return bool(key == _LAST)
+        case "progress":
+            return bool(key == -1)
+        case _:
+            return False
+
+
 def _rank(priority: str | None) -> int:
     return PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
 from datetime import date, timedelta
+from itertools import islice
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,17 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 
-from memory.files.agenda import Agenda, Occasion, month_bounds, month_of
-from widgets.columns import Column, Columns
-from widgets.glyphs import Glyphs
-from widgets.month import Load, Month
+from memory.files.agenda import Agenda, Occasion, month_of
+from widgets.month import Month
 from widgets.pane import Pane, PaneList
 from widgets.pane_rows import Row
-from widgets.pieces import Line, Piece
-from widgets.rows import Heading, Note
-from widgets.task_words import PRIORITY_TONES
+from widgets.pieces import Line, Piece, line
 
-from .journal import day_title
+from .task_days import DayRow, MonthDays, occasion_line
 
 WIDE, NARROW = 92, 56
 """Cells from which days have room for three dots, and from which there is a month at all."""
@@ -29,43 +26,11 @@ WIDE, NARROW = 92, 56
 LOW = 9
 """Lines that a month needs."""
 
-LONGEST_DAY = 200
-"""Rows of one day; more are counted in a note."""
+MOST_AHEAD = 2_000
+"""So many dates ahead are looked through for what fits a filter."""
 
-ROW = Columns(
-    Column("at", 5, importance=3), Column("sign", 1, importance=2), Column("title", minimum=14), Column("priority", 6)
-)
-"""Time, what kind of occasion, title, priority."""
-
-
-class DayRow(Row):
-    """A task on one of its days; it stays the same object while the task stands there."""
-
-    __slots__ = ("occasion",)
-
-    def __init__(self, occasion: Occasion, mark: Hashable) -> None:
-        super().__init__(occasion.task, mark)
-        self.occasion = occasion
-
-
-def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs) -> Line:
-    """A task on a day in `width` cells."""
-    task, kind = occasion.task, occasion.kind
-    muted = kind in ("done", "again")
-    sign = {
-        "overdue": Piece(glyphs.alert, "alert"),
-        "again": Piece(glyphs.recurring, "muted"),
-        "done": Piece(glyphs.check, "muted"),
-    }.get(kind, Piece(glyphs.recurring if task.recurring else " ", "muted"))
-    return ROW.line(
-        width,
-        {
-            "at": Piece(f"{occasion.at:%H:%M}" if occasion.at else "", "muted"),
-            "sign": sign,
-            "title": Piece(task.title, "muted" if muted else "plain"),
-            "priority": Piece(task.priority or "", "muted" if muted else PRIORITY_TONES.get(task.priority, "muted")),
-        },
-    )
+MOST_LATE = 4
+"""Overdue tasks that are named below the month; the agenda has all."""
 
 
 class DayList(PaneList):
@@ -74,7 +39,7 @@ class DayList(PaneList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """The line of a task on a day."""
         assert isinstance(key, DayRow)
-        return occasion_line(key.occasion, width, self.glyphs)
+        return occasion_line(key.occasion, width, self.glyphs, often=key.often)
 
 
 class Calendar(Horizontal):
@@ -124,10 +89,9 @@ class Calendar(Horizontal):
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, Row] = {}
         self._shown: Collection[Row] | None = None
-        self._month: tuple[date, list[Occasion], list[Occasion]] | None = None
-        self._known: dict[tuple[Row, date, str], DayRow] = {}
+        self._days: MonthDays | None = None
+        self._new = False
         self._left: Hashable | None = None
-        self._loads: Mapping[date, Load] = {}
 
     def compose(self) -> ComposeResult:
         """Month and agenda."""
@@ -136,8 +100,8 @@ class Calendar(Horizontal):
 
     def put(self, agenda: Agenda, rows: Mapping[int, Row], shown: Collection[Row] | None, *, redraw: bool) -> None:
         """Show an agenda: `rows` are those of tasks by the id of the task, `shown` those that fit a filter, if any."""
+        self._new = self._new or agenda is not self._agenda or rows is not self._rows
         self._agenda, self._rows, self._shown = agenda, rows, shown
-        self._month = None
         if self.day is None:
             self.day = agenda.today
         self._arrange(redraw=redraw)
@@ -185,82 +149,64 @@ class Calendar(Horizontal):
             # Nobody moved it: a day without entries was chosen, and the cursor stands where it stood.
             return
         self._left = None
-        if isinstance(key, DayRow) and key.occasion.day != self.day and self._agenda is not None:
-            first, last = month_bounds(self.day or self._agenda.today)
-            if first <= key.occasion.day <= last:
-                self.day = key.occasion.day
+        if isinstance(key, DayRow) and not key.often and self._days is not None:
+            day = key.occasion.day
+            if day != self.day and self._days.first <= day <= self._days.last:
+                self.day = day
                 self._show_month()
 
     def _stands(self, day: date) -> bool:
         """Whether a day of the month that is shown has rows, which then need not be made anew."""
-        shown = self._month is not None and self._month[0] == day.replace(day=1)
-        return shown and day in self._loads
-
-    def _fits(self, occasion: Occasion) -> bool:
-        row = self._row(occasion)
-        return row is not None and (self._shown is None or row in self._shown)
+        return self._days is not None and self._days.holds(day)
 
     def _arrange(self, *, redraw: bool) -> None:
-        agenda = self._agenda
-        if agenda is None or self.day is None:
+        agenda, day = self._agenda, self.day
+        if agenda is None or day is None:
             return
-        first, last = month_bounds(self.day)
-        if self._month is None or self._month[0] != first:
-            fitting = [one for one in agenda.between(first, last) if self._fits(one)]
-            late = [one for one in agenda.overdue if one.day < first and self._fits(one)]
-            self._month = (first, fitting, late)
-        _, fitting, late = self._month
-        keys: list[Hashable] = []
-        known: dict[tuple[Row, date, str], DayRow] = {}
-
-        def add(title: str, occasions: list[Occasion]) -> None:
-            if keys:
-                keys.append(Note(number=len(keys)))
-            keys.append(Heading(title, str(len(occasions)) if occasions else ""))
-            for one in occasions[:LONGEST_DAY]:
-                row = self._row(one)
-                assert row is not None
-                name = (row, one.day, one.kind)
-                key = self._known.get(name)
-                if key is None:
-                    key = DayRow(one, row.mark)
-                key.occasion, key.item, key.mark = one, one.task, row.mark
-                known[name] = key
-                keys.append(key)
-            if len(occasions) > LONGEST_DAY:
-                keys.append(Note(f"… and {len(occasions) - LONGEST_DAY} more", len(keys)))
-
-        if late and first <= agenda.today <= last:
-            add("OVERDUE SINCE BEFORE", late)
-        days: dict[date, list[Occasion]] = {self.day: []}
-        for one in fitting:
-            days.setdefault(one.day, []).append(one)
-        for day in sorted(days):
-            add(day_title(day.isoformat(), agenda.today), days[day])
-            if not days[day]:
-                keys.append(Note("nothing stands on this day", len(keys)))
-        self._known = known
-        self._loads = loads_of(fitting)
-        self.list.set_rows(keys, redraw=True)
+        if self._new or self._days is None or not self._days.first <= day <= self._days.last:
+            self._days = MonthDays(agenda, day, self._rows, self._days)
+            self._new = False
+        self.list.set_rows(self._days.keys(self._shown, day), redraw=redraw)
         if redraw:
             self.list.redraw()
         self._left = self.list.cursor
         self._show_month()
 
-    def _row(self, occasion: Occasion) -> Row | None:
-        return self._rows.get(id(occasion.task))
+    def _fits(self, occasion: Occasion) -> bool:
+        row = self._rows.get(id(occasion.task))
+        return row is not None and (self._shown is None or row in self._shown)
 
     def _show_month(self) -> None:
-        if self._agenda is not None and self.day is not None:
-            self.month.show(self.day, self._agenda.today, self._loads)
+        agenda, day = self._agenda, self.day
+        if agenda is None or day is None or self._days is None:
+            return
+        self.month.show(day, agenda.today, self._days.loads)
+        room = self.size.height - len(self.month.rows) - 1
+        below: list[Line] = []
+        late = list(islice(filter(self._fits, agenda.overdue), room)) if room > 2 else []
+        if late:
+            named = late[: min(MOST_LATE, room - 1)]
+            below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
+        room -= len(below) + 1
+        ahead = list(islice(filter(self._fits, islice(agenda.after(day), MOST_AHEAD)), room)) if room > 0 else []
+        if ahead:
+            below.append(line(Piece(f" NEXT AFTER {day.day} {day:%b}".upper(), "heading")))
+            below += map(self._short, ahead)
+        self.month.say_below(below)
 
-    _loads: Mapping[date, Load] = {}
+    def _short(self, occasion: Occasion) -> Line:
+        """A task with its day, in few cells; an hour only for what is near."""
+        late = occasion.kind == "overdue"
+        sign = Piece(f" {self.list.glyphs.alert}" if late else "  ", "alert" if late else "muted")
+        when = f" {occasion.day.day:>2} {occasion.day:%b}  "
+        return line(sign, Piece(when, "muted"), Piece(occasion.task.title))
 
     def on_resize(self) -> None:
         """The month takes what room there is, or none."""
         self.set_class(self.size.width < NARROW or self.size.height < LOW, "-alone")
         self.month.set_class(self.size.width < WIDE or self.size.height < 16, "-tight")
         self.month.forget()
+        self._show_month()
 
     def on_month_chosen(self, event: Month.Chosen) -> None:
         """A day was clicked."""
@@ -281,17 +227,3 @@ class Calendar(Horizontal):
         """Go to today."""
         if self._agenda is not None:
             self.go_to(self._agenda.today)
-
-
-def loads_of(occasions: Collection[Occasion]) -> dict[date, Load]:
-    """How much stands on each day."""
-    loads: dict[date, Load] = {}
-    for one in occasions:
-        load = loads.get(one.day, Load())
-        if one.kind == "done":
-            loads[one.day] = load._replace(done=load.done + 1)
-        elif one.kind == "again":
-            loads[one.day] = load._replace(again=load.again + 1)
-        else:
-            loads[one.day] = load._replace(open=load.open + 1, overdue=load.overdue or one.kind == "overdue")
-    return loads

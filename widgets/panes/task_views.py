@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
-from widgets.line_list import LineList
+from memory.files.task_order import GROUPS, SORTS, grouped, is_missing, sort_key
+from widgets.line_list import GUTTER, MARGIN, LineList
 from widgets.pane import Contents, Pane, PaneList
+from widgets.pane_arrangement import REVERSED
 from widgets.pane_rows import Row
-from widgets.pieces import Line, clip_line
+from widgets.pieces import Line, Piece, clip_line, line
 from widgets.rows import Continuation, Heading, Note
+from widgets.task_words import CARD_LINES
 
 if TYPE_CHECKING:
+    from textual.strip import Strip
+    from textual.widget import Widget
+
     from memory.files.agenda import Agenda
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
@@ -24,12 +31,11 @@ if TYPE_CHECKING:
 VIEWS = ("list", "board", "calendar")
 """What tasks can be looked at as."""
 
+ORDERS = (SORTS[0], SORTS[0] + REVERSED)
+"""What the title says of the order of the file."""
+
 LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
 """The columns of the board."""
-
-
-CARD_LINES = 2
-"""Lines of a card; one more, where there is room for it, parts it from the next."""
 
 
 class CardList(PaneList):
@@ -57,6 +63,29 @@ class CardList(PaneList):
         if self._views.line_list is self:
             return states
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
+        sign = self._cut(y)
+        if not sign:
+            return super().render_line(y)
+        width = self.scrollable_content_region.width
+        content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
+        return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
+
+    def _cut(self, y: int) -> str:
+        """Where the card of a line goes on out of view: an arrow up or down; empty: all of it is in view."""
+        board, height = self._views.board, self.scrollable_content_region.height
+        if board is None or board.is_dense or height < CARD_LINES - 1 or 0 < y < height - 1:
+            return ""
+        position = y + round(self.scroll_y)
+        key = self.rows[position] if position < len(self.rows) else None
+        number = key.number if isinstance(key, Continuation) else 0
+        if key is None or number >= CARD_LINES or position - number == self.position:
+            return ""
+        if y == 0 and number > 0:
+            return self.glyphs.up
+        return self.glyphs.down if y == height - 1 and number < CARD_LINES - 1 else ""
 
 
 class TaskViews(Pane):
@@ -115,8 +144,9 @@ class TaskViews(Pane):
         parts = [] if self.view_name == VIEWS[0] else [self.view_name]
         if self.group != GROUPS[0] and self.view_name == "list":
             parts.append("one group" if self.group == "none" else f"grouped by {self.group}")
-        if self.sort != SORTS[0] and self.view_name != "calendar":
-            parts.append(f"sorted by {self.sort}")
+        if self.view_name != "calendar":
+            # Said always: a list that looks as if it were sorted by date, and is not, is not trusted again.
+            parts.append(self.sort if self.sort in ORDERS else f"sorted by {self.sort}")
         return parts
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
@@ -132,9 +162,13 @@ class TaskViews(Pane):
 
         return Agenda(snapshot.tasks.tasks, now, snapshot.zone)
 
-    def view(self) -> dict[str, str]:
-        """What is remembered: which view and group, too."""
-        return {**super().view(), "view": self.view_name, "group": self.group}
+    def lacks(self, value: Any, name: str) -> bool:
+        """Whether a task has nothing to be sorted by."""
+        return is_missing(value, name)
+
+    def look(self) -> dict[str, str]:
+        """What is kept under a name: which view and group, too."""
+        return {**super().look(), "view": self.view_name, "group": self.group}
 
     def restore(self, view: Mapping[str, str]) -> None:
         """Go back to a view."""
@@ -170,12 +204,12 @@ class TaskViews(Pane):
             from widgets.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
-            frame.mount(self._board, before=".pane--empty")
+            self._mount(frame, self._board, ".pane--empty")
         if name == "calendar" and self._calendar is None:
             from .task_calendar import Calendar
 
             self._calendar = Calendar(self)
-            frame.mount(self._calendar, before=self.filter_bar)
+            self._mount(frame, self._calendar, self.filter_bar)
         for cards in self._lists:
             cards.select(())
         self.view_name = name
@@ -195,6 +229,18 @@ class TaskViews(Pane):
             self._show_detail()
         if had_focus:
             self.call_after_refresh(self.focus_list)
+
+    def _mount(self, frame: Widget, view: Widget, before: str | Widget) -> None:
+        """Mount a view; nothing is drawn before all of it is there, or an empty frame would be seen first."""
+        hold = ExitStack()
+        hold.enter_context(self.app.batch_update())
+        mounted = frame.mount(view, before=before)
+
+        async def draw() -> None:
+            with hold:
+                await mounted
+
+        self.app.call_next(draw)
 
     def _row_to_keep(self) -> Row | None:
         """The row that another view begins at: the one under the cursor.
@@ -249,21 +295,29 @@ class TaskViews(Pane):
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
         """Give the rows to the view that is shown."""
         if self.board is not None:
-            lanes: dict[str, list[Row]] = {}
-            for key in keys:
-                if isinstance(key, Row):
-                    lanes.setdefault(key.item.section, []).append(key)
-            self.board.put(lanes, redraw=redraw)
+            self.board.put(self._lanes(keys), redraw=redraw)
         elif self.calendar is not None:
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             if self._by_task[0] is not self.arrangement.rows:
                 self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            shown: Collection[Row] | None = {key for key in keys if isinstance(key, Row)} if self.filter else None
+            groups = self.arrangement.groups_of(keys) or [[key for key in keys if isinstance(key, Row)]]
+            shown: Collection[Row] | None = set(chain.from_iterable(groups)) if self.filter else None
             self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
         else:
             super().put_keys(keys, redraw=redraw)
+
+    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[Row]]:
+        """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
+        groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
+        if groups is not None:
+            return {rows[0].item.section: rows for rows in groups if rows}
+        lanes: dict[str, list[Row]] = {lane: [] for lane, _ in LANES}
+        for key in keys:
+            if isinstance(key, Row):
+                lanes.setdefault(key.item.section, []).append(key)
+        return lanes
 
     def _place_cursor(self, row: Row) -> bool:
         """Put the cursor on a task, wherever the view has it."""

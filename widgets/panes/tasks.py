@@ -61,9 +61,9 @@ class TasksPane(TaskViews):
             return line(Piece(f"{points:>4.1f}  " if points else " " * 6, "muted"), rest)
         return task_row(item, width, self.now, self.zone, self.glyphs)
 
-    def draw_card(self, item: Task, number: int, width: int) -> Line:  # noqa: ARG002
+    def draw_card(self, item: Task, number: int, width: int) -> Line:
         """Title; when, how far and who; a blank line."""
-        return card_line(item, number, self.now, self.zone, self.glyphs)
+        return card_line(item, number, width, self.now, self.zone, self.glyphs)
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
         """Every field, then what else stands in the entry."""

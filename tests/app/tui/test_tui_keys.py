@@ -208,7 +208,7 @@ async def test_sort_cycles_inside_the_sections(workspace: Workspace) -> None:
         in_file = titles()
         seen = {}
         for _ in pane.sorts:
-            await press(pilot, "S")
+            await press(pilot, "S", "S", "enter")
             seen[pane.sort] = titles()
         assert seen["due"] == ["Generate weekly report", FIRST, "Update README with new API docs"]
         assert seen["title"] == [FIRST, "Generate weekly report", "Update README with new API docs"]
@@ -289,7 +289,7 @@ async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     """q leaves with code 0; pane, position, filter and sort are there at the next start."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        await press(pilot, "S", "j", "3", "2")
+        await press(pilot, "S", "S", "enter", "j", "3", "2")
         title = current_title(app)
         await press(pilot, "q")
     assert app.return_value == 0

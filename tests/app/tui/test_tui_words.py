@@ -182,9 +182,9 @@ async def test_the_number_of_selected_entries_is_said(workspace: Workspace) -> N
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "v", "j")
-        assert "2 selected ─" in screen_text(app)
+        assert "2 selected  file order ─" in screen_text(app)
         await press(pilot, "escape")
-        assert "selected ─" not in screen_text(app)
+        assert "selected  file" not in screen_text(app)
         assert "3 pending" in screen_text(app)
 
 

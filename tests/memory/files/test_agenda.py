@@ -111,3 +111,20 @@ def test_weeks_hold_each_day_of_the_month_once(day: date) -> None:
 def test_months_go_by(day: date, months: int, expected: date) -> None:
     """The day stays where the month has it; time has ends."""
     assert month_of(day, months) == expected
+
+
+def test_what_recurs_often_stands_by_itself() -> None:
+    """In a span the runs of every few days are one occasion, the first one ahead; weekly ones keep their days."""
+    found = agenda().span(date(2024, 1, 1), date(2024, 1, 31))
+    assert [(one.task.title, one.day.day) for one in found.often] == [("often", 15)]
+    assert found.often_days == {date(2024, 1, day) for day in range(15, 32)}
+    assert [one.day.day for one in found.occasions if one.kind == "again"] == [29]
+
+
+def test_what_is_due_after_a_day() -> None:
+    """Due dates in order, from the next day on; nothing that is late, done or only recurs."""
+    found = agenda(
+        "## Pending\n\n### b\n- due: 2024-03-01\n\n### a\n- due: 2024-01-16 09:00\n\n### late\n- due: 2024-01-02\n"
+    )
+    assert [one.task.title for one in found.after(date(2024, 1, 1))] == ["a", "b"]
+    assert [one.task.title for one in found.after(date(2024, 1, 16))] == ["b"]
