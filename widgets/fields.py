@@ -114,8 +114,6 @@ class FieldRow(Widget):
         SafeInput, Choice, SafeTextArea {{ width: 1fr; }}
         &.-narrow .field--note {{ margin-left: 1; }}
         &.-narrow .field--label {{ width: {NARROW_LABEL}; }}
-        &.-choice .field--label {{ width: {LABEL - 1}; }}
-        &.-narrow.-choice .field--label {{ width: {NARROW_LABEL - 1}; }}
     }}
     """
 
@@ -192,8 +190,6 @@ class FieldRow(Widget):
     def compose(self) -> ComposeResult:
         """The label and the editor on one line, the note below."""
         self.editor = self._make_editor()
-        # The bracket of a chosen option stands before the column in which values begin.
-        self.set_class(isinstance(self.editor, Choice), "-choice")
         with Horizontal():
             yield SafeText(self._label(LABEL), classes="field--label")
             yield self.editor

@@ -271,7 +271,7 @@ class Choice(Drawing, Widget, can_focus=True):
         first = 0
         while True:
             placed: list[tuple[int, str, str]] = []
-            x = 1 if not first else 3
+            x = 0 if not first else 2
             for option, label in labels[first:]:
                 placed.append((x, label, option))
                 x += cell_width(label) + 1
@@ -307,7 +307,7 @@ class Choice(Drawing, Widget, can_focus=True):
             used = at + cell_width(text)
 
         if before:
-            put(self.glyphs.ellipsis, 1, muted=True)
+            put(self.glyphs.ellipsis, 0, muted=True)
         for x, label, option in placed:
             put(label, x, *(("choice--chosen",) if option == self.chosen else ()))
         hint = self._hint()

@@ -16,7 +16,7 @@ from memory.files.agenda import weeks_of
 
 from .drawing import Drawing
 from .glyphs import Glyphs
-from .pieces import Line, Piece, Tone, line
+from .pieces import Line, Piece, Tone, clip_line, line
 
 WIDE, TIGHT = 6, 4
 """Cells of a day with room for three dots, and with room for one."""
@@ -179,7 +179,8 @@ class Month(Drawing, Widget):
         width = self.content_size.width
         if y >= len(self.rows):
             place = y - len(self.rows)
-            return self.draw(self._below[place] if place < len(self._below) else (), width)
+            below = self._below[place] if place < len(self._below) else ()
+            return self.draw(clip_line(below, max(0, width - 1)), width)
         content, places = self.rows[y]
         strip = self.draw(content, width)
         at = next((start for day, start in places if day == self._day), None)

@@ -188,9 +188,11 @@ class Calendar(Horizontal):
             named = late[: min(MOST_LATE, room - 1)]
             below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
         room -= len(below) + 1
-        ahead = list(islice(filter(self._fits, islice(agenda.after(day), MOST_AHEAD)), room)) if room > 0 else []
+        # The rows beside the month end with it.
+        later = islice(agenda.after(self._days.last), MOST_AHEAD)
+        ahead = list(islice(filter(self._fits, later), room)) if room > 0 else []
         if ahead:
-            below.append(line(Piece(f" NEXT AFTER {day.day} {day:%b}".upper(), "heading")))
+            below.append(line(Piece(f" AFTER {day:%B}".upper(), "heading")))
             below += map(self._short, ahead)
         self.month.say_below(below)
 
