@@ -13,8 +13,9 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.strip import Strip
 from textual.suggester import Suggester
 from textual.widget import Widget
@@ -118,6 +119,9 @@ class SafeInput(Input):
 
     A placeholder that has no room gives way to `shorter`, else it ends behind a word.
     """
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """How wide the text is; it changes with each key, and nothing on the screen stands elsewhere for that."""
 
     DEFAULT_CSS = """
     SafeInput.-textual-compact { background: $surface; padding: 0 1; }

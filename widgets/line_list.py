@@ -12,7 +12,6 @@ from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -21,6 +20,7 @@ from .go_prefix import GoPrefix, go_binding
 from .list_selection import Selecting
 from .pieces import Line, Piece, line
 from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
+from .scrolling import Scrolling
 
 GUTTER = 2
 """Cells before each row's content: the cursor's bar and the mark of a selected row."""
@@ -51,7 +51,7 @@ class _ListMessage(Message):
         return self.line_list
 
 
-class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit_bindings=False):
+class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """A list of rows known by key. A row is its key and nothing else until it is drawn.
 
     `set_rows` takes any sequence of hashable keys; `Heading`, `Continuation` and `Note` among them are rows
@@ -189,7 +189,7 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
             self._lines.clear()
             self._strips.clear()
         self._keep_selection()
-        self.virtual_size = Size(self.size.width, len(rows))
+        self.set_extent(Size(self.size.width, len(rows)))
         if in_sight:
             # At once: later it would be a second picture for the same key.
             self.scroll_to(y=max(0, self._position - (position - top)), animate=False, force=True, immediate=True)
@@ -369,7 +369,7 @@ class LineList(Selecting, GoPrefix, Drawing, ScrollView, can_focus=True, inherit
 
     def on_resize(self) -> None:
         """Keep the cursor in view in another size."""
-        self.virtual_size = Size(self.size.width, len(self._rows))
+        self.set_extent(Size(self.size.width, len(self._rows)))
         self._show_cursor()
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:

@@ -7,20 +7,20 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from .drawing import Drawing
 from .go_prefix import GoPrefix, go_binding
 from .pieces import Line, line_text, wrap_line
+from .scrolling import Scrolling
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
     return Binding(key, action, words, id=f"view.{name}", tooltip=tooltip, show=False)
 
 
-class LineView(GoPrefix, Drawing, ScrollView, can_focus=True, inherit_bindings=False):
+class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """Shows lines that somebody else made; the mouse can select their text.
 
     | Component class | Styles |
@@ -86,7 +86,7 @@ class LineView(GoPrefix, Drawing, ScrollView, can_focus=True, inherit_bindings=F
         if width > 0 and width != self._laid_out_for:
             self._laid_out_for = width
             self._laid_out = self.lay_out(width)
-            self.virtual_size = Size(width, len(self._laid_out))
+            self.set_extent(Size(width, len(self._laid_out)))
 
     @property
     def shown_lines(self) -> Sequence[Line]:
