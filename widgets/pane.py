@@ -267,6 +267,8 @@ class Pane(PaneSays):
         if text != self.filter:
             self.arrangement.filter = text
             self._arrange(redraw=False)
+            if text:
+                self.line_list.show_top()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`."""

@@ -33,9 +33,14 @@ class Reverting(Part):
         change: LoggedChange | None = None if pane is None else pane.current()
         if change is None or workspace is None:
             return
-        if change.undone_by is not None:
+        from widgets.panes.change_words import standing
+
+        # At a change that was taken back it is that which goes: the change comes again.
+        found = standing(change)
+        if found is None:
             self.app.say("This was taken back already.")
             return
+        change = found
 
         def otherwise(error: MemdeckError) -> bool:
             return self._refused(change, error)

@@ -323,6 +323,10 @@ class BriefPane(Pane):
             case _:
                 return ()
 
+    def view(self) -> dict[str, str]:
+        """No position: what is most urgent stands first, and that is where the next look begins."""
+        return {**super().view(), "at": ""}
+
     # Where a row leads
 
     def copied_ref(self, item: BriefRow) -> str:
@@ -334,7 +338,8 @@ class BriefPane(Pane):
         return ()
 
     def on_mount(self) -> None:
-        """The list takes the whole pane."""
+        """The list takes the whole pane; what is urgent comes at its top, and is seen there."""
+        self.line_list.holds_top = True
         self.query_one(".pane--detail-frame").display = False
         frame = self.query_one(".pane--list-frame")
         frame.styles.width, frame.styles.height = "100%", "1fr"
