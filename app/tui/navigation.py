@@ -236,6 +236,29 @@ class Navigation(Part):
         else:
             self.open_pane(pane_id, ref)
 
+    def more(self, group: str) -> None:
+        """Show all of what the brief has only the beginning of: in its pane, filtered where others stand there, too."""
+        from widgets.panes.brief_more import DOORS
+
+        pane_id, text, _ = DOORS[group]
+        if not pane_id:
+            self.app.consent.review()
+            return
+
+        def show() -> None:
+            pane = self.pane
+            if pane is not None and pane.pane_id == pane_id:
+                # What narrowed it before would hide some of them.
+                pane.filter_bar.close()
+                if text:
+                    pane.filter_bar.open(text, focus=False)
+                pane.set_filter(text)
+                pane.line_list.action_first()
+                self.app.refresh_keys()
+
+        self.open_pane(pane_id)
+        self.app.looking.request(show)
+
     def problem(self) -> None:
         """Go to the first thing that is wrong in the files, and say what it is."""
         found = next((one for one in self.app.looking.problems if one.level == "error"), None)

@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from memory.safetext import cell_width, visible
 from widgets.columns import Column, Columns
 from widgets.line_list import LineList
-from widgets.pane import Badge, Pane
+from widgets.pane import Badge, Contents, Pane
+from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece, line
 from widgets.rows import Heading, Note
 from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
 
+from .brief_more import DOORS, KEPT, MORE, cut, more_words, shown_of
 from .when import moment_of, since, until
 
 if TYPE_CHECKING:
@@ -26,9 +30,16 @@ if TYPE_CHECKING:
     from memory.monitoring.pictures import Notice
     from memory.news import News
     from memory.problems import Problem
+    from widgets.pane_filter import Needles
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
 """When or where, what, and a word more."""
+
+LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
+"""When or where, and what, with what is behind it."""
+
+LEAD_MARGIN = 16
+"""Cells before the title."""
 
 WIDE_ENOUGH = 48
 """Cells from which tasks show their priority."""
@@ -39,8 +50,14 @@ STALE_DAYS = 7
 MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
 
-MOST = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
-"""Rows of one group, else 6; more are counted in a note."""
+TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
+"""The groups of tasks: who has one stands in a column."""
+
+BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside")
+"""The groups whose word more stands right behind the title."""
+
+WIDEST_LEAD = 30
+"""The most cells that a title is filled up to, so that the words behind the titles stand in one column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +123,12 @@ class BriefPane(Pane):
 
         draft: str
 
+    @dataclass
+    class More(Message):
+        """All of a group is wanted, of which only the first rows are shown here."""
+
+        group: str
+
     def __init__(self) -> None:
         super().__init__()
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
@@ -115,6 +138,8 @@ class BriefPane(Pane):
         self._news: tuple[News, ...] = ()
         self._others: tuple[Other, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
+        self._opened: set[str] = set()
+        self._lead = 0
 
     # What is shown
 
@@ -128,11 +153,32 @@ class BriefPane(Pane):
             if rows:
                 rows.append(Note(number=len(rows)))
             rows.append(Heading(title, self._heading_note(group)))
-            most = MOST.get(group[0].group, 6)
-            rows.extend(group[:most])
-            if len(group) > most:
-                rows.append(Note(f"… and {len(group) - most} more", len(rows)))
+            rows.extend(group[:KEPT])
+            name = group[0].group
+            more = len(group) - shown_of(name)
+            if more > 0:
+                # What is left out also where all of it is wanted.
+                beyond = max(0, len(group) - KEPT)
+                rows.append(BriefRow(MORE, "", name, beyond, more_words(name, more)))
         return rows
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The first rows of each group; a filter looks at all of them."""
+        return cut(keys, self._opened)
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The rows that a filter leaves, all that there are of a group."""
+        return super().kept([key for key in keys if not isinstance(key, Row) or key.item.group != MORE], needles)
+
+    def counts(self, item: BriefRow) -> bool:
+        """What says how many more there are is none of them."""
+        return item.group != MORE
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Find out how wide the titles are that words stand behind."""
+        titles = (cell_width(visible(row.title[:80])) for _, row, _ in contents.rows.items if row.group in BEHIND[:2])
+        self._lead = min(WIDEST_LEAD, max(titles, default=0))
+        super().put(contents, flash=flash)
 
     @staticmethod
     def _heading_note(group: Sequence[BriefRow]) -> str:
@@ -260,15 +306,31 @@ class BriefPane(Pane):
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
+        if item.group == MORE:
+            return line(Piece(item.words, "muted"))
+        note = Piece(", ".join(self._note(item)), "muted")
         title: Piece | Line = Piece(item.title)
-        if item.group in ("overdue", "today", "progress", "stale", "week"):
+        if item.group in TASK_GROUPS:
             priority = item.thing.priority
             if width >= WIDE_ENOUGH:
                 title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
         elif item.group == "journal" and item.thing.lines:
             title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
-        note = ", ".join(self._note(item))
-        return ROW.line(width, {"when": self._when(item), "title": title, "note": Piece(note, "muted")})
+        elif item.group in BEHIND and note.text:
+            title = self._lead_line(item, note, width - LEAD_MARGIN)
+        if item.group not in TASK_GROUPS:
+            return LEAD.line(width, {"when": self._when(item), "title": title})
+        return ROW.line(width, {"when": self._when(item), "title": title, "note": note})
+
+    def _lead_line(self, item: BriefRow, note: Piece, width: int) -> Line:
+        """A title with the word more right behind it; those that are often read one below the other in a column."""
+        cells = cell_width(visible(item.title[:80]))
+        gap = 2 + (max(0, self._lead - cells) if item.group in BEHIND[:2] else 0)
+        if item.group == "waiting" and cells + gap + len(note.text) > width:
+            from memory.trusting.reasons import short_reason
+
+            note = Piece(short_reason(note.text), "muted")
+        return line(item.title, Piece(" " * gap), note)
 
     def _when(self, item: BriefRow) -> Piece | Line:
         thing, now, zone, glyphs = item.thing, self.now, self.zone, self.glyphs
@@ -353,10 +415,28 @@ class BriefPane(Pane):
     def action_jump(self) -> None:
         """Go to the entry under the cursor."""
         item = self.current()
-        if item is not None and item.group == "draft":
+        if item is not None and item.group == MORE:
+            self._show_more(item.target)
+        elif item is not None and item.group == "draft":
             self.post_message(self.Resume(item.target))
         elif item is not None and item.file:
             self.post_message(self.Jump(item.file, item.target))
+
+    def _show_more(self, group: str) -> None:
+        """Go where all of a group stands; what stands nowhere else is shown here."""
+        if group in DOORS:
+            self.post_message(self.More(group))
+        else:
+            self._opened.add(group)
+            self._arrange(redraw=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """One click is enough where a row leads to all of its group."""
+        row = self.line_list.cursor
+        on_it = event.widget is self.line_list and isinstance(row, Row) and row.item.group == MORE
+        below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
+        if on_it and event.chain == 1 and below == self.line_list.position and row.item.target in DOORS:
+            self.action_jump()
 
 
 _RUN_PLACES = {

@@ -114,7 +114,7 @@ def _state(
     if standing.blocked:
         yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
         if picture is not None and picture.blocked_since is not None:
-            yield Labelled("since", _dated(picture.blocked_since, now, zone))
+            yield Labelled("blocked since", _dated(picture.blocked_since, now, zone))
         if monitor.last_status and not alerts(monitor, picture):
             before = f"{monitor.last_status}, {monitor.last_status_remark}" if monitor.last_status_remark else ""
             yield Labelled("before", before or monitor.last_status)

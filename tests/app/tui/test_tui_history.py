@@ -108,12 +108,14 @@ async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Work
         assert [one.operation for one in listed(app)] == ["tasks.start", "init"]
         shown = screen_text(app)
         assert "undone  started" in shown
-        assert "undo:" not in shown and "redo:" not in shown
+        assert "undo:" not in shown
+        assert "redo:" not in shown
         assert [words in shown for words in ("taken back", "brought again", "10:30:00 by human")] == [True] * 3
         assert "5 changes" in shown
         await press(pilot, "X", "enter")
         assert task_of(workspace, FIRST).section == "in-progress"
-        assert [(one.operation, one.undone_by, len(one.turns)) for one in listed(app)][0] == ("tasks.start", None, 4)
+        first = listed(app)[0]
+        assert (first.operation, first.undone_by, len(first.turns)) == ("tasks.start", None, 4)
         await press(pilot, "X", "enter")
         assert task_of(workspace, FIRST).section == "pending"
 
