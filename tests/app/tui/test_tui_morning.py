@@ -245,7 +245,7 @@ async def test_reasons_stand_behind_what_they_are_about(workspace: Workspace, si
 
 async def test_an_alert_has_one_time(tmp_path: Path) -> None:
     """The brief and Monitors say the same of a monitor that alerts, also while it may not run."""
-    disk = "## Monitors\n### Disk\n- type: command\n- check: df\n- interval: 0 * * * *\n"
+    disk = "## Monitors\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n"
     disk += "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
     app = make_app(make_workspace(tmp_path, {"monitors.md": disk}), pane="brief")
     async with running(app) as pilot:
