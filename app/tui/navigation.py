@@ -71,6 +71,7 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.pane = self.pane, pane
+        self.app.listing.fit(pane)
         keeps_focus = self.app.desk.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
@@ -114,6 +115,7 @@ class Navigation(Part):
         """Make the pane that is there from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(NAMES[pane_id])
         self.pane = self._mounted[pane_id] = pane
+        self.app.listing.fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:

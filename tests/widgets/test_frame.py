@@ -212,3 +212,14 @@ async def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> Non
     assert any(len(set(colour)) > 1 for colour in seen[False])
     assert seen[True]
     assert all(len(set(colour)) == 1 for colour in seen[True])
+
+
+@pytest.mark.parametrize(
+    ("count", "alert", "shown"),
+    [(31, False, "Knowledge 31 "), (161, False, "Knowledge 161"), (2345, False, "Knowledge  2k"), (99, True, " 99▲")],
+)
+def test_a_number_never_touches_the_name(count: int, alert: bool, shown: str) -> None:
+    """Three digits take the place of a mark that is not there; thousands are said in two."""
+    sidebar = Sidebar([PaneEntry("knowledge", "4", "Knowledge", count, alert)])
+    assert line_text(sidebar.render_row("knowledge", 15)).endswith(shown)
+    assert line_text(Sidebar([PaneEntry("j", "3", "Journal", 2345)]).render_row("j", 15)) == "3 Journal 2345 "

@@ -100,7 +100,9 @@ class PlansPane(OutlinePane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are under way."""
-        return f"{_active(snapshot)} active"
+        active = _active(snapshot)
+        other = len(snapshot.plans.plans) - active
+        return f"{active} active" + (f", {other} completed" if other else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

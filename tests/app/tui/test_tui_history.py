@@ -334,6 +334,10 @@ async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path)
         assert app.navigation.pane.current().title == "Old thing"
         await press(pilot, "B")
         assert task_of(workspace, "Old thing").section == "completed"
+        said = " ".join(one.message for one in app._notifications)
+        assert "still completed" in said
+        assert "reopen it (r in Tasks)" in said
+        assert "u takes it back" in said
         assert b"Old thing" not in archive.read_bytes()
         await press(pilot, "u")
         assert archive.read_bytes() == before
