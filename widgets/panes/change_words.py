@@ -98,10 +98,10 @@ def turned_lines(change: LoggedChange, zone: tzinfo) -> list[Labelled]:
     """Return how a change stands, and how it came to that."""
     found = []
     for number, turn in enumerate(change.turns):
-        what = "taken back" if number % 2 == 0 else "brought again"
+        what = "undone" if number % 2 == 0 else "redone"
         found.append(Labelled(what, f"{turn.time.astimezone(zone):%H:%M:%S} by {turn.actor}"))
     if change.undone_by and not change.turns:
-        found.append(Labelled("state", "taken back"))
+        found.append(Labelled("state", "undone"))
     elif not change.undone_by and not change.kept:
         found.append(Labelled("state", "its text is no longer kept, so it cannot be taken back"))
     return found

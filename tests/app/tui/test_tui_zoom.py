@@ -14,10 +14,7 @@ async def test_a_list_takes_the_whole_pane(workspace: Workspace, size: tuple[int
     """Z hides the entry in every pane, Enter shows it instead of the list, Escape goes back; Z again shows both."""
     app = make_app(workspace, pane="tasks")
     async with running(app, size) as pilot:
-        frames = (
-            app.navigation.pane.query_one(".pane--list-frame"),
-            app.navigation.pane.query_one(".pane--detail-frame"),
-        )
+        frames = [app.navigation.pane.query_one(f".pane--{name}-frame") for name in ("list", "detail")]
         both = [frame.display for frame in frames]
         assert both == [True, size[0] >= 60]
         await press(pilot, "Z")
@@ -52,7 +49,7 @@ async def test_a_filter_shows_its_first_hits(workspace: Workspace) -> None:
     async with running(app, (60, 14)) as pilot:
         await press(pilot, "G", "slash")
         assert app.navigation.pane.line_list.scroll_y > 0
-        app.navigation.pane.filter_bar.open("20")
+        app.navigation.pane.filter_bar.open("202")
         await press(pilot, "4")
         pane = app.navigation.pane
         assert pane.line_list.scroll_y == 0

@@ -96,7 +96,7 @@ def test_a_title_has_the_room_of_a_date_that_is_missing() -> None:
     dated = row_of("Pending", f"### [LOW] {title}\n- due: 2024-02-20\n")
     assert dated.endswith("20 Feb")
     assert dated.index("…") == 60 - len(" 20 Feb") - 1
-    assert row_of("In Progress", f"### [LOW] {title}\n- progress: 45%\n").endswith("…   ━━━───  45%")
+    assert row_of("In Progress", f"### [LOW] {title}\n- progress: 45%\n").endswith("… ━━━───  45%")
 
 
 def test_a_date_that_is_none_is_shown_where_there_is_room() -> None:
@@ -131,7 +131,7 @@ def test_the_line_of_state_is_wrapped_not_cut() -> None:
     state = task_detail(task, NOW, UTC, UNICODE)[0]
     shown = [line_text(row) for row in Detail()._rows_of(state, 0, 29)]
     assert shown[0].startswith("NORMAL  due 2024-01-16")
-    assert " ".join(" ".join(shown).split()) == "NORMAL due 2024-01-16 07:30, tomorrow 07:30 ↻ daily 07:30"
+    assert " ".join(" ".join(shown).split()) == "NORMAL due 2024-01-16 07:30, tomorrow ↻ daily 07:30"
     assert all(len(row) <= 29 for row in shown)
 
 
