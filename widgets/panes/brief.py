@@ -330,6 +330,8 @@ class BriefPane(Pane):
             from memory.trusting.reasons import short_reason
 
             note = Piece(short_reason(note.text), "muted")
+        if cells + gap + len(note.text) > width:
+            gap = 2
         return line(item.title, Piece(" " * gap), note)
 
     def _when(self, item: BriefRow) -> Piece | Line:
