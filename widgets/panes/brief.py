@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -12,16 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from memory.safetext import cell_width, visible
-from widgets.columns import Column, Columns
 from widgets.line_list import LineList
 from widgets.pane import Badge, Contents, Pane
 from widgets.pane_rows import Row
-from widgets.pieces import Line, Piece, line
+from widgets.pieces import Line
 from widgets.rows import Heading, Note
-from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
 
 from .brief_more import DOORS, KEPT, MORE, cut, more_words, shown_of
-from .when import moment_of, since, until
+from .brief_words import BEHIND, WIDEST_LEAD, days_since, note_of, row_line
+from .when import until
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -32,32 +31,11 @@ if TYPE_CHECKING:
     from memory.problems import Problem
     from widgets.pane_filter import Needles
 
-ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
-"""When or where, what, and a word more."""
-
-LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
-"""When or where, and what, with what is behind it."""
-
-LEAD_MARGIN = 16
-"""Cells before the title."""
-
-WIDE_ENOUGH = 48
-"""Cells from which tasks show their priority."""
-
 STALE_DAYS = 7
 """Days after which a task in progress counts as one that somebody should look at."""
 
 MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
-
-TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
-"""The groups of tasks: who has one stands in a column."""
-
-BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside")
-"""The groups whose word more stands right behind the title."""
-
-WIDEST_LEAD = 30
-"""The most cells that a title is filled up to, so that the words behind the titles stand in one column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,96 +274,17 @@ class BriefPane(Pane):
     def mark(self, item: BriefRow) -> Hashable:
         """A row is as it was while its entry is."""
         entry = getattr(item.thing, "entry", None)
-        return item.ref, entry if entry is not None else (item.words, *self._note(item))
+        return item.ref, entry if entry is not None else (item.words, *note_of(item))
 
     def text(self, item: BriefRow) -> str:
         """What stands in the row."""
-        return " ".join((item.group, item.title, *self._note(item)))
+        return " ".join((item.group, item.title, *note_of(item)))
 
     # How it is drawn
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
-        if item.group == MORE:
-            return line(Piece(item.words, "muted"))
-        note = Piece(", ".join(self._note(item)), "muted")
-        title: Piece | Line = Piece(item.title)
-        if item.group in TASK_GROUPS:
-            priority = item.thing.priority
-            if width >= WIDE_ENOUGH:
-                title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
-        elif item.group == "journal" and item.thing.lines:
-            title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
-        elif item.group in BEHIND and note.text:
-            title = self._lead_line(item, note, width - LEAD_MARGIN)
-        if item.group not in TASK_GROUPS:
-            return LEAD.line(width, {"when": self._when(item), "title": title})
-        return ROW.line(width, {"when": self._when(item), "title": title, "note": note})
-
-    def _lead_line(self, item: BriefRow, note: Piece, width: int) -> Line:
-        """A title with the word more right behind it; those that are often read one below the other in a column."""
-        cells = cell_width(visible(item.title[:80]))
-        gap = 2 + (max(0, self._lead - cells) if item.group in BEHIND[:2] else 0)
-        if item.group == "waiting" and cells + gap + len(note.text) > width:
-            from memory.trusting.reasons import short_reason
-
-            note = Piece(short_reason(note.text), "muted")
-        if cells + gap + len(note.text) > width:
-            gap = 2
-        return line(item.title, Piece(" " * gap), note)
-
-    def _when(self, item: BriefRow) -> Piece | Line:
-        thing, now, zone, glyphs = item.thing, self.now, self.zone, self.glyphs
-        match item.group:
-            case "alert":
-                return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
-            case "waiting":
-                return Piece(f"{glyphs.half} {thing.role}", "warn")
-            case "muted":
-                return Piece(item.words, "muted")
-            case "progress":
-                return () if thing.progress is None else progress_line(thing.progress, glyphs)
-            case "stale":
-                return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
-            case "news":
-                return Piece(since(thing.time.isoformat(), now, zone), "muted")
-            case "overdue" | "today" | "week":
-                return due_words(thing, now, zone, glyphs)
-            case "journal":
-                moment = moment_of(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
-                return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
-            case "draft":
-                return Piece(
-                    f"{thing.astimezone(zone):%H:%M}" if thing.date() == now.date() else f"{thing:%d %b}", "accent"
-                )
-            case "beside":
-                return Piece(thing.title, "warn" if thing.due else "muted")
-            case "run":
-                return Piece(until(thing.instant, now, zone), "muted")
-            case "problem":
-                tone = "alert" if thing.level == "error" else "muted"
-                return Piece(f"{item.file}:{thing.line}" if thing.line else item.file, tone)
-            case _:
-                return Piece(thing.removesuffix(".md"), "muted")
-
-    def _note(self, item: BriefRow) -> tuple[str, ...]:
-        thing = item.thing
-        match item.group:
-            case "alert":
-                return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
-            case "waiting":
-                return (thing.why,)
-            case "draft":
-                return ("never saved",)
-            case "beside":
-                return (thing.due,) if thing.due else ()
-            case "news":
-                times = f", {thing.count} times" if thing.count > 1 else ""
-                return (f"{thing.actor} {thing.kind}{times}",)
-            case "overdue" | "today" | "week" | "progress" | "stale":
-                return tuple(part for part in (thing.assigned,) if part)
-            case _:
-                return ()
+        return row_line(item, width, self._lead, self.now, self.zone, self.glyphs)
 
     def view(self) -> dict[str, str]:
         """No position: what is most urgent stands first, and that is where the next look begins."""
@@ -448,12 +347,6 @@ _RUN_PLACES = {
     "task": ("tasks.md", ""),
 }
 """Where the runs of each kind are set: a file, and an entry where it is always the same."""
-
-
-def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
-    """How many days ago a value's moment was; 0 where it has none."""
-    moment = moment_of(text, zone)
-    return (now.astimezone(zone).date() - moment.date).days if moment else 0
 
 
 def _run_row(run: NextRun) -> BriefRow:

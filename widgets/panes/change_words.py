@@ -10,7 +10,7 @@ from memory.files.titles import plain_title
 from memory.safetext import cell_width, visible
 from widgets.columns import Column, Columns
 from widgets.detail import Labelled
-from widgets.pieces import Line, Piece, line
+from widgets.pieces import Line, Piece, line, line_width
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -50,15 +50,21 @@ def layout_for(width: int, found: tuple[Columns, Columns]) -> Columns:
     return found[width >= MANY_CELLS]
 
 
-def summary_line(change: LoggedChange) -> Line:
-    """Return what happened; of a change from outside what became of which entry, and only then in which file."""
+def summary_line(change: LoggedChange, width: int) -> Line:
+    """Return what happened; of a change from outside what became of which entry.
+
+    Then in which file that was, if `width` cells are enough for all of it.
+    """
     words: Line = line(change.summary)
     if change.actor == OUTSIDE and change.entries:
         first, *more = change.entries
         title = plain_title(first.file, first.title)
         rest = f" and {len(more)} more" if more else ""
         files = ", ".join(change.files)
-        words = line(f"{first.kind} {title!r}{rest}", Piece(f"  {files}", "muted"))
+        words = line(f"{first.kind} {title!r}{rest}")
+        where = Piece(f"  {files}", "muted")
+        if line_width(words) + line_width((where,)) + (8 if change.undone_by else 0) <= width:
+            words = (*words, where)
     if change.undone_by:
         return line(Piece("undone", "accent"), Piece("  "), *(Piece(text, "muted") for text, _ in words))
     return words

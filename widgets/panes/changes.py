@@ -22,7 +22,7 @@ from widgets.pieces import Line, Piece, line_text
 from widgets.rows import Heading, Note
 
 from .change_detail import view_lines
-from .change_words import folded, layout_for, layouts, summary_line, turned_lines
+from .change_words import MANY_CELLS, folded, layout_for, layouts, summary_line, turned_lines
 from .journal import day_title
 
 if TYPE_CHECKING:
@@ -206,12 +206,14 @@ class ChangesPane(Pane):
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""
-        return layout_for(width, self._layouts).line(
+        columns = layout_for(width, self._layouts)
+        room = next(cells for column, cells in columns.fit(width) if column.name == "summary")
+        return columns.line(
             width,
             {
                 "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
                 "actor": Piece(item.actor, "muted" if item.actor in OWN else "accent"),
-                "summary": summary_line(item),
+                "summary": summary_line(item, room),
             },
         )
 
@@ -256,7 +258,7 @@ class ChangesPane(Pane):
 
     def detail_title(self, item: LoggedChange) -> str:
         """What was done."""
-        return line_text(summary_line(replace(item, undone_by=None)))
+        return line_text(summary_line(replace(item, undone_by=None), MANY_CELLS))
 
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
         """Who and when, what became of it since, then what became of each entry."""

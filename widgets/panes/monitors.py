@@ -43,6 +43,13 @@ class MonitorsPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
+    DEFAULT_CSS: ClassVar[str] = """
+    MonitorsPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
     def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
         """`look` gives what the record knows of each monitor, by ref; without it only the files are shown."""
         super().__init__()

@@ -75,6 +75,13 @@ class PlansPane(OutlinePane):
 
         ref: str
 
+    DEFAULT_CSS: ClassVar[str] = """
+    PlansPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
     def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
         """`past` gives the versions of a plan's entry that the change log has, the oldest first; asked in a worker."""
         super().__init__()
