@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.changes import file_name
+from memory.files.titles import plain_title
 
 if TYPE_CHECKING:
     from memory.storage.records import Record
@@ -47,9 +48,8 @@ def news_of(records: Iterable[Record], *, mine: str) -> tuple[News, ...]:
         if not record.touched:
             _note(found, record, file_name(record.paths[0]), None, record.summary, "changed")
         for one in record.touched:
-            _note(
-                found, record, file_name(one.file), one.ref, one.title, "changed" if one.kind == "edited" else one.kind
-            )
+            kind = "changed" if one.kind == "edited" else one.kind
+            _note(found, record, file_name(one.file), one.ref, plain_title(file_name(one.file), one.title), kind)
     return tuple(found.values())
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage.places import StateFolder
 from memory.storage.private_record import PrivateRecord
+from memory.trusting import reasons
 from memory.trusting.addresses import closed_reason, is_open_address
 from memory.trusting.asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
 from memory.trusting.decision import Decision
@@ -128,14 +129,14 @@ class Trust:
             closed = ""
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
         if old is not None:
-            why = f"approved once, but changed since: {_difference(old, ask, scripts, place)}"
+            why = f"{reasons.CHANGED}{_difference(old, ask, scripts, place)}"
             return Decision(
                 False, "withdrawn", found, None, why, before=old.ask, scripts=scripts, scripts_before=old.scripts
             )
         if ask.role == "url" and not closed:
-            why = "the workspace is not approved for outgoing checks"
+            why = reasons.NOT_OPEN
         else:
-            why = f"needs an approval of its own: {closed}" if closed else "nobody approved it yet"
+            why = f"{reasons.OWN}{closed}" if closed else reasons.NOBODY
         return Decision(False, "pending", found, None, why, scripts=scripts)
 
     def closed_reason(self, ask: Ask) -> str:

@@ -70,6 +70,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
 
     ALLOW_SELECT = False
 
+    holds_top = False
+    """Whether a view that begins at the top stays there also where the cursor's row goes out of it."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-list--cursor",
         "line-list--cursor-blurred",
@@ -175,8 +178,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
     def set_rows(self, rows: Sequence[Hashable], *, redraw: bool = True) -> None:
         """Replace the rows. The cursor stays on its key, else it goes to the nearest key that is left.
 
-        The row that anchors the view (the cursor's, or the top one when the cursor is out of sight) keeps its
-        place on the screen. `redraw=False` promises that no row looks different than before, as after
+        A view that begins at the top stays there as long as the cursor's row is in it; `holds_top` in any case.
+        Further down the row that anchors the view (the cursor's, or the top one when the cursor is out of sight)
+        keeps its place on the screen. `redraw=False` promises that no row looks different than before, as after
         filtering. `rows` must not change afterwards.
         """
         old, position = self._rows, self._position
@@ -190,15 +194,32 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
             self._strips.clear()
         self._keep_selection()
         self.set_extent(Size(self.size.width, len(rows)))
-        if in_sight:
-            # At once: later it would be a second picture for the same key.
-            self.scroll_to(y=max(0, self._position - (position - top)), animate=False, force=True, immediate=True)
+        # Scrolled at once: later it would be a second picture for the same key.
+        if not self.is_attached:
+            pass
+        elif top <= 0 and (self.holds_top or self._fits_from_top()):
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        elif in_sight:
+            first = item_from(rows, 0, 1) == self._position
+            y = 0 if first else max(0, self._position - (position - top))
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
             self._show_cursor()
         elif 0 < top < len(old):
             place = find(rows, old[top], top)
             self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
         self.refresh()
         self._follow_position()
+
+    def _fits_from_top(self) -> bool:
+        """Whether the cursor's row is in view where that begins at the top."""
+        height = self.size.height
+        return height <= 0 or self._position < 0 or self._position + extent(self._rows, self._position) <= height
+
+    def show_top(self) -> None:
+        """Show the first rows; the cursor comes with them where its own row is further down."""
+        if not self._fits_from_top():
+            self.action_first()
+        self.scroll_to(y=0, animate=False, force=True)
 
     def redraw(self, keys: Iterable[Hashable] | None = None) -> None:
         """Forget the pictures of some items (default: all) and draw them again while they are in view."""

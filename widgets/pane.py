@@ -99,7 +99,7 @@ class Pane(PaneSays):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a
-    time: Enter opens the detail, Escape goes back.
+    time: Enter opens the detail, Escape goes back. With the class `-zoom` they do so in every terminal.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -107,8 +107,8 @@ class Pane(PaneSays):
         layout: horizontal;
         height: 1fr;
         width: 1fr;
-        & > .pane--list-frame { width: 11fr; }
-        & > .pane--detail-frame { width: 9fr; }
+        & > .pane--list-frame { width: 3fr; }
+        & > .pane--detail-frame { width: 2fr; }
         .pane--empty { display: none; padding: 1 2; color: $foreground-muted; }
         &.-empty .pane--list { display: none; }
         &.-empty .pane--empty { display: block; }
@@ -119,10 +119,10 @@ class Pane(PaneSays):
         &.-single > .pane--detail-frame { width: 100%; display: none; }
         &.-single.-open > .pane--list-frame { display: none; }
         &.-single.-open > .pane--detail-frame { display: block; }
-        &.-full > .pane--list-frame { width: 100%; height: 1fr; }
-        &.-full > .pane--detail-frame { width: 100%; height: 1fr; display: none; }
-        &.-full.-open > .pane--list-frame { display: none; }
-        &.-full.-open > .pane--detail-frame { display: block; }
+        &.-full > .pane--list-frame, &.-zoom > .pane--list-frame { width: 100%; height: 1fr; }
+        &.-full > .pane--detail-frame, &.-zoom > .pane--detail-frame { width: 100%; height: 1fr; display: none; }
+        &.-full.-open > .pane--list-frame, &.-zoom.-open > .pane--list-frame { display: none; }
+        &.-full.-open > .pane--detail-frame, &.-zoom.-open > .pane--detail-frame { display: block; }
     }
     """
 
@@ -215,7 +215,7 @@ class Pane(PaneSays):
     @property
     def is_open(self) -> bool:
         """Whether the detail covers the list in a terminal too narrow for both."""
-        return self.has_class("-open") and (self.has_class("-single") or self.has_class("-full"))
+        return self.has_class("-open") and any(map(self.has_class, ("-single", "-full", "-zoom")))
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; for a worker. Raises what reading files raises."""
@@ -274,6 +274,8 @@ class Pane(PaneSays):
         if text != self.filter:
             self.arrangement.filter = text
             self._arrange(redraw=False)
+            if text:
+                self.line_list.show_top()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, which `REVERSED` may follow."""

@@ -142,11 +142,10 @@ def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashab
     last: Row | None = None
     passed = False
     above: Heading | None = None
-    total = fitting = 0
+    fitting = 0
     for key in keys:
         if isinstance(key, Row):
             passed = True
-            total += 1
             last = key if wanted(key) else None
             if last is not None:
                 fitting += 1
@@ -162,20 +161,23 @@ def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashab
                 pending.clear()
                 passed = False
             if isinstance(key, Heading):
-                _count(kept, above, total, fitting)
-                above, total, fitting = key, 0, 0
+                _count(kept, above, fitting)
+                above, fitting = key, 0
             if kept or isinstance(key, Heading):
                 pending.append(key)
-    _count(kept, above, total, fitting)
+    _count(kept, above, fitting)
     return kept
 
 
-def _count(kept: list[Hashable], heading: Heading | None, total: int, fitting: int) -> None:
+def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
     """Let the last heading of what is kept say how many items fit, if it said how many there are."""
-    if heading is None or not 0 < fitting < total or heading.note != str(total):
+    if heading is None:
+        return
+    number, gap, rest = heading.note.partition("  ")
+    if not number.isdigit() or not 0 < fitting < int(number):
         return
     # It is the heading nearest to the end, that of the items that were kept last.
     place = len(kept) - 1
     while kept[place] is not heading:
         place -= 1
-    kept[place] = Heading(heading.title, f"{fitting} of {total}")
+    kept[place] = Heading(heading.title, f"{fitting} of {number}{gap}{rest}")

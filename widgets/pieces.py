@@ -135,6 +135,16 @@ def _words(text: str) -> Iterable[str]:
             start = index
 
 
+BREAKS = "/?&.="
+"""After what a word that is wider than a line is best cut: addresses and paths consist of parts."""
+
+
+def _good_end(text: str) -> int:
+    """Where a full line of a word ends: after the last part of it, where that leaves less than a third blank."""
+    least = 2 * len(text) // 3
+    return next((at for at in range(len(text), max(0, least), -1) if text[at - 1] in BREAKS), len(text))
+
+
 def _chunks(word: str, first: int, later: int) -> Sequence[str]:
     """A word cut into parts of at most `first`, then `later` cells, never inside a character."""
     if cell_width(word) <= first:
@@ -145,8 +155,10 @@ def _chunks(word: str, first: int, later: int) -> Sequence[str]:
     for character in word:
         cells = cell_width(character)
         if current and cells and used + cells > limit:
-            parts.append(current)
-            current, used, limit = "", 0, later
+            end = _good_end(current)
+            parts.append(current[:end])
+            current = current[end:]
+            used, limit = cell_width(current), later
         current += character
         used += cells
     parts.append(current)

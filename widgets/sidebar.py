@@ -88,10 +88,12 @@ class Sidebar(LineList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """Key, name, count and alert mark."""
         entry = self._entries[key]
-        count = "" if entry.count is None else str(entry.count) if entry.count < 10_000 else f"{entry.count // 1000}k"
-        mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
-        right = line(Piece(count, "muted"), mark)
         left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
+        room = width - line_width(left) - 1
+        mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
+        count = count_words(entry.count, room - 1)
+        # A blank before the number counts for more than one after it.
+        right = line(Piece(count, "muted"), *((mark,) if entry.alert or len(count) < room else ()))
         return line(pad_line(left, max(0, width - line_width(right))), right)
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
@@ -123,3 +125,11 @@ class Sidebar(LineList):
         """A click on the current pane chooses it as well."""
         if event.chain == 1 and self.cursor == self._current and self.position == event.y + round(self.scroll_y):
             self.post_message(self.Chosen(self, self._current))
+
+
+def count_words(count: int | None, room: int) -> str:
+    """Return a number as the sidebar says it: in full below 10,000 where there is room, else in thousands."""
+    if count is None:
+        return ""
+    full = str(count)
+    return full if count < 1000 or (count < 10_000 and len(full) <= room) else f"{count // 1000}k"

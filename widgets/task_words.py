@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
+from functools import cache
 from typing import TYPE_CHECKING
+
+from memory.safetext import cell_width, visible
 
 from .columns import Column, Columns
 from .glyphs import Glyphs, progress_bar
@@ -22,21 +25,40 @@ CARD_LINES = 2
 NAME = 6
 """Cells that the beginning of a name needs to say whose it is."""
 
-ROW = Columns(
-    Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", 13, "right", importance=2)
-)
-"""A task that waits or is done: priority, title, when (or how far, where nothing is due)."""
+PRIORITY_CELLS = 8
+"""Cells of a row beside its title and its date."""
+
+MOST_WHEN = 40
+"""The most cells of a date, however long what stands for it is."""
+
+WIDEST_WHEN = 13
+"""The most cells of a date in a row whose title needs all others."""
+
+
+@cache
+def row_columns(when: int) -> Columns:
+    """A task that waits or is done: priority, title, when (or how far, where nothing is due) in so many cells.
+
+    Dates stand at the right, so each row gives its title what its own date leaves.
+    """
+    return Columns(
+        Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", when, "right", importance=2)
+    )
+
 
 ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=18))
 """A task without a date: its title has the room."""
 
-ROW_IN_PROGRESS = Columns(
-    Column("priority", 6, importance=3),
-    Column("title", minimum=18),
-    Column("when", 11, "right", importance=1),
-    Column("progress", 11, "right", importance=2),
-)
-"""A task that somebody works on; its bar counts for more than its date."""
+
+@cache
+def row_in_progress(when: int) -> Columns:
+    """A task that somebody works on; its bar counts for more than its date."""
+    return Columns(
+        Column("priority", 6, importance=3),
+        Column("title", minimum=18),
+        Column("when", when, "right", importance=1),
+        Column("progress", 11, "right", importance=2),
+    )
 
 
 def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
@@ -119,20 +141,28 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
         "title": Piece(task.title, "muted" if done else "plain"),
         "when": when,
     }
-    columns = ROW
+    room = width - PRIORITY_CELLS - cell_width(visible(task.title[:200]))
+    columns = row_columns(_when_cells(when, room))
     if task.section == "in-progress" and task.progress is not None:
         bar = progress_line(task.progress, glyphs)
         if task.due is None and task.recurring is None:
             cells["when"] = bar
+            columns = row_columns(line_width(bar))
         else:
             cells["progress"] = bar
-            columns = ROW_IN_PROGRESS
+            columns = row_in_progress(_when_cells(when, room - 12))
     elif not when.text:
         columns = ROW_UNDATED
     if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
         # No room for how late it is, but that it is late stays.
         cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
     return columns.line(width, cells)
+
+
+def _when_cells(when: Piece, room: int) -> int:
+    """How many cells a date gets: all that it needs where the title leaves them, else those of a usual one."""
+    needed = max(1, cell_width(visible(when.text)))
+    return min(needed, max(WIDEST_WHEN, min(room, MOST_WHEN)))
 
 
 def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:

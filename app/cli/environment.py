@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
 _FEW_WATCHES = 1024
+FREE = "free"
+"""What is said of a lock that nobody holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,7 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
     if own:
         yield from _files(workspace)
-    for store in stores:
-        yield _lock(store)
+    yield from _locks(stores)
     yield from _protection(workspace)
     yield from _state(workspace, now)
     yield from _trust(workspace)
@@ -191,6 +192,20 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
+def _locks(stores: Sequence[Store]) -> Iterator[Finding]:
+    """Look at the locks of all systems; what is wrong with one names its folder where there are several."""
+    found = [(store, _lock(store)) for store in stores]
+    well = [finding for _, finding in found if finding.level == "ok"]
+    if well and len(well) == len(found):
+        taken = [finding for finding in well if finding.message == FREE]
+        words = (taken or well)[0].message
+        yield Finding("lock", "ok", words if len(found) == 1 else f"{words}, in all {len(found)} memory systems")
+        return
+    for store, finding in found:
+        said = finding.message if len(found) == 1 else f"{finding.message}: {store.root}"
+        yield Finding(finding.name, finding.level, said, finding.hint)
+
+
 def _lock(store: Store) -> Finding:
     import fcntl
 
@@ -210,7 +225,7 @@ def _lock(store: Store) -> Finding:
         return Finding("lock", "person", f"locks do not work here ({error.strerror})", "move it to a local file system")
     finally:
         os.close(fd)
-    return Finding("lock", "ok", "free")
+    return Finding("lock", "ok", FREE)
 
 
 def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
@@ -318,12 +333,13 @@ def _settings(workspace: Workspace) -> Finding:
 
 
 def _problems(workspace: Workspace) -> Finding:
+    from memory.monitoring.words import plural
     from memory.systems import check_all
 
     problems = check_all(workspace)
     errors = sum(problem.level == "error" for problem in problems)
     warnings = sum(problem.level == "warning" for problem in problems)
-    text = f"{errors} errors, {warnings} warnings"
+    text = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
     if errors:
         return Finding("check", "person", text, "`memdeck check` names file and line")
     return Finding(

@@ -13,9 +13,9 @@ from .values import short
 from .verbs import verb
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
-    from memory.files.status import Brief
+    from memory.files.status import Brief, NextRun
     from memory.problems import Problem
 
 _SOME = 5
@@ -29,7 +29,30 @@ def status(session: Session) -> None:
     found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
     alerts = _alerts(session, found)
-    session.answer(lambda: _document(session, found, last, alerts), lambda: _lines(session, found, last, alerts))
+    runs = _runs(session, found)
+    session.answer(
+        lambda: _document(session, found, last, alerts, runs), lambda: _lines(session, found, last, alerts, runs)
+    )
+
+
+def _runs(session: Session, found: Brief) -> list[NextRun]:
+    """Return what runs next; a monitor that nobody approved does not."""
+    import os
+
+    from app.places import config_home
+    from memory.monitoring.overview import standings
+    from memory.trust import trust_of
+
+    runs = list(found.next_runs)
+    if not any(run.kind == "monitor" for run in runs):
+        return runs
+    try:
+        trust = trust_of(session.workspace, config_home(os.environ))
+        known = standings(session.workspace, found.snapshot, session.now, trust)
+    except MemdeckError:
+        return runs  # doctor says what is wrong with the folder
+    blocked = {one.monitor.ref for one in known if one.blocked}
+    return [run for run in runs if run.kind != "monitor" or run.ref not in blocked]
 
 
 def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
@@ -54,7 +77,9 @@ def _last_maintenance(session: Session) -> datetime | None:
         return None  # doctor says what is wrong with the folder
 
 
-def _document(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> dict[str, Any]:
+def _document(
+    session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
+) -> dict[str, Any]:
     from memory.clock import format_utc
 
     return {
@@ -72,8 +97,7 @@ def _document(session: Session, found: Brief, last: datetime | None, alerts: lis
             "alerts": alerts,
         },
         "next_runs": [
-            {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
-            for run in found.next_runs
+            {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)} for run in runs
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
@@ -94,15 +118,20 @@ def _systems(session: Session) -> dict[str, Any]:
     return found
 
 
-def _lines(session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(
+    session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
+) -> Iterator[str]:
     from memory.clock import format_local, humanize, read_moment
 
     paint, zone, now = session.paint, found.snapshot.zone, session.now
     yield paint.line(str(session.workspace.root))
-    yield from paint.columns((_words(name), _counted(counts)) for name, counts in found.counts.items())
+    counted = [(_words(name), _counted(counts)) for name, counts in found.counts.items()]
     yield from paint.columns(
-        (name, _counted(values["counts"]) if "counts" in values else values["error"])
-        for name, values in _systems(session).items()
+        counted
+        + [
+            (name, _counted(values["counts"]) if "counts" in values else values["error"])
+            for name, values in _systems(session).items()
+        ]
     )
     for heading, tasks, alerting in (
         ("Overdue", found.overdue, True),
@@ -112,16 +141,27 @@ def _lines(session: Session, found: Brief, last: datetime | None, alerts: list[d
     ):
         rows = [(short(task.ref), task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
         yield from _part(session, heading, rows, len(tasks), range(len(rows)) if alerting else ())
-    rows = [(short(m["ref"]), _status(m), m["lastCheck"] or "", m["name"]) for m in alerts[:_SOME]]
+    rows = [(short(m["ref"]), _status(m), _local(m["lastCheck"], zone), m["name"]) for m in alerts[:_SOME]]
     yield from _part(session, "Monitors that alert", rows, len(alerts), range(len(rows)))
-    runs = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
-    yield from _part(session, "Next runs", runs, len(found.next_runs))
+    shown = [(format_local(run.instant, zone), run.label) for run in runs[:_SOME]]
+    yield from _part(session, "Next runs", shown, len(runs))
     serious = _serious(found)
     problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
     yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
     yield ""
     moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None
     yield f"last maintenance: {humanize(moment, now, zone) if moment else 'never'}"
+
+
+def _local(text: str | None, zone: tzinfo) -> str:
+    """Return a time of a file as all others here are written, in the workspace's zone; what is none stays."""
+    from memory.clock import BadMoment, format_local, read_moment
+
+    try:
+        moment = read_moment(text, zone) if text else None
+    except BadMoment:
+        moment = None
+    return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
 
 
 def _status(monitor: dict[str, Any]) -> str:
@@ -143,7 +183,18 @@ def _serious(found: Brief) -> list[Problem]:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {_words(name)}" for name, count in counts.items())
+    return ", ".join(f"{count:,} {_noun(_words(name), count)}" for name, count in counts.items())
+
+
+def _noun(words: str, count: int) -> str:
+    """Return what is counted; one of it has no s at its end."""
+    if words == "next prune":
+        return "for the next prune"
+    if count != 1 or words.endswith("ss"):
+        return words
+    if words == "people":
+        return "person"
+    return f"{words[:-3]}y" if words.endswith("ies") else words.removesuffix("s")
 
 
 def _words(name: str) -> str:

@@ -577,6 +577,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane.back", ("left_square_bracket",), "navigation", "back", "back", "Go back to where you were", _PANE),
     Action("pane.forward", ("right_square_bracket",), "navigation", "forward", "forward", "Go forward again", _PANE),
     Action(
+        "view.zoom",
+        ("Z",),
+        "listing",
+        "zoom",
+        "zoom",
+        "Give the list the whole width, or list and entry their parts again",
+        _PANE,
+        needs="pane",
+    ),
+    Action(
         "view.jump",
         ("semicolon",),
         "overlays",

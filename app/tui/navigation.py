@@ -71,6 +71,7 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.pane = self.pane, pane
+        self.app.listing.fit(pane)
         keeps_focus = self.app.desk.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
@@ -114,6 +115,7 @@ class Navigation(Part):
         """Make the pane that is there from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(NAMES[pane_id])
         self.pane = self._mounted[pane_id] = pane
+        self.app.listing.fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
@@ -236,6 +238,29 @@ class Navigation(Part):
             self.app.say(f"No pane shows {file}.", severity="warning")
         else:
             self.open_pane(pane_id, ref)
+
+    def more(self, group: str) -> None:
+        """Show all of what the brief has only the beginning of: in its pane, filtered where others stand there, too."""
+        from widgets.panes.brief_more import DOORS
+
+        pane_id, text, _ = DOORS[group]
+        if not pane_id:
+            self.app.consent.review()
+            return
+
+        def show() -> None:
+            pane = self.pane
+            if pane is not None and pane.pane_id == pane_id:
+                # What narrowed it before would hide some of them.
+                pane.filter_bar.close()
+                if text:
+                    pane.filter_bar.open(text, focus=False)
+                pane.set_filter(text)
+                pane.line_list.action_first()
+                self.app.refresh_keys()
+
+        self.open_pane(pane_id)
+        self.app.looking.request(show)
 
     def problem(self) -> None:
         """Go to the first thing that is wrong in the files, and say what it is."""

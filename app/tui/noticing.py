@@ -167,4 +167,5 @@ def logged(record: Record) -> LoggedChange:
         record.kept,
         tuple(file_name(path) for path in record.paths),
         tuple(ChangedEntry(file_name(one.file), one.ref, one.title, one.kind) for one in record.touched),
+        record.undoes or record.redoes,
     )

@@ -134,6 +134,10 @@ class Postbox(App[int]):
         """A draft of the brief was chosen."""
         self.drafting.resume(message.draft)
 
+    def on_brief_pane_more(self, message: BriefPane.More) -> None:
+        """All of a group of the brief is wanted."""
+        self.navigation.more(message.group)
+
     def on_pane_jump(self, message: Pane.Jump) -> None:
         """A link was followed."""
         self.navigation.jump(message.file, message.ref)

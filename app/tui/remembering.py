@@ -63,6 +63,11 @@ class Remembering(Part):
         return seen if isinstance(seen, int) and not isinstance(seen, bool) else None
 
     @property
+    def zoomed(self) -> bool:
+        """Whether lists had the whole pane at the end."""
+        return self._read().get("zoom") is True
+
+    @property
     def searches(self) -> list[str]:
         """The queries of the search screen, the newest first."""
         found = self._read().get("searches")
@@ -117,6 +122,7 @@ class Remembering(Part):
         looked = self.app.clock().isoformat()
         seen = self.app.noticing.seen
         values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked}
+        values["zoom"] = self.app.listing.zoomed is True
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 
     def _write(self, values: Mapping[str, Any]) -> None:

@@ -11,10 +11,13 @@ from .changing import ACTOR
 from .part import Part
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memory.document import Entry
     from memory.files.diff import ChangeView
     from memory.settling import Contested
-    from memory.workspace import Outcome
+    from memory.workspace import Outcome, Workspace
+    from widgets.pane import Pane
     from widgets.panes.changes import LoggedChange
     from widgets.pieces import Line
     from widgets.three_way import Answers, Question
@@ -33,9 +36,14 @@ class Reverting(Part):
         change: LoggedChange | None = None if pane is None else pane.current()
         if change is None or workspace is None:
             return
-        if change.undone_by is not None:
+        from widgets.panes.change_words import standing
+
+        # At a change that was taken back it is that which goes: the change comes again.
+        found = standing(change)
+        if found is None:
             self.app.say("This was taken back already.")
             return
+        change = found
 
         def otherwise(error: MemdeckError) -> bool:
             return self._refused(change, error)
@@ -174,12 +182,47 @@ class Reverting(Part):
         if item is None or workspace is None or pane is None or not hasattr(item, "at"):
             return
         ref = item.ref
-        pane.step_off()
+        self._step_off(pane)
+        reopen = self.app.key_of("task.reopen")
 
         def write() -> Outcome:
-            return workspace.restore(ref, actor=ACTOR, now=now)
+            from dataclasses import replace
 
-        self.app.changing.run(write)
+            outcome = workspace.restore(ref, actor=ACTOR, now=now)
+            again = goes_again(workspace, outcome, now, reopen)
+            return replace(outcome, summary=f"{outcome.summary}. {again}") if again else outcome
+
+        self.app.changing.run(write, taken_back=True)
+
+    @staticmethod
+    def _step_off(pane: Pane) -> None:
+        """Put the cursor on the entry above where the one below is none, so that it stays in its file."""
+        rows, place = pane.line_list.rows, pane.line_list.position
+        pane.step_off()
+        beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
+        if beside and not hasattr(beside[0], "at") and hasattr(beside[-1], "at"):
+            pane.line_list.cursor = rows[place - 1]
+
+
+def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
+    """Say that the next maintenance would take a restored entry away again, and what keeps it; empty: it would not.
+
+    `reopen` is the key that reopens a task.
+    """
+    from contextlib import suppress
+
+    from memory.maintenance.plan import plan_maintenance
+
+    with suppress(MemdeckError):
+        for rule in plan_maintenance(workspace.snapshot(), now).rules:
+            if any(move.ref == outcome.ref for move in rule.moves):
+                if rule.rule == "archive-completed-tasks":
+                    return (
+                        "It is still completed: the next maintenance archives it again, "
+                        f"unless you reopen it ({reopen} in Tasks)"
+                    )
+                return "It is as old as before, so the next maintenance archives it again"
+    return ""
 
 
 def why_not(error: ConflictError) -> str:

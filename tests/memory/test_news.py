@@ -30,8 +30,8 @@ def test_each_entry_and_writer_is_one_line(tmp_path: Path) -> None:
     workspace.change("remove", lambda s: remove_task(s, "Old", now=at[3]), actor="cleaner", now=at[3])
     found = news_of(workspace.store.history.list(since=at[0]), mine="human")
     assert [(one.actor, one.kind, one.title, one.count, one.file) for one in found] == [
-        ("cleaner", "removed", "[LOW] Old", 1, "tasks.md"),
-        ("agent", "added", "[NORMAL] Ship", 2, "tasks.md"),
+        ("cleaner", "removed", "Old", 1, "tasks.md"),
+        ("agent", "added", "Ship", 2, "tasks.md"),
     ]
     assert found[1].time == at[1]
     assert found[1].ref == workspace.snapshot().tasks.in_section("pending")[0].ref
@@ -55,4 +55,4 @@ def test_other_programs_are_told_too(tmp_path: Path) -> None:
     later = NOW + timedelta(minutes=1)
     workspace.notice(later)
     (one,) = news_of(workspace.store.history.list(since=later), mine="human")
-    assert (one.kind, one.title, one.actor) == ("added", "[HIGH] Outside", "outside")
+    assert (one.kind, one.title, one.actor) == ("added", "Outside", "outside")

@@ -290,3 +290,27 @@ async def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> Non
     assert any(len(set(colour)) > 1 for colour in seen[False])
     assert seen[True]
     assert all(len(set(colour)) == 1 for colour in seen[True])
+
+
+async def test_a_number_never_touches_the_name() -> None:
+    """Three digits take the place of a mark that is not there; thousands are said in short where room is short."""
+    sidebar = Sidebar(
+        [
+            PaneEntry("a", "4", "Knowledge", 31),
+            PaneEntry("b", "4", "Knowledge", 161),
+            PaneEntry("c", "4", "Knowledge", 2345),
+            PaneEntry("d", "3", "Journal", 2345),
+            PaneEntry("e", "3", "Journal", 123_456),
+            PaneEntry("f", "5", "Contacts", 99, alert=True),
+        ]
+    )
+    app = Harness(lambda: [sidebar])
+    async with app.run_test(size=(40, 10)):
+        assert [line_text(sidebar.render_row(key, 15)) for key in "abcdef"] == [
+            "4 Knowledge 31 ",
+            "4 Knowledge 161",
+            "4 Knowledge 2k ",
+            "3 Journal 2345 ",
+            "3 Journal 123k ",
+            "5 Contacts  99▲",
+        ]

@@ -289,3 +289,39 @@ async def test_another_theme_draws_in_its_colours() -> None:
         app.theme = "memdeck-light"
         await pilot.pause()
         assert view.render_line(2) != before
+
+
+async def test_a_view_at_the_top_stays_there() -> None:
+    """Rows that come above are seen, as long as the cursor's row is in view as well; `holds_top` without that."""
+    app, view, _ = app_with(rows_of(200))
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.focus()
+        await pilot.pause()
+        view.set_rows([Heading("NEW"), "a", "b", Note(), *rows_of(200)])
+        await pilot.pause()
+        assert (view.cursor, view.scroll_y) == (0, 0)
+        assert "NEW" in screen_text(app)
+        many = [Heading("MORE"), *(f"more {number}" for number in range(30))]
+        view.set_rows([*many, *rows_of(200)])
+        await pilot.pause()
+        assert view.cursor == 0
+        assert 0 < view.scroll_y <= view.position < view.scroll_y + 10
+        view.action_first()
+        view.holds_top = True
+        await pilot.pause()
+        view.set_rows([Heading("MOST"), *(f"most {number}" for number in range(30)), *many])
+        await pilot.pause()
+        assert (view.cursor, view.scroll_y) == ("more 0", 0)
+
+
+async def test_the_top_takes_the_cursor_with_it() -> None:
+    """The first rows are shown; a cursor further down comes to the first item."""
+    app, view, _ = app_with(rows_of(200))
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.cursor = 3
+        view.show_top()
+        assert view.cursor == 3
+        view.cursor = 100
+        view.show_top()
+        await pilot.pause()
+        assert (view.cursor, view.scroll_y) == (0, 0)

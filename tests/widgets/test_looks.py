@@ -171,3 +171,11 @@ def test_every_tone_can_be_read(theme: object) -> None:
             ratio = contrast(colours[tone], colours[surface])
             floor = least if surface == "background" else least * 0.8
             assert ratio >= floor, (tone, surface, round(ratio, 2))
+
+
+def test_a_long_address_is_cut_between_its_parts() -> None:
+    """A word that is wider than a line ends after a slash, a question mark, a dot …, if that leaves little blank."""
+    rows = wrap_line(line("https://api.example.com/health?full=1"), 30)
+    assert [line_text(row) for row in rows] == ["https://api.example.com/", "health?full=1"]
+    rows = wrap_line(line("x" * 40 + "/" + "y" * 3), 30)
+    assert [line_width(row) for row in rows] == [30, 14]

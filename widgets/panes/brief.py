@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from widgets.columns import Column, Columns
+from memory.safetext import cell_width, visible
 from widgets.line_list import LineList
 from widgets.pane import Badge, Contents, Pane
-from widgets.pieces import Line, Piece, line
+from widgets.pane_rows import Row
+from widgets.pieces import Line
 from widgets.rows import Heading, Note
-from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
 
-from .when import moment_of, since, until
+from .brief_more import DOORS, KEPT, MORE, cut, more_words, shown_of
+from .brief_words import BEHIND, WIDEST_LEAD, days_since, note_of, row_line
+from .when import until
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -26,21 +29,13 @@ if TYPE_CHECKING:
     from memory.monitoring.pictures import Notice
     from memory.news import News
     from memory.problems import Problem
-
-ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
-"""When or where, what, and a word more."""
-
-WIDE_ENOUGH = 48
-"""Cells from which tasks show their priority."""
+    from widgets.pane_filter import Needles
 
 STALE_DAYS = 7
 """Days after which a task in progress counts as one that somebody should look at."""
 
 MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
-
-MOST = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
-"""Rows of one group, else 6; more are counted in a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +101,12 @@ class BriefPane(Pane):
 
         draft: str
 
+    @dataclass
+    class More(Message):
+        """All of a group is wanted, of which only the first rows are shown here."""
+
+        group: str
+
     def __init__(self) -> None:
         super().__init__()
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
@@ -116,6 +117,8 @@ class BriefPane(Pane):
         self._others: tuple[Other, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
+        self._opened: set[str] = set()
+        self._lead = 0
 
     # What is shown
 
@@ -129,11 +132,33 @@ class BriefPane(Pane):
             if rows:
                 rows.append(Note(number=len(rows)))
             rows.append(Heading(title, self._heading_note(group)))
-            most = MOST.get(group[0].group, 6)
-            rows.extend(group[:most])
-            if len(group) > most:
-                rows.append(Note(f"… and {len(group) - most} more", len(rows)))
+            rows.extend(group[:KEPT])
+            name = group[0].group
+            more = len(group) - shown_of(name)
+            if more > 0:
+                # What is left out also where all of it is wanted.
+                beyond = max(0, len(group) - KEPT)
+                rows.append(BriefRow(MORE, "", name, beyond, more_words(name, more)))
         return rows
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The first rows of each group; a filter looks at all of them."""
+        return cut(keys, self._opened)
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The rows that a filter leaves, all that there are of a group."""
+        return super().kept([key for key in keys if not isinstance(key, Row) or key.item.group != MORE], needles)
+
+    def counts(self, item: BriefRow) -> bool:
+        """What says how many more there are is none of them."""
+        return item.group != MORE
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Find out how wide the titles are that words stand behind, and go where somebody wanted to."""
+        titles = (cell_width(visible(row.title[:80])) for _, row, _ in contents.rows.items if row.group in BEHIND[:2])
+        self._lead = min(WIDEST_LEAD, max(titles, default=0))
+        super().put(contents, flash=flash)
+        self._seek()
 
     @staticmethod
     def _heading_note(group: Sequence[BriefRow]) -> str:
@@ -256,11 +281,6 @@ class BriefPane(Pane):
                 self._wanted_group = ""
                 self.go_to(item.ref)
 
-    def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Show what was read, and go where somebody wanted to."""
-        super().put(contents, flash=flash)
-        self._seek()
-
     def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
         """Show forms that were never saved: the id of the draft, what it is about, when it was typed."""
         if tuple(drafts) != self._drafts:
@@ -271,78 +291,21 @@ class BriefPane(Pane):
     def mark(self, item: BriefRow) -> Hashable:
         """A row is as it was while its entry is."""
         entry = getattr(item.thing, "entry", None)
-        return item.ref, entry if entry is not None else (item.words, *self._note(item))
+        return item.ref, entry if entry is not None else (item.words, *note_of(item))
 
     def text(self, item: BriefRow) -> str:
         """What stands in the row."""
-        return " ".join((item.group, item.title, *self._note(item)))
+        return " ".join((item.group, item.title, *note_of(item)))
 
     # How it is drawn
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
-        title: Piece | Line = Piece(item.title)
-        if item.group in ("overdue", "today", "progress", "stale", "week"):
-            priority = item.thing.priority
-            if width >= WIDE_ENOUGH:
-                title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
-        elif item.group == "journal" and item.thing.lines:
-            title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
-        note = ", ".join(self._note(item))
-        return ROW.line(width, {"when": self._when(item), "title": title, "note": Piece(note, "muted")})
+        return row_line(item, width, self._lead, self.now, self.zone, self.glyphs)
 
-    def _when(self, item: BriefRow) -> Piece | Line:
-        thing, now, zone, glyphs = item.thing, self.now, self.zone, self.glyphs
-        match item.group:
-            case "alert":
-                return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
-            case "waiting":
-                return Piece(f"{glyphs.half} {thing.role}", "warn")
-            case "muted":
-                return Piece(item.words, "muted")
-            case "progress":
-                return () if thing.progress is None else progress_line(thing.progress, glyphs)
-            case "stale":
-                return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
-            case "news":
-                return Piece(since(thing.time.isoformat(), now, zone), "muted")
-            case "overdue" | "today" | "week":
-                return due_words(thing, now, zone, glyphs)
-            case "journal":
-                moment = moment_of(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
-                return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
-            case "draft":
-                return Piece(
-                    f"{thing.astimezone(zone):%H:%M}" if thing.date() == now.date() else f"{thing:%d %b}", "accent"
-                )
-            case "beside":
-                return Piece(thing.title, "warn" if thing.due else "muted")
-            case "run":
-                return Piece(until(thing.instant, now, zone), "muted")
-            case "problem":
-                tone = "alert" if thing.level == "error" else "muted"
-                return Piece(f"{item.file}:{thing.line}" if thing.line else item.file, tone)
-            case _:
-                return Piece(thing.removesuffix(".md"), "muted")
-
-    def _note(self, item: BriefRow) -> tuple[str, ...]:
-        thing = item.thing
-        match item.group:
-            case "alert":
-                return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
-            case "waiting":
-                return (thing.why,)
-            case "draft":
-                return ("never saved",)
-            case "beside":
-                return (thing.due,) if thing.due else ()
-            case "news":
-                times = f", {thing.count} times" if thing.count > 1 else ""
-                return (f"{thing.actor} {thing.kind}{times}",)
-            case "overdue" | "today" | "week" | "progress" | "stale":
-                return tuple(part for part in (thing.assigned,) if part)
-            case _:
-                return ()
+    def view(self) -> dict[str, str]:
+        """No position: what is most urgent stands first, and that is where the next look begins."""
+        return {**super().view(), "at": ""}
 
     # Where a row leads
 
@@ -355,7 +318,8 @@ class BriefPane(Pane):
         return ()
 
     def on_mount(self) -> None:
-        """The list takes the whole pane."""
+        """The list takes the whole pane; what is urgent comes at its top, and is seen there."""
+        self.line_list.holds_top = True
         self.query_one(".pane--detail-frame").display = False
         frame = self.query_one(".pane--list-frame")
         frame.styles.width, frame.styles.height = "100%", "1fr"
@@ -369,10 +333,28 @@ class BriefPane(Pane):
     def action_jump(self) -> None:
         """Go to the entry under the cursor."""
         item = self.current()
-        if item is not None and item.group == "draft":
+        if item is not None and item.group == MORE:
+            self._show_more(item.target)
+        elif item is not None and item.group == "draft":
             self.post_message(self.Resume(item.target))
         elif item is not None and item.file:
             self.post_message(self.Jump(item.file, item.target))
+
+    def _show_more(self, group: str) -> None:
+        """Go where all of a group stands; what stands nowhere else is shown here."""
+        if group in DOORS:
+            self.post_message(self.More(group))
+        else:
+            self._opened.add(group)
+            self._arrange(redraw=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """One click is enough where a row leads to all of its group."""
+        row = self.line_list.cursor
+        on_it = event.widget is self.line_list and isinstance(row, Row) and row.item.group == MORE
+        below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
+        if on_it and event.chain == 1 and below == self.line_list.position and row.item.target in DOORS:
+            self.action_jump()
 
 
 _RUN_PLACES = {
@@ -382,12 +364,6 @@ _RUN_PLACES = {
     "task": ("tasks.md", ""),
 }
 """Where the runs of each kind are set: a file, and an entry where it is always the same."""
-
-
-def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
-    """How many days ago a value's moment was; 0 where it has none."""
-    moment = moment_of(text, zone)
-    return (now.astimezone(zone).date() - moment.date).days if moment else 0
 
 
 def _run_row(run: NextRun) -> BriefRow:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from memory.files.titles import plain_title
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.pieces import Line, Piece, Tone, line
 
@@ -26,7 +27,8 @@ def view_lines(views: Sequence[ChangeView], glyphs: Glyphs) -> list[DetailLine]:
     """Each entry with what happened to it."""
     found: list[DetailLine] = []
     for view in views[:SHOWN_ENTRIES]:
-        found += [Spacer(), Caption(f"{view.kind.upper()}  {view.title}"), Prose(place_of(view, glyphs), tone="muted")]
+        found += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
+        found.append(Prose(place_of(view, glyphs), tone="muted"))
         found += entry_lines(view, glyphs)
     if len(views) > SHOWN_ENTRIES:
         found += [Spacer(), Prose(f"and {len(views) - SHOWN_ENTRIES:,} more entries", tone="muted")]

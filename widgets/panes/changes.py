@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -12,29 +12,23 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from widgets.columns import Column, Columns
+from memory.files.titles import plain_title
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.frame import Frame
 from widgets.pane import Badge, Contents, Pane
-from widgets.pane_filter import Needles
+from widgets.pane_filter import Needles, strange_words
 from widgets.pane_rows import Row
-from widgets.pieces import Line, Piece, line
+from widgets.pieces import Line, Piece, line_text
 from widgets.rows import Heading, Note
 
 from .change_detail import view_lines
+from .change_words import MANY_CELLS, folded, layout_for, layouts, summary_line, turned_lines
 from .journal import day_title
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
     from memory.files.snapshot import Snapshot
     from widgets.line_list import LineList
-
-ROW = Columns(
-    Column("time", 5, importance=3),
-    Column("actor", 9, importance=1),
-    Column("summary"),
-)
-"""When, who, what."""
 
 PAGE = 200
 """How many changes are read at a time."""
@@ -67,7 +61,8 @@ class LoggedChange:
     """One change as this pane lists it; `place` is its number in the order of all changes.
 
     `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` the change that took it back;
-    `kept` says that its bytes are there, so that it can be taken back.
+    `kept` says that its bytes are there, so that it can be taken back. `turns_ref` is the change that this one took
+    back or brought again; `turns` are those that did so with this one on the same day, the oldest first.
     """
 
     ref: str
@@ -80,6 +75,8 @@ class LoggedChange:
     kept: bool = True
     files: tuple[str, ...] = ()
     entries: tuple[ChangedEntry, ...] = ()
+    turns_ref: str | None = None
+    turns: tuple[LoggedChange, ...] = ()
 
     @property
     def title(self) -> str:
@@ -139,17 +136,23 @@ class ChangesPane(Pane):
         self._listed = _Listed("", None)
         self._told: dict[str, Sequence[ChangeView]] = {}
         self._typing: Timer | None = None
+        self._layouts = layouts(())
 
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per day, then its changes; a note while there are older ones."""
         found = self._read(self.filter)
-        today = now.astimezone(snapshot.zone).date()
+        zone = snapshot.zone
+        today = now.astimezone(zone).date()
         rows: list[Any] = []
         day = ""
-        for change in found.changes:
-            local = change.time.astimezone(snapshot.zone).date().isoformat()
+
+        def day_of(change: LoggedChange) -> str:
+            return change.time.astimezone(zone).date().isoformat()
+
+        for change in folded(found.changes, day_of):
+            local = day_of(change)
             if local != day:
                 if rows:
                     rows.append(Note(number=len(rows)))
@@ -178,6 +181,7 @@ class ChangesPane(Pane):
                     stamp,
                     (*listed.changes, *kept),
                     page[-1].place if page else listed.last,
+                    listed.seen + len(page),
                     complete=len(page) < PAGE,
                 )
             self._listed = listed
@@ -185,11 +189,11 @@ class ChangesPane(Pane):
 
     def mark(self, item: LoggedChange) -> Hashable:
         """A change looks different once it is undone."""
-        return (item.ref, item.undone_by, item.kept)
+        return (item.ref, item.undone_by, item.kept, len(item.turns))
 
-    def place(self, item: LoggedChange) -> str:
-        """Who it was."""
-        return item.actor
+    def place(self, item: LoggedChange) -> str:  # noqa: ARG002
+        """Nothing: who it was stands in the detail."""
+        return ""
 
     def copied_ref(self, item: LoggedChange) -> str:
         """Its id, as `memdeck changes` takes it."""
@@ -202,15 +206,14 @@ class ChangesPane(Pane):
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""
-        words = line(Piece(item.summary))
-        if item.undone_by:
-            words = line(Piece("undone", "accent"), Piece(f"  {item.summary}", "muted"))
-        return ROW.line(
+        columns = layout_for(width, self._layouts)
+        room = next(cells for column, cells in columns.fit(width) if column.name == "summary")
+        return columns.line(
             width,
             {
                 "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
-                "actor": Piece(item.actor.removeprefix("agent:"), "muted" if item.actor in OWN else "accent"),
-                "summary": words,
+                "actor": Piece(item.actor, "muted" if item.actor in OWN else "accent"),
+                "summary": summary_line(item, room),
             },
         )
 
@@ -255,29 +258,31 @@ class ChangesPane(Pane):
 
     def detail_title(self, item: LoggedChange) -> str:
         """What was done."""
-        return item.operation or item.actor
+        return line_text(summary_line(replace(item, undone_by=None), MANY_CELLS))
 
     def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
-        """Who and when, then what became of each entry."""
+        """Who and when, what became of it since, then what became of each entry."""
         row = self.line_list.cursor
         if isinstance(row, Row) and row.item is item:
             # They stand in the change itself; nobody has to wait for them.
             self.linking.known(row, self.links(item))
         parts: list[DetailLine] = [
-            Title(item.summary),
+            Title(self.detail_title(item)),
             Spacer(),
             Labelled("by", item.actor),
             Labelled("at", f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
+            *turned_lines(item, self.zone),
+            Labelled("operation", item.operation or "none", "muted"),
         ]
-        if item.undone_by:
-            parts.append(Labelled("state", "taken back"))
-        elif not item.kept:
-            parts.append(Labelled("state", "its text is no longer kept, so it cannot be taken back"))
         views = self._told.get(item.ref)
         if views is None:
             self._tell(item)
             for one in item.entries[:20]:
-                parts += [Spacer(), Caption(f"{one.kind.upper()}  {one.title}"), Prose(one.file, tone="muted")]
+                parts += [
+                    Spacer(),
+                    Caption(f"{one.kind.upper()}  {plain_title(one.file, one.title)}"),
+                    Prose(one.file, tone="muted"),
+                ]
             return parts
         return [*parts, *view_lines(views, self.glyphs)]
 
@@ -306,7 +311,9 @@ class ChangesPane(Pane):
     def links(self, item: LoggedChange) -> Sequence[Link]:
         """The entries that it left behind."""
         found = [one for one in item.entries if one.ref is not None and one.kind != "removed"][:5]
-        return [Link(one.file.removesuffix(".md"), one.title, (one.file, one.ref)) for one in found]
+        return [
+            Link(one.file.removesuffix(".md"), plain_title(one.file, one.title), (one.file, one.ref)) for one in found
+        ]
 
     def source_text(self, item: LoggedChange) -> str | None:  # noqa: ARG002
         """A change has no source."""
@@ -316,6 +323,7 @@ class ChangesPane(Pane):
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; what is new in a log is on top, so nothing flashes because a page came below."""
+        self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
     def set_filter(self, text: str) -> None:
@@ -360,16 +368,22 @@ class ChangesPane(Pane):
             elif text == self.filter:
                 self._read_on()
 
+    @property
+    def row_count(self) -> int:
+        """How many changes there are, so far as they were looked at, shown or not."""
+        return super().row_count or self._listed.seen
+
     def _say_title(self) -> None:
-        """How many are listed; a `+` says that there are more."""
-        shown = sum(isinstance(row, Row) for row in self.line_list.rows)
-        count = f"{shown:,}{'' if self._listed.complete else '+'}"
+        """How many are listed, of how many that were looked at; a `+` says that there are more."""
+        shown = sum(1 + len(row.item.turns) for row in self.line_list.rows if isinstance(row, Row))
+        seen = f"{self._listed.seen:,}{'' if self._listed.complete else '+'}"
+        said = [f"{seen} change{'' if seen == '1' else 's'}"] if shown else []
         if self.filter:
-            self.filter_bar.say(count)
-        words = "" if not shown and not self.filter else f"{count} found" if self.filter else count
+            said = [f"{shown:,} of {seen}", strange_words(self.filter, self.filter_fields)]
+            self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
-            words = f"{len(self.line_list.selected)} selected"
-        self.query_one(".pane--list-frame", Frame).say(self.title, words)
+            said = [f"{len(self.line_list.selected)} selected"]
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,4 +394,5 @@ class _Listed:
     stamp: Hashable
     changes: tuple[LoggedChange, ...] = ()
     last: int | None = None
+    seen: int = 0
     complete: bool = False

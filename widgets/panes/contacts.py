@@ -123,16 +123,18 @@ class ContactsPane(OutlinePane):
         super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many channels do not work."""
+        """How many there are, and how many channels do not work."""
         gone = sum(map(is_gone, snapshot.contacts.channels))
-        return f"{gone} disconnected" if gone else ""
+        count = _count(snapshot.contacts)
+        words = "1 contact" if count == 1 else f"{count:,} contacts"
+        return f"{words}, {gone} disconnected" if gone else words if count else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many channels and people; a channel that is disconnected needs a person."""
+        """How many channels, routes and people; a channel that is disconnected needs a person."""
         contacts = snapshot.contacts
         gone = any(map(is_gone, contacts.channels))
-        return Badge(len(contacts.channels) + len(contacts.people), gone)
+        return Badge(_count(contacts), gone)
 
     def mark(self, item: Any) -> Hashable:
         """A contact is what its row says; another line is no change."""
@@ -336,6 +338,10 @@ class ContactsPane(OutlinePane):
 def extra_of(item: Any) -> dict[str, str]:
     """The further columns of a row; people have none."""
     return dict(getattr(item, "extra", {}))
+
+
+def _count(contacts: Contacts) -> int:
+    return len(contacts.channels) + len(contacts.routes) + len(contacts.people)
 
 
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:

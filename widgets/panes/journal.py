@@ -11,15 +11,18 @@ from memory.files.mentions import mentions, names_in, subject
 from widgets.columns import Column, Columns
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.pane import Badge, Build, FormPlan, Pane, Removal
-from widgets.pieces import Line, Piece
+from widgets.pieces import Line, Piece, line
 from widgets.rows import Heading, Note
 
 if TYPE_CHECKING:
     from memory.files.journal import JournalEntry
     from memory.files.snapshot import Snapshot
 
-ROW = Columns(Column("time", 5, importance=1), Column("title"), Column("lines", 3, "right"))
-"""Time, title, how many lines."""
+ROW = Columns(Column("time", 5, importance=1), Column("title"))
+"""Time, title and what it says."""
+
+SHOWN_LINES = 4
+"""So many lines of an entry are put behind its title, as far as there is room."""
 _DASH = "\u2014".encode()  # What stands between time and title in every heading; it has no other case.
 
 
@@ -76,7 +79,7 @@ class JournalPane(Pane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many there are."""
         count = snapshot.journal.count
-        return "1 entry" if count == 1 else f"{count} entries"
+        return "1 entry" if count == 1 else f"{count:,} entries"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -84,16 +87,10 @@ class JournalPane(Pane):
         return Badge(snapshot.journal.count)
 
     def draw_row(self, item: JournalEntry, width: int) -> Line:
-        """Time, title, how many lines."""
-        count = len(item.lines)
-        return ROW.line(
-            width,
-            {
-                "time": Piece(item.time or "", "muted"),
-                "title": item.title,
-                "lines": Piece(str(count) if count else "", "muted"),
-            },
-        )
+        """Time, title, and how the entry begins."""
+        says = f" {self.glyphs.dot} ".join(" ".join(text[:width].split()) for text in item.lines[:SHOWN_LINES])
+        title = line(item.title, Piece(f"  {says}", "muted")) if says else item.title
+        return ROW.line(width, {"time": Piece(item.time or "", "muted"), "title": title})
 
     def detail_title(self, item: JournalEntry) -> str:
         """Day and time."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memory.clock import Moment, format_local, humanize
+from memory.clock import Moment, format_local
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Spacer, Title
 from widgets.glyphs import Glyphs, sparkline
 from widgets.pieces import Line, Piece, Tone, clip_line, line
 
-from .when import dated, next_run, until
+from .when import beside, dated, next_run, until
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor
@@ -114,7 +114,7 @@ def _state(
     if standing.blocked:
         yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
         if picture is not None and picture.blocked_since is not None:
-            yield Labelled("since", _dated(picture.blocked_since, now, zone))
+            yield Labelled("blocked since", _dated(picture.blocked_since, now, zone))
         if monitor.last_status and not alerts(monitor, picture):
             before = f"{monitor.last_status}, {monitor.last_status_remark}" if monitor.last_status_remark else ""
             yield Labelled("before", before or monitor.last_status)
@@ -248,7 +248,7 @@ def _alerts(monitor: Monitor, picture: Picture | None) -> Iterator[DetailLine]:
 
 def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
     moment = Moment("", instant.astimezone(zone).date(), instant)
-    return f"{format_local(instant, zone)}, {humanize(moment, now, zone)}"
+    return f"{format_local(instant, zone)}, {beside(moment, now, zone)}"
 
 
 def _percent(value: float | None, glyphs: Glyphs) -> str:

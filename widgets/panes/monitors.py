@@ -43,6 +43,13 @@ class MonitorsPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
+    DEFAULT_CSS: ClassVar[str] = """
+    MonitorsPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
     def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
         """`look` gives what the record knows of each monitor, by ref; without it only the files are shown."""
         super().__init__()
@@ -113,8 +120,8 @@ class MonitorsPane(Pane):
         return is_blocked(self._pictures.get(item.ref))
 
     def _checked(self, item: Monitor, picture: Picture | None) -> str:
-        """When it was checked; of one that may not run, since when that is known."""
-        if picture is None or not is_blocked(picture):
+        """When it was checked; of one that may not run and does not alert, since when that is known."""
+        if picture is None or not is_blocked(picture) or alerts(item, picture):
             return since(item.last_check, self.now, self.zone)
         start = picture.blocked_since
         return "" if start is None else from_when(start, self.now, self.zone)

@@ -75,6 +75,13 @@ class PlansPane(OutlinePane):
 
         ref: str
 
+    DEFAULT_CSS: ClassVar[str] = """
+    PlansPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
     def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
         """`past` gives the versions of a plan's entry that the change log has, the oldest first; asked in a worker."""
         super().__init__()
@@ -100,7 +107,9 @@ class PlansPane(OutlinePane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are under way."""
-        return f"{_active(snapshot)} active"
+        active = _active(snapshot)
+        other = len(snapshot.plans.plans) - active
+        return f"{active} active" + (f", {other} completed" if other else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

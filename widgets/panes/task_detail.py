@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memory.clock import BadMoment, humanize, read_moment
+from memory.clock import BadMoment, read_moment
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.glyphs import Glyphs
 from widgets.pieces import Line, Piece, line
 from widgets.task_words import PRIORITY_TONES, late_words, progress_line
+
+from .when import beside
 
 if TYPE_CHECKING:
     from memory.files.tasks import Task
@@ -53,7 +55,7 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
     moment = task.due_moment(zone) if task.section != "completed" else None
     if moment is not None:
         overdue = task.due_state(now, zone) == "overdue"
-        words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else humanize(moment, now, zone)}"
+        words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else beside(moment, now, zone)}"
         first.append(Piece(f"  {glyphs.alert} {words}" if overdue else f"  {words}", "alert" if overdue else "plain"))
     elif task.due:
         wrong = task.section != "completed" and _when(task.due, now, zone) == task.due
@@ -78,7 +80,7 @@ def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
         moment = read_moment(text, zone)
     except BadMoment:
         return text
-    return f"{text}, {humanize(moment, now, zone)}" if moment is not None else text
+    return f"{text}, {beside(moment, now, zone)}" if moment is not None else text
 
 
 def rest_of_body(task: Task) -> str:

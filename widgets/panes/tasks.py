@@ -42,14 +42,13 @@ class TasksPane(TaskViews):
     item_name: ClassVar[str] = "task"
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many wait."""
-        return f"{len(snapshot.tasks.in_section('pending'))} pending"
+        """How many are open, as the sidebar counts them."""
+        return f"{_open(snapshot):,} open"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many are open."""
-        tasks = snapshot.tasks
-        return Badge(len(tasks.in_section("pending")) + len(tasks.in_section("in-progress")))
+        return Badge(_open(snapshot))
 
     def draw_row(self, item: Task, width: int) -> Line:
         """Priority, title, when or how far; how urgent it is where that is the order."""
@@ -116,3 +115,7 @@ class TasksPane(TaskViews):
 
         ref, base = item.ref, item.entry
         return lambda snapshot: replace_task_text(snapshot, ref, text, base=base, now=now)
+
+
+def _open(snapshot: Snapshot) -> int:
+    return len(snapshot.tasks.in_section("pending")) + len(snapshot.tasks.in_section("in-progress"))

@@ -27,7 +27,15 @@ def dated(text: str | None, now: datetime, zone: tzinfo) -> str:
     if moment is None:
         return text or ""
     shown = moment.text if moment.instant is None else format_local(moment.instant, zone)
-    return f"{shown}, {humanize(moment, now, zone)}"
+    return f"{shown}, {beside(moment, now, zone)}"
+
+
+def beside(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """When a moment is, in a few words that stand beside the whole date: they do not say the time once more."""
+    words = humanize(moment, now, zone)
+    if moment.instant is None:
+        return words
+    return words.removesuffix(f" {format_local(moment.instant, zone)[11:]}")
 
 
 def next_run(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:

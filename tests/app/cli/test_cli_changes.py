@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,7 @@ def test_hostile_text_is_shown_safely(memdeck: Memdeck, memory: Path, text: str)
 def test_a_damaged_log_is_said_once(memdeck: Memdeck, shop: Path) -> None:
     """The verb works with a new log; the warning names where the old one went."""
     memdeck("tasks", "start", "Deploy")
+    gc.collect()  # A command is a process: what it had open would be closed by now.
     (log,) = (shop.parent / "state" / "memdeck").glob("*/changes.sqlite")
     for part in log.parent.glob("changes.sqlite-*"):
         part.unlink()

@@ -168,7 +168,7 @@ def test_the_other_verbs_cover_facts(memdeck: Memdeck) -> None:
     assert (hit["ref"], hit["file"]) == ("facts#m-1", ".aegis/memory/memories.jsonl")
     assert memdeck("search", "zanzibar", "--in", "tasks", "-o", "json").data["results"] == []
     assert memdeck("status", "-o", "json").data["systems"]["facts"]["counts"] == {"facts": 1, "workspace": 1}
-    assert "1 facts" in memdeck("status").out
+    assert "1 fact" in memdeck("status").out
     (change,) = memdeck("changes", "list", "--entry", "facts#m-1", "-o", "json").data["changes"]
     assert (change["entry"], change["operation"]) == ("facts#m-1", "facts.store")
     assert memdeck("undo").code == 0

@@ -108,6 +108,29 @@ def test_status(memdeck: Memdeck) -> None:
     assert memdeck("status", "-o", "json").data["last_maintenance"] == "2024-01-15T12:00:00Z"
 
 
+def test_status_announces_no_run_that_will_not_happen(memdeck: Memdeck, memory: Path) -> None:
+    """A monitor that nobody approved does not run; times are those of the workspace's zone, and one thing is one."""
+    monitors = "## Monitors\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n"
+    (memory / "monitors.md").write_text(
+        monitors + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
+    )
+    shown = memdeck("status").out
+    assert "Disk" not in shown.split("Next runs")[1]
+    assert "Heartbeat" in shown.split("Next runs")[1]
+    assert "T10:00:00Z" not in shown
+    assert "alert (93% used)  2024-01-15 10:00  Disk" in shown
+    assert "1 monitor\n" in shown
+    assert "Disk" not in {run["label"] for run in memdeck("status", "-o", "json").data["next_runs"]}
+
+
+def test_doctor_looks_at_all_locks_in_one_line(memdeck: Memdeck) -> None:
+    """Several memory systems are no reason to say the same several times."""
+    assert memdeck("facts", "store", "something").code == 0
+    assert memdeck("tasks", "add", "Something").code == 0
+    found = [check for check in memdeck("doctor", "-o", "json").data["checks"] if check["name"] == "lock"]
+    assert [(one["level"], one["message"]) for one in found] == [("ok", "free, in all 2 memory systems")]
+
+
 @pytest.mark.parametrize("name", ["knowledge.md", "config.md", "archive/tasks-2023-11.md"])
 def test_a_pipe_among_the_files_stops_no_overview(memdeck: Memdeck, memory: Path, name: str) -> None:
     """check, status and search report a file that cannot be read, and go on with all others."""

@@ -100,16 +100,68 @@ async def test_the_number_beside_changes_is_what_others_did_until_somebody_looks
         assert app.noticing.count == 0
 
 
-async def test_undoing_and_redoing_names_the_change_once(workspace: Workspace) -> None:
-    """However often a change is turned, its summary has one word before it, and none where it says undone."""
+async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Workspace) -> None:
+    """However often a change is turned, it is one row with its state; the detail tells how it came to that."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
-        await press(pilot, "s", "u", "U", "u", "U", "0")
+        await press(pilot, "s", "u", "U", "u", "0")
+        assert [one.operation for one in listed(app)] == ["tasks.start", "init"]
         shown = screen_text(app)
-        assert "redo: started" in shown
-        for chain in ("undo: redo:", "redo: undo:", "undone  undo:", "undone  redo:"):
-            assert chain not in shown
         assert "undone  started" in shown
+        assert "undo:" not in shown
+        assert "redo:" not in shown
+        assert [words in shown for words in ("undone  ", "redone  ", "10:30:00 by human")] == [True] * 3
+        assert "5 changes" in shown
+        await press(pilot, "X", "enter")
+        assert task_of(workspace, FIRST).section == "in-progress"
+        first = listed(app)[0]
+        assert (first.operation, first.undone_by, len(first.turns)) == ("tasks.start", None, 4)
+        await press(pilot, "X", "enter")
+        assert task_of(workspace, FIRST).section == "pending"
+
+
+async def test_what_is_undone_on_another_day_stays_a_row_of_that_day(workspace: Workspace) -> None:
+    """Each day shows what happened on it; the change of the other day says that it was taken back."""
+    edit(workspace, FIRST, days=7, assigned="Alice")
+    app = make_app(workspace, pane="changes")
+    async with running(app) as pilot:
+        await press(pilot, "X", "enter")
+        assert [(one.operation, bool(one.undone_by)) for one in listed(app)] == [
+            ("revert", False),
+            ("tasks.edit", True),
+            ("init", False),
+        ]
+
+
+async def test_a_filter_of_the_log_that_fits_nothing_says_so(workspace: Workspace) -> None:
+    """It does not say that nothing ever changed, and names a field that there is not, and which there are."""
+    app = make_app(workspace, pane="changes")
+    async with running(app) as pilot:
+        app.navigation.pane.set_filter("zzz")
+        await rested(pilot)
+        shown = screen_text(app)
+        assert "Nothing fits “zzz”. Esc shows everything again." in shown
+        assert "Nothing changed yet" not in shown
+        assert "0 of 1" in shown
+        app.navigation.pane.set_filter("by:human")
+        await rested(pilot)
+        assert "by: is no field; there are actor:, file:" in " ".join(screen_text(app).split())
+
+
+async def test_the_log_says_who_it_was_and_what_is_about_what(workspace: Workspace) -> None:
+    """An agent's name stands in full, a title without the signs of its file, before the file that it stands in."""
+    edit(workspace, FIRST, actor="agent:incident-bot", assigned="Alice")
+    workspace.notice(NOW)
+    path = workspace.memory / "tasks.md"
+    path.write_text(path.read_text().replace("assigned: Alice", "assigned: Bob", 1))
+    app = make_app(workspace, pane="changes")
+    async with running(app, (160, 36)) as pilot:
+        await settle(pilot)
+        shown = screen_text(app)
+        assert "agent:incident-bot" in shown
+        assert f"edited '{FIRST}'" in shown
+        assert f"EDITED  {FIRST}" in shown
+        assert "[HIGH]" not in shown
 
 
 async def test_the_filter_asks_actor_file_entry_and_time(workspace: Workspace) -> None:
@@ -282,6 +334,10 @@ async def test_an_archived_task_comes_back(workspace: Workspace, tmp_path: Path)
         assert app.navigation.pane.current().title == "Old thing"
         await press(pilot, "B")
         assert task_of(workspace, "Old thing").section == "completed"
+        said = " ".join(one.message for one in app._notifications)
+        assert "still completed" in said
+        assert "reopen it (r in Tasks)" in said
+        assert "u takes it back" in said
         assert b"Old thing" not in archive.read_bytes()
         await press(pilot, "u")
         assert archive.read_bytes() == before

@@ -49,7 +49,7 @@ async def test_tasks_are_on_the_screen_at_the_first_look(workspace: Workspace) -
     """A new workspace opens on its tasks, with sections, badges and key hints."""
     async with running(make_app(workspace)) as pilot:
         text = screen_text(pilot.app)
-        for words in (FIRST, "PENDING", "IN PROGRESS", "COMPLETED", "3 pending", "a add", "? help"):
+        for words in (FIRST, "PENDING", "IN PROGRESS", "COMPLETED", "4 open", "a add", "? help"):
             assert words in text
 
 

@@ -159,3 +159,99 @@ async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None
         await press(pilot, "u")
         places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
         assert places[item.text] == (item.section, item.topic)
+
+
+LATE = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
+QUIET = "### [HIGH] Later\n- due: 2025-01-02\n"
+
+
+async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -> None:
+    """Enter, o and a click on `… and 3 more` open the tasks, only those that are overdue, whatever narrowed them."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": LATE + QUIET}), pane="brief")
+    async with running(app) as pilot:
+        for how in ("enter", "o", "click"):
+            brief = app.navigation.pane
+            rows = brief.line_list.rows
+            place = next(at for at, key in enumerate(rows) if isinstance(key, Row) and key.item.group == "more")
+            assert brief.current().group == "overdue"
+            if how == "click":
+                await pilot.click(brief.line_list, offset=(20, place))
+                await settle(pilot)
+            else:
+                await press(pilot, *["j"] * 6)
+                assert brief.current().words == "… and 3 more, all in Tasks"
+                await press(pilot, how)
+            tasks = app.navigation.pane
+            assert (tasks.pane_id, tasks.filter) == ("tasks", "due:overdue")
+            assert [row.item.title for row in tasks.line_list.rows if isinstance(row, Row)] == [
+                f"Task {number}" for number in range(9)
+            ]
+            tasks.set_filter("later")
+            await press(pilot, "1")
+            app.navigation.pane.line_list.action_first()
+
+
+async def test_the_line_of_what_waits_asks_for_each(workspace: Workspace) -> None:
+    """Behind the first three that wait for an approval stand the questions for all of them."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, (120, 50)) as pilot:
+        pane = app.navigation.pane
+        rows = [key for key in pane.line_list.rows if isinstance(key, Row) and key.item.group == "more"]
+        waiting = next(row for row in rows if row.item.target == "waiting")
+        pane.line_list.cursor = waiting
+        await press(pilot, "enter")
+        assert "1 of 5" in screen_text(app)
+
+
+async def test_a_filter_of_the_brief_looks_at_all_and_counts_what_fits(tmp_path: Path) -> None:
+    """What a long group leaves out is found as well, and the heading says how many are left."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": LATE + QUIET}), pane="brief")
+    async with running(app) as pilot:
+        app.navigation.pane.set_filter("task 8")
+        await settle(pilot)
+        shown = screen_text(app)
+        assert "OVERDUE  1 of 9  the most urgent first" in shown
+        assert "Task 8" in shown
+        assert "more" not in shown
+
+
+async def test_what_is_urgent_comes_in_view(workspace: Workspace) -> None:
+    """A draft that is told after the first look stands on top with its heading, and so does the next start."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, (80, 24)) as pilot:
+        before = app.navigation.pane.current()
+        app.navigation.pane.say_drafts([("1", "Something typed", NOW)])
+        await settle(pilot)
+        shown = screen_text(app)
+        assert "DRAFTS  1" in shown
+        assert "Something typed  never saved" in shown
+        assert app.navigation.pane.current() == before
+        await press(pilot, "G", "q")
+    app = make_app(workspace, pane="brief")
+    async with running(app, (80, 24)) as pilot:
+        assert app.navigation.pane.line_list.scroll_y == 0
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=str)
+async def test_reasons_stand_behind_what_they_are_about(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Why something waits is read in full, also where the terminal is not wide."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, size):
+        shown = screen_text(app)
+        wide = size[0] > 100
+        assert ("nobody approved it yet" if wide else "not approved yet") in shown
+        assert ("the workspace is not approved for outgoing checks" in shown) == wide
+
+
+async def test_an_alert_has_one_time(tmp_path: Path) -> None:
+    """The brief and Monitors say the same of a monitor that alerts, also while it may not run."""
+    disk = "## Monitors\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n"
+    disk += "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
+    app = make_app(make_workspace(tmp_path, {"monitors.md": disk}), pane="brief")
+    async with running(app) as pilot:
+        line = next(text for text in screen_text(app).splitlines() if "93% used" in text)
+        assert "30 min ago" in line
+        await press(pilot, "7")
+        line = next(text for text in screen_text(app).splitlines() if "alert, blocked" in text)
+        assert "30 min ago" in line
+        assert "since" not in line

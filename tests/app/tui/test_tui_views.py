@@ -247,8 +247,8 @@ async def test_the_title_keeps_what_matters_most(workspace: Workspace) -> None:
         pane.set_sort("urgency")
         await settle(pilot)
         for width, there, gone in (
-            (140, "grouped by priority  sorted by urgency  3 pending", "nothing"),
-            (110, "grouped by priority", "3 pending"),
+            (140, "grouped by priority  sorted by urgency  4 open", "nothing"),
+            (110, "grouped by priority", "4 open"),
         ):
             await pilot.resize_terminal(width, 36)
             await settle(pilot)

@@ -62,7 +62,7 @@ async def test_only_a_disconnected_channel_is_in_colour() -> None:
         ]
         assert tones == [set(), set(), {"alert"}, set(), set(), set(), set(), set()]
     badge = ContactsPane.badge(Files({"contacts.md": CONTACTS}).look(), NOW)
-    assert (badge.count, badge.alert) == (4, True)
+    assert (badge.count, badge.alert) == (5, True)
 
 
 async def test_the_detail_names_routes_and_people() -> None:

@@ -81,3 +81,32 @@ LINES = [(), ("a",), ("a", "b"), ("a\nwent on", "b"), ("x: y", "- not a bullet o
 def test_lines_survive_the_form(lines: tuple[str, ...]) -> None:
     """What the editor shows is read back as the same lines."""
     assert split_lines(join_lines(lines)) == lines
+
+
+async def test_a_row_tells_how_its_entry_begins() -> None:
+    """Behind the title stands what the entry says, as far as there is room, and no number that nobody explains."""
+    pane = JournalPane()
+    app = Harness(lambda: [pane])
+    text = "## 2024-01-15\n\n### 10:20 — Check\n- all well\n- nothing due\n\n### 09:00 — Empty\n"
+    async with app.run_test(size=(120, 30)) as pilot:
+        pane.show(look_at(text), NOW)
+        await pilot.pause()
+        shown = [line.rstrip("│ ") for line in screen_text(app).splitlines()]
+        assert any("10:20 Check  all well · nothing due" in line for line in shown)
+        assert any("09:00 Empty" in line.split("││")[0].rstrip() for line in shown)
+        assert pane.remark(look_at(text), NOW) == "2 entries"
+
+
+async def test_only_rows_in_view_are_read() -> None:
+    """A long journal asks for the text of those entries only that stand on the screen."""
+    days = "".join(f"### 10:{number % 60:02} — Entry {number}\n- text {number}\n\n" for number in range(2000))
+    pane = JournalPane()
+    app = Harness(lambda: [pane])
+    asked: set[str] = set()
+    draw = pane.draw_row
+    pane.draw_row = lambda item, width: (asked.add(item.title), draw(item, width))[1]
+    async with app.run_test(size=(120, 30)) as pilot:
+        pane.show(look_at(f"## 2024-01-15\n\n{days}"), NOW)
+        await pilot.pause()
+        await pilot.pause()
+        assert 0 < len(asked) < 60

@@ -95,8 +95,25 @@ def test_a_title_has_the_room_of_a_date_that_is_missing() -> None:
     assert row_of("Pending", f"### [LOW] {title}\n").endswith("word wo…")
     dated = row_of("Pending", f"### [LOW] {title}\n- due: 2024-02-20\n")
     assert dated.endswith("20 Feb")
-    assert dated.index("…") < 46
-    assert row_of("In Progress", f"### [LOW] {title}\n- progress: 45%\n").endswith("…   ━━━───  45%")
+    assert dated.index("…") == 60 - len(" 20 Feb") - 1
+    assert row_of("In Progress", f"### [LOW] {title}\n- progress: 45%\n").endswith("… ━━━───  45%")
+
+
+def test_a_date_that_is_none_is_shown_where_there_is_room() -> None:
+    """What is wrong is read in full beside a short title; a long one leaves it the room of a date."""
+    due = "- due: 2026-13-45 at noon\n"
+    assert row_of("Pending", f"### First\n{due}").endswith("▲ 2026-13-45 at noon")
+    assert row_of("Pending", f"### {'word ' * 20}\n{due}").endswith("… ▲ 2026-13-45…")
+
+
+def test_a_detail_says_a_time_once() -> None:
+    """Beside the whole date stands only the day in words."""
+    task = task_from("Pending", "### a\n- due: 2024-01-16 18:00\n- created: 2024-01-14 08:00\n")
+    words = [line_text(row) for part in task_detail(task, NOW, UTC, UNICODE)[:1] for row in part.lines]
+    assert words == ["no priority  due 2024-01-16 18:00, tomorrow"]
+    assert ("created", "2024-01-14 08:00, yesterday") in [
+        (part.label, part.value) for part in task_detail(task, NOW, UTC, UNICODE) if hasattr(part, "label")
+    ]
 
 
 @pytest.mark.parametrize("width", [24, 32, 38, 39, 60])
@@ -114,7 +131,7 @@ def test_the_line_of_state_is_wrapped_not_cut() -> None:
     state = task_detail(task, NOW, UTC, UNICODE)[0]
     shown = [line_text(row) for row in Detail()._rows_of(state, 0, 29)]
     assert shown[0].startswith("NORMAL  due 2024-01-16")
-    assert " ".join(" ".join(shown).split()) == "NORMAL due 2024-01-16 07:30, tomorrow 07:30 ↻ daily 07:30"
+    assert " ".join(" ".join(shown).split()) == "NORMAL due 2024-01-16 07:30, tomorrow ↻ daily 07:30"
     assert all(len(row) <= 29 for row in shown)
 
 
@@ -151,12 +168,12 @@ def test_the_detail_has_every_field_and_the_text() -> None:
 
 
 def test_rows_are_the_sections_with_their_counts() -> None:
-    """Sections stand in their order, with how many they hold; the remark counts what is pending."""
+    """Sections stand in their order, with how many they hold; the remark counts what is open, as the sidebar does."""
     snapshot = snapshot_of((SAMPLE / "tasks.md").read_text())
     pane = TasksPane()
     headings = [(row.title, row.note) for row in pane.rows(snapshot, NOW) if isinstance(row, Heading)]
     assert headings == [("PENDING", "3"), ("IN PROGRESS", "1"), ("COMPLETED", "1")]
-    assert pane.remark(snapshot, NOW) == "3 pending"
+    assert pane.remark(snapshot, NOW) == "4 open"
     assert TasksPane.badge(snapshot, NOW).count == 4
 
 
