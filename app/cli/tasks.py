@@ -234,7 +234,7 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
 )
 @click.argument("title")
 @click.option("--priority", type=PRIORITY, default="NORMAL", help="HIGH, NORMAL or LOW (default: NORMAL).")
-@click.option("--due", metavar="D", help="When: tomorrow 14:00, +2d, fri, 2024-01-16, 2024-01-16 14:00.")
+@click.option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
 @click.option("--recurring", metavar="CRON", help="Again and again: five cron fields, such as '0 9 * * MON'.")
 @click.option("--assigned", metavar="A", help="Agent or person who does it.")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")

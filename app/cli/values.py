@@ -57,8 +57,8 @@ def when(session: Session, text: str) -> str:
 
     Raises BadMoment.
     """
-    from memory.clock import parse_when
     from memory.document.remarks import is_absent
+    from memory.when import parse_when
 
     if is_absent(text) or text.strip().lower().startswith("recurring:"):
         return text

@@ -140,7 +140,8 @@ class _Reading:
             day = self.read_date(value)
             if day is None:
                 self.notes.append(
-                    f"{key}: does not understand {value[:40]!r}; write 2024-01-31, 2024-01, yesterday or 7d"
+                    f"{key}: does not understand {value[:40]!r}; "
+                    'write 7d, yesterday, mon, 5nov, "2 Dec 2025" or YYYY-MM-DD'
                 )
                 return
             # Not before a day is on it or after it.
@@ -193,14 +194,13 @@ def fits_place(wanted_place: str, kind: str, file: str) -> bool:
 
 
 def read_day(text: str, today: date) -> date | None:
-    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, `today`, `yesterday`,
-    `tomorrow`, or how long ago: `7d`, `2w`, `3m`, `1y`. None for anything else.
+    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, how long ago (`7d`, `2w`,
+    `3m`, `1y`), or whatever a person may type for a day (`yesterday`, `fri`, `5 Nov`: the latest). None for others.
     """
     word = text.strip().casefold()
-    near = {"today": 0, "now": 0, "yesterday": 1, "tomorrow": -1}.get(word)
+    if word == "now":
+        return today
     try:
-        if near is not None:
-            return today - timedelta(days=near)
         ago = _AGO.fullmatch(word)
         if ago is not None:
             return today - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
@@ -208,5 +208,7 @@ def read_day(text: str, today: date) -> date | None:
             year, month, day = (*(int(part) for part in word.split("-")), 1, 1)[:3]
             return date(year, month, day)
     except (ValueError, OverflowError):
-        pass
-    return None
+        return None
+    from memory.when import read_date
+
+    return read_date(text, today, past=True)

@@ -243,7 +243,8 @@ class ChangesPane(Pane):
         return item.time >= bound if name == "since" else item.time <= bound
 
     def _bound(self, value: str, *, end: bool) -> datetime | None:
-        from memory.clock import BadMoment, time_bound
+        from memory.clock import BadMoment
+        from memory.when import time_bound
 
         text = value.replace("_", " ")
         try:

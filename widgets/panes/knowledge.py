@@ -158,7 +158,7 @@ class KnowledgePane(OutlinePane):
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.knowledge import add_knowledge
 
-            date = as_written(values.get("date", ""), "", now, self.zone)[:10] or None
+            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
             return lambda snapshot: add_knowledge(
                 snapshot,
                 values["text"].strip(),
@@ -183,7 +183,7 @@ class KnowledgePane(OutlinePane):
             fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
         fields.append(FieldSpec("text", "text", value=text, validate=_some("a few words")))
         if decision:
-            fields.append(date_field("date", "date", date, now, self.zone))
+            fields.append(date_field("date", "date", date, now, self.zone, past=True))
             fields.append(FieldSpec("reason", "reason", value=reason, placeholder="why, in a few words"))
         return fields
 
@@ -194,14 +194,14 @@ class KnowledgePane(OutlinePane):
         kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
         fields = [FieldSpec("text", "text", kind, item.text, validate=_some("a few words"))]
         if item.kind == "decision":
-            fields.append(date_field("date", "date", item.date or "", now, self.zone))
+            fields.append(date_field("date", "date", item.date or "", now, self.zone, past=True))
             fields.append(FieldSpec("reason", "reason", value=item.reason or ""))
         ref, before = item.ref, item.date or ""
 
         def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.knowledge import edit_knowledge
 
-            date = as_written(values.get("date", ""), before, now, self.zone)[:10] or None
+            date = as_written(values.get("date", ""), before, now, self.zone, past=True)[:10] or None
             reason = changed["reason"].strip() if "reason" in changed else None
             text = values["text"].strip()
             return lambda snapshot: edit_knowledge(snapshot, ref, text, date=date, reason=reason, now=now)

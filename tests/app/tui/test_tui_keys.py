@@ -196,6 +196,21 @@ async def test_filter_by_field(workspace: Workspace) -> None:
         assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
 
 
+async def test_filter_reads_beginnings_of_fields_and_dates(workspace: Workspace) -> None:
+    """The unique beginning of a field's name is enough, and a due date is found however it is written."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        for words in ("due:15jan", "due:15_jan", "due:15.1.", "due:2024-01-15", "due:today"):
+            await press(pilot, "ctrl+u")
+            await type_text(pilot, words)
+            rows = [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")]
+            assert rows == [FIRST, "Generate weekly report"], words
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "prio:high assigned:heart")
+        assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+
+
 async def test_sort_cycles_inside_the_sections(workspace: Workspace) -> None:
     """S sorts by due date, priority and title, and comes back to the order of the file."""
     app = make_app(workspace)
