@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from memory.clock import late_words
+
 from .columns import Column, Columns
 from .glyphs import Glyphs, progress_bar
 from .pieces import Line, Piece, Tone, line
@@ -46,17 +48,6 @@ def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
     if moment.date.year == now.astimezone(zone).year or abs(days) < 300:
         return f"{moment.date.day} {moment.date:%b}"
     return f"{moment.date:%b} {moment.date.year}"
-
-
-def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
-    """For how long something is overdue, in few cells: `20 min ago`, `5 h ago`, `3 d ago`."""
-    days = (now.astimezone(zone).date() - moment.date).days
-    if moment.instant is None or days > 1:
-        return f"{days} d ago"
-    minutes = int((now - moment.instant).total_seconds() // 60)
-    if minutes < 60:
-        return f"{max(1, minutes)} min ago"
-    return f"{minutes // 60} h ago" if minutes < 24 * 60 else f"{days} d ago"
 
 
 def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
