@@ -13,9 +13,11 @@ after:7d              on that day or later; seven days ago
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+
+from memory.registry import KINDS
 
 from .words import pattern, tokens, wanted
 
@@ -84,6 +86,11 @@ class Query:
     def dated(self) -> bool:
         """Whether only entries with a date can fit."""
         return bool(self.before or self.after)
+
+    @property
+    def placed(self) -> bool:
+        """Whether it names kinds or files."""
+        return bool(self.places or self.not_places)
 
     def within(self, kinds: tuple[str, ...]) -> Query:
         """Return the query for some kinds only."""
@@ -188,9 +195,20 @@ def tag_word(tag: str) -> str:
 
 
 def fits_place(wanted_place: str, kind: str, file: str) -> bool:
-    """Tell whether `in:` or `file:` names the kind or a part of the file's name; `archive` names all archives."""
+    """Tell whether `in:` or `file:` names the kind, the beginning of it, or a part of the file's name; `archive` names
+    all archives.
+    """
     place = "plans" if wanted_place == "orchestration" else wanted_place
-    return place == kind or wanted_place in file.casefold()
+    return place == kind or wanted_place in file.casefold() or (len(place) > SHORT and kind.startswith(place))
+
+
+def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return what `in:` and `file:` name and nothing is called; `held` are the kinds and files that there are."""
+    named = dict.fromkeys(place for group in (*query.places, query.not_places) for place in group)
+    if not named:
+        return ()
+    pairs = [*((kind, "") for kind in KINDS), *held]
+    return tuple(place for place in named if not any(fits_place(place, kind, file) for kind, file in pairs))
 
 
 def read_day(text: str, today: date) -> date | None:
