@@ -187,6 +187,9 @@ class Diary(Part):
             from memory.files.knowledge_moves import move_knowledge
 
             title, topic = places[int(answer[1])]
+            if here == {(title, topic)}:
+                self.app.say(f"It stands in {topic or title} already, so nothing moved.")
+                return
             refs, now = [item.ref for item in items], self.app.clock()
             pane.line_list.select(())
 

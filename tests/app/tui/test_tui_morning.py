@@ -159,3 +159,17 @@ async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None
         await press(pilot, "u")
         places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
         assert places[item.text] == (item.section, item.topic)
+
+
+async def test_a_line_that_stands_there_already_stays(workspace: Workspace) -> None:
+    """Enter on the section that the cursor stands in changes nothing, and calm words say so."""
+    app = make_app(workspace, pane="knowledge")
+    async with running(app) as pilot:
+        item = next(one for one in workspace.snapshot().knowledge.items if one.kind != "decision")
+        assert app.navigation.pane.go_to(item.ref)
+        before = workspace.snapshot().document("knowledge.md").dump()
+        await press(pilot, "F", "enter")
+        (said,) = app._notifications
+        assert (said.severity, said.title) == ("information", "")
+        assert said.message == f"It stands in {item.topic or item.section} already, so nothing moved."
+        assert workspace.snapshot().document("knowledge.md").dump() == before
