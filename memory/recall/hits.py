@@ -55,7 +55,8 @@ class Answer:
 
     `count` is how many entries fit, at least that many where `more` says so. `also` are the words that were taken
     instead of those that stand nowhere, `unknown` what `in:` names and nothing is called. `complete`: nothing is
-    missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those who ask.
+    missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those
+    who ask.
     """
 
     query: Query
