@@ -12,7 +12,7 @@ from memory.errors import UsageError
 
 from .completion import refs_of
 from .session import Session
-from .values import short, something
+from .values import in_words, short, something
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -98,14 +98,23 @@ def _say(session: Session, entry: JournalEntry) -> None:
     session.answer(lambda: {"entry": entry.json()}, lines)
 
 
-def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
+def _changed(
+    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, dated: bool = False
+) -> None:
+    """Make a change and print the entry as it is then, or one sentence; `dated`: with the time that it got."""
     from memory.files.journal import find_entry
 
     outcome = session.change(operation, build)
     entry = find_entry(session.workspace.snapshot(), outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
-    session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}")])
+    stands = (
+        in_words(f"{entry.date} {entry.time}" if entry.time else entry.date, session) if dated and entry.date else ""
+    )
+    session.answer(
+        lambda: {"entry": entry.json()},
+        lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
+    )
 
 
 @under(
@@ -135,7 +144,11 @@ def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) ->
     text = _with_stdin(lines)
     time = _time(session, at)
     _changed(
-        session, "journal add", "added", lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now)
+        session,
+        "journal add",
+        "added",
+        lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now),
+        dated=True,
     )
 
 

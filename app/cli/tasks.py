@@ -11,7 +11,7 @@ import click
 from .completion import refs_of
 from .output import tell
 from .session import Session
-from .values import PRIORITY, Percent, facts, pairs, short, something, when
+from .values import PRIORITY, Percent, facts, in_words, pairs, short, something, when
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -199,9 +199,18 @@ def _say(session: Session, task: Task) -> None:
 
 
 def _changed(
-    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, titled: bool = False
+    session: Session,
+    operation: str,
+    done: str,
+    build: Callable[[Snapshot], Edit],
+    *,
+    titled: bool = False,
+    due: str | None = None,
 ) -> None:
-    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title."""
+    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
+
+    `due` is the date that was given: what was understood is said.
+    """
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
@@ -211,7 +220,24 @@ def _changed(
         done = "nothing to change in"
     elif titled:
         _warn_of_twins(snapshot, task)
-    session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}")])
+    when = _understood(session, due)
+    session.answer(
+        lambda: {"task": task.json()}, lambda: [session.paint.line(f"{done} {task.ref}  {task.title}{when}")]
+    )
+
+
+def _understood(session: Session, due: str | None) -> str:
+    """Return a given date in words, behind two blanks; one that is over is told on stderr."""
+    from memory.files.task_values import moment_or_none, read_due
+
+    parts = read_due(due)
+    moment = moment_or_none(parts.date, session.snapshot.zone)
+    if parts.date is None or moment is None:
+        return ""
+    words = in_words(parts.date, session)
+    if moment.due_at(session.snapshot.zone) <= session.now:
+        tell(f"memdeck: warning: it is due already: {words}")
+    return f"  due {words}"
 
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
@@ -270,7 +296,7 @@ def add(
             now=session.now,
         )
 
-    _changed(session, "tasks add", "added", build, titled=True)
+    _changed(session, "tasks add", "added", build, titled=True, due=day)
 
 
 @under(
@@ -307,6 +333,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
         "changed",
         lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
         titled="title" in values,
+        due=values.get("due"),
     )
 
 

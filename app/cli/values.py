@@ -67,6 +67,26 @@ def when(session: Session, text: str) -> str:
     return f"{day} {mark}{rest}" if mark else day
 
 
+def in_words(text: str, session: Session) -> str:
+    """Say a date of a file as what was understood: `Fri 27 Nov`, `Fri 27 Nov 09:00`, another year with its number.
+
+    What is no date, or none that exists, comes back as it is.
+    """
+    from memory.clock import BadMoment, read_moment
+
+    zone = session.snapshot.zone
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    if moment is None:
+        return text
+    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
+    if moment.date.year != session.now.astimezone(zone).year:
+        day += f" {moment.date.year}"
+    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"
+
+
 def facts(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of one thing: its title, then every value that it has, lists one item a line."""
     yield paint.line(title)
