@@ -80,8 +80,8 @@ class SearchScreen(ModalScreen["Entry | None"]):
             "enter", "choose", "go there", id="search.choose", tooltip="Go to the entry in its pane", priority=True
         ),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        Binding("down,ctrl+n", "move(1)", "down", id="search.down", tooltip="The next find", show=False),
-        Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
+        Binding("down,ctrl+n", "move(1)", "next", id="search.down", tooltip="The next find"),
+        Binding("up,ctrl+p", "move(-1)", "before", id="search.up", tooltip="The find before"),
         Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
         Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
         Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
@@ -172,6 +172,8 @@ class SearchScreen(ModalScreen["Entry | None"]):
         if not same:
             self._listed.action_first()
         count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else "nothing found"
+        if answer.count > 1:
+            count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
         waiting, self._waiting = self._waiting, None
         if waiting is not None and number == self._number:

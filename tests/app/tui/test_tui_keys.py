@@ -415,3 +415,16 @@ def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
     assert sorted(set(keys)) == sorted(keys)
     for action in ACTIONS:
         assert callable(getattr(getattr(app, action.target), action.method)), action.id
+
+
+async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> None:
+    """Behind name: the right arrow takes a value that is in the list; / names the key that shows the fields."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        assert "words, or title:… (f shows all fields)" in screen_text(app)
+        await type_text(pilot, "assigned:heart")
+        await press(pilot, "right")
+        assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
+        await press(pilot, "escape", "f")
+        assert "title: tag: priority:" in screen_text(app)
