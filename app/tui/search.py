@@ -80,8 +80,9 @@ class SearchScreen(ModalScreen["Entry | None"]):
             "enter", "choose", "go there", id="search.choose", tooltip="Go to the entry in its pane", priority=True
         ),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        Binding("down,ctrl+n", "move(1)", "next", id="search.down", tooltip="The next find"),
-        Binding("up,ctrl+p", "move(-1)", "before", id="search.up", tooltip="The find before"),
+        # One hint for both directions: an arrow alone would count as something that is typed.
+        Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),
+        Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
         Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
         Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
         Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),

@@ -101,12 +101,11 @@ class ContactsPane(OutlinePane):
         super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """What needs a person: that no notification goes out, and how many channels are gone."""
+        """What needs a person: that no notification goes out, else how many channels are gone."""
+        if self._reach.steps and self._reach.first is None:
+            return "no channel can notify"
         gone = sum(map(is_gone, snapshot.contacts.channels))
-        stuck = bool(self._reach.steps) and self._reach.first is None
-        return ", ".join(
-            filter(None, ("no channel can notify" if stuck else "", f"{gone} disconnected" if gone else ""))
-        )
+        return f"{gone} disconnected" if gone else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
