@@ -191,3 +191,19 @@ async def test_keys_and_order_are_said(workspace: Workspace) -> None:
         await press(pilot, *["backspace"] * 40)
         await type_text(pilot, "in:journal")
         assert "newest first" in screen_text(app)
+
+
+async def test_a_look_at_the_find_where_there_is_room(workspace: Workspace) -> None:
+    """Lines of the entry under the cursor stand below a short list, and none where they have no room."""
+    app = make_app(workspace)
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "in:tasks staging")
+        await settle(pilot)
+        assert "- assigned: heartbeat" in screen_text(app)
+        await press(pilot, *["backspace"] * 40)
+        assert "- assigned: heartbeat" not in screen_text(app)
+        await type_text(pilot, "in:tasks staging")
+        await pilot.resize_terminal(80, 6)
+        await settle(pilot)
+        assert "- assigned: heartbeat" not in screen_text(app)
