@@ -145,38 +145,45 @@ def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetim
 
 @lru_cache(maxsize=512)
 def _normal(expr: str) -> str:
-    """Return the five fields of an expression in lower case with single spaces, aliases written out."""
-    text = expr.strip().lower()
-    if not text or len(text) > _MAX_LENGTH:
-        raise BadCron("the cron expression is empty" if not text else f"the cron expression {text[:30]!r}… is too long")
-    text = _ALIASES.get(text, text)
+    """Return the five fields of an expression in lower case with single spaces, aliases written out.
+
+    Errors quote what was typed, as it was typed.
+    """
+    typed = expr.strip()
+    if not typed or len(typed) > _MAX_LENGTH:
+        raise BadCron(
+            "the cron expression is empty" if not typed else f"the cron expression {typed[:30]!r}… is too long"
+        )
+    text = _ALIASES.get(typed.lower(), typed)
     if text.startswith("@"):
         raise BadCron(f"{text[:30]!r} is not one of {', '.join(_ALIASES)}")
     fields = text.split()
     if len(fields) in (6, 7):
         raise BadCron(f"{text[:60]!r} has {len(fields)} fields; seconds and years are not supported")
     if len(fields) != 5:
-        raise BadCron(f"{text[:60]!r} has {len(fields)} fields instead of five")
+        count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        raise BadCron(f"{text[:60]!r} has {count} instead of five")
     values = [_read_field(field, *spec) for field, spec in zip(fields, _FIELDS, strict=True)]
     days, months = values[2], values[3]
     by_weekday = fields[4] not in ("*", "?")
     if not by_weekday and days and min(days) > max(_LONGEST[month - 1] for month in months):
         raise BadCron(f"{text[:60]!r} never runs: no such month has a day {min(days)}", "cron.never")
-    return " ".join(fields)
+    return " ".join(fields).lower()
 
 
 def _read_field(text: str, name: str, low: int, high: int) -> set[int]:
     """Return the numbers that a field stands for; none for the last day of the month and the like."""
     values: set[int] = set()
-    for part in text.split(","):
+    for typed in text.split(","):
+        part = typed.lower()
         if _is_special(part, name):
             return set()
-        found = re.fullmatch(_PART, part)
+        found = re.fullmatch(_PART, typed, re.IGNORECASE | re.ASCII)
         if found is None or (found[1] == "?" and not name.startswith("day")):
-            raise BadCron(f"{part[:20]!r} is not a {name}")
+            raise BadCron(f"{typed[:20]!r} is not {_article(name)}")
         step = int(found[4] or 1)
         if step == 0:
-            raise BadCron(f"the step in {part!r} is 0")
+            raise BadCron(f"the step in {typed!r} is 0")
         first = low if found[1] else _read_value(found[2], name, low, high)
         if found[1] or (found[4] and not found[3]):
             last = high
@@ -185,6 +192,10 @@ def _read_field(text: str, name: str, low: int, high: int) -> set[int]:
         span = list(range(first, last + 1)) if first <= last else [*range(first, high + 1), *range(low, last + 1)]
         values.update(span[::step])
     return values
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name == 'hour' else 'a'} {name}"
 
 
 def _is_special(part: str, name: str) -> bool:
@@ -199,10 +210,10 @@ def _is_special(part: str, name: str) -> bool:
 
 
 def _read_value(text: str, name: str, low: int, high: int) -> int:
-    number = _NAMES.get(name, {}).get(text)
+    number = _NAMES.get(name, {}).get(text.lower())
     if number is None:
         if not text.isdigit():
-            raise BadCron(f"{text!r} is not a {name}")
+            raise BadCron(f"{text!r} is not {_article(name)}")
         number = int(text)
     if not low <= number <= high:
         raise BadCron(f"{name} {text} is not between {low} and {high}")

@@ -200,6 +200,8 @@ class Preview(Dialog, ModalScreen[bool]):
         .dialog--summary {{ margin-top: 1; color: $foreground-muted; }}
         &.-low .dialog--summary {{ margin-top: 0; max-height: 1; }}
         &.-flat .dialog--summary {{ display: none; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
     }}
     """
 

@@ -20,6 +20,13 @@ def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Bind
     return Binding(key, action, words, id=f"view.{name}", tooltip=tooltip, show=False)
 
 
+def _hang(content: Line) -> int:
+    """How far the second line of what wraps is indented: more than the first, so that it does not look like another."""
+    text = line_text(content)
+    own = len(text) - len(text.lstrip(" "))
+    return own + 2 if own else 0
+
+
 class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """Shows lines that somebody else made; the mouse can select their text.
 
@@ -70,8 +77,8 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self.lay_out_again(top=True)
 
     def lay_out(self, width: int) -> Sequence[Line]:
-        """The lines as they stand in `width` cells; here each line wraps at spaces."""
-        return [row for content in self._source for row in wrap_line(content, width)]
+        """The lines as they stand in `width` cells; here each line wraps at spaces, what is indented hangs."""
+        return [row for content in self._source for row in wrap_line(content, width, indent=_hang(content))]
 
     def lay_out_again(self, *, top: bool) -> None:
         """Forget the layout; `top` scrolls to the first line, else the view stays where it is."""

@@ -82,7 +82,6 @@ class Arrangement:
         """Filter; what the texts before this one left is looked at first."""
         from .pane import Pane
         from .pane_filter import Needles
-        from .pane_says import PaneSays
         from .pane_sift import narrows
 
         pane = self._pane
@@ -90,10 +89,9 @@ class Arrangement:
         sieve = self._sieve_of(keys)
         if sieve.groups is None or type(pane).kept is not Pane.kept:
             return pane.kept(keys, needles)
-        plain = type(pane).field_fits is PaneSays.field_fits
 
         def fits(before: str, after: str) -> bool:
-            return narrows(before, after, pane.filter_fields, plain=plain)
+            return narrows(before, after, pane.filter_fields, pane.judged_fields)
 
         def haystack(row: Row) -> bytes:
             row.haystack = found = pane.haystack(row.item)

@@ -6,33 +6,35 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
 
-from memory.clock import BadMoment, humanize, parse_when, read_moment
+from memory.clock import BadMoment, humanize, read_moment
+from memory.when import parse_when
 
 from .fields import FieldSpec
 
 RUNS = 5
 """How many next runs a cron field shows."""
 
-EXAMPLES = "tomorrow 14:00, +2d, mon 9"
-"""Dates as people may type them, for whoever typed something else."""
+EXAMPLES = "fri 9:00, 2 Dec, +2d, eom"
+"""What an empty date shows: dates as people may type them."""
 
 
-def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -> FieldSpec:
-    """A date that takes `tomorrow 14:00`, `+2d`, `mon 9`, ISO; what it means stands below it.
+def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo, *, past: bool = False) -> FieldSpec:
+    """A date that takes `tomorrow 14:00`, `2 Dec`, `+2d`, `eom`, ISO (docs/dates.md); what it means stands below it.
 
-    The value stays as typed; `as_written` turns it into what files hold.
+    The value stays as typed; `as_written` turns it into what files hold. With `past` a day without its year is the
+    latest such.
     """
 
     def validate(text: str) -> str | None:
         try:
-            as_written(text, value, now, zone)
+            as_written(text, value, now, zone, past=past)
         except BadMoment as error:
-            return f"{error.message}; for example {EXAMPLES}"
+            return f"{error.message}; {error.hint}"
         return None
 
     def hint(text: str) -> str:
         try:
-            written = as_written(text, value, now, zone)
+            written = as_written(text, value, now, zone, past=past)
             moment = read_moment(written, zone) if written else None
         except BadMoment:
             return ""
@@ -41,14 +43,14 @@ def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -
         words = humanize(moment, now, zone)
         return words if written == text.strip() else f"{written}, {words}"
 
-    return FieldSpec(name, label, "date", value, validate=validate, hint=hint)
+    return FieldSpec(name, label, "date", value, validate=validate, hint=hint, placeholder=EXAMPLES)
 
 
-def as_written(text: str, original: str, now: datetime, zone: tzinfo) -> str:
+def as_written(text: str, original: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
     """A typed date as files hold it; empty stays empty and what nobody changed stays as it is. Raises BadMoment."""
     if not text.strip() or text == original:
         return text.strip()
-    return parse_when(text, now, zone)
+    return parse_when(text, now, zone, past=past)
 
 
 def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -> FieldSpec:

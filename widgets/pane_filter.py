@@ -9,20 +9,31 @@ if TYPE_CHECKING:
     from .pane import Pane
     from .pane_rows import Row
 
+SHORTEST = 3
+"""Letters from which the beginning of a field's name stands for it; `re:` in a title is a word."""
+
 
 def haystack_of(text: str) -> bytes:
     """Return what words are looked for in; UTF-8 holds a word's bytes exactly where the text holds the word."""
     return text.casefold().encode("utf-8", "surrogatepass")
 
 
+def field_named(name: str, names: Sequence[str]) -> str | None:
+    """The field that a name stands for: itself, or the only one that begins with it (`prio`); None for no field."""
+    if name in names:
+        return name
+    found = [one for one in names if one.startswith(name)] if len(name) >= SHORTEST else []
+    return found[0] if len(found) == 1 else None
+
+
 def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> str:
-    """Say what a filter writes like a field (`prio:high`) and is none of these, and (`listed`) which there are.
+    """Say what a filter writes like a field (`colour:red`) and is none of these, and (`listed`) which there are.
 
     Empty where there is nothing to say; times and addresses are words like any other.
     """
     found = (part.partition(":") for part in text.casefold().split())
     fields = (name for name, colon, value in found if colon and name.isalpha() and value[:2] != "//")
-    strange = dict.fromkeys(f"{name}:" for name in fields if name not in names)
+    strange = dict.fromkeys(f"{name}:" for name in fields if field_named(name, names) is None)
     if not strange:
         return ""
     said = f"{', '.join(strange)} {'is no field' if len(strange) == 1 else 'are no fields'}"
@@ -39,13 +50,15 @@ class Needles(NamedTuple):
     @classmethod
     def read(cls, text: str, names: Sequence[str]) -> Needles:
         """Read a filter. Words are joined by spaces; `name:` of a known field with nothing after it asks that the
-        field has a value at all; a name that no field has is a word like any other.
+        field has a value at all; the unique beginning of a name is enough; a name that no field has is a word like
+        any other.
         """
         words, fields = [], []
         for part in text.casefold().split():
             name, colon, value = part.partition(":")
-            if colon and name in names:
-                fields.append((name, value))
+            field = field_named(name, names) if colon else None
+            if field is not None:
+                fields.append((field, value))
             else:
                 words.append(part)
         return cls(tuple(word.encode("utf-8", "surrogatepass") for word in words), tuple(fields))

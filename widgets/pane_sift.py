@@ -7,10 +7,11 @@ answer already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from .pane_filter import field_named
 from .pane_rows import Row
 from .rows import Continuation, Heading
 
@@ -49,20 +50,21 @@ def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
     return groups
 
 
-def narrows(before: str, after: str, names: Sequence[str], *, plain: bool) -> bool:
+def narrows(before: str, after: str, names: Sequence[str], judged: Collection[str] = ()) -> bool:
     """Whether everything that fits the text `after` fits `before` as well.
 
-    `names` are the fields; `plain` says that their values are compared by their words alone. A word that becomes a
-    field by its colon looks for something else than it did.
+    `names` are the fields, `judged` those whose values are compared otherwise than by their words: nobody knows what
+    the rest of such a value means. A word that becomes a field by its colon looks for something else than it did.
     """
     if not after.startswith(before):
         return False
     start = max((place for place, sign in enumerate(before) if sign.isspace()), default=-1) + 1
     word = after[start:].split(maxsplit=1)[0] if after[start:].strip() else ""
     name, colon, _ = word.casefold().partition(":")
-    if not colon or name not in names or word == before[start:]:
+    field = field_named(name, names) if colon else None
+    if field is None or word == before[start:]:
         return True
-    return plain and ":" in before[start:]
+    return field not in judged and ":" in before[start:]
 
 
 class Sieve:

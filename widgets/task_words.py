@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memory.clock import late_words
 from memory.safetext import cell_width, visible
 
 from .columns import Column, Columns
@@ -74,17 +75,6 @@ def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
     if moment.date.year == now.astimezone(zone).year or abs(days) < 300:
         return f"{moment.date.day} {moment.date:%b}"
     return f"{moment.date:%b} {moment.date.year}"
-
-
-def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
-    """For how long something is overdue, in few cells: `20 min ago`, `5 h ago`, `3 d ago`."""
-    days = (now.astimezone(zone).date() - moment.date).days
-    if moment.instant is None or days > 1:
-        return f"{days} d ago"
-    minutes = int((now - moment.instant).total_seconds() // 60)
-    if minutes < 60:
-        return f"{max(1, minutes)} min ago"
-    return f"{minutes // 60} h ago" if minutes < 24 * 60 else f"{days} d ago"
 
 
 def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:

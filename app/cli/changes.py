@@ -66,7 +66,7 @@ def list_changes(
 
 def _instant(session: Session, text: str, *, end: bool) -> datetime:
     """Return the aware time that a text means; a day alone begins, or ends."""
-    from memory.clock import time_bound
+    from memory.when import time_bound
 
     return time_bound(text, session.now, session.snapshot.zone, end=end)
 

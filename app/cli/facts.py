@@ -194,20 +194,22 @@ def _explained(session: Session, found: Injection) -> Iterator[str]:
     words = {
         "off": "injection is off",
         "match": said,
-        "recent": f"{said}; nothing matches, so the newest",
+        "recent": f"{said}; nothing matches, so at most the {found.most} newest",
         "recent_only": "the newest, whatever the message is",
     }
     yield paint.line(words[found.reason])
     yield _gauge("characters", found.characters, limits.max_inject_chars)
-    yield _gauge("facts", len(found.facts), limits.max_inject_count)
+    yield _gauge("facts", len(found.facts), found.most)
+    if found.most < limits.max_inject_count:
+        yield f"{'':<10}  without a match; with one up to {limits.max_inject_count}"
     rows = []
     for one in found.candidates:
         score = f"{len(one.words)} + {one.bonus:.4f}" if one.words else "-"
-        state = "injected" if one.fits else "fell off"
+        state = "injected" if one.fits else f"fell off, {found.limit}"
         rows.append((state, one.fact.id, score, f"{one.total:,}", ", ".join(one.words), one.fact.title))
     if rows:
         yield ""
-        yield from paint.columns([("", "id", "score", "chars", "words", "text"), *rows])
+        yield from paint.columns([("", "id", "score", "chars so far", "words", "text"), *rows])
 
 
 def _gauge(name: str, used: int, most: int) -> str:

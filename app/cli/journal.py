@@ -12,7 +12,7 @@ from memory.errors import UsageError
 
 from .completion import refs_of
 from .session import Session
-from .values import short, something
+from .values import in_words, short, something
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def _day(session: Session, text: str | None) -> str | None:
     """Return the ISO date that a person means."""
     if text is None:
         return None
-    from memory.clock import parse_when
+    from memory.when import parse_when
 
-    return parse_when(text, session.now, session.snapshot.zone)[:10]
+    return parse_when(text, session.now, session.snapshot.zone, past=True)[:10]
 
 
 def _by_day(session: Session, entries: object) -> Iterator[str]:
@@ -98,14 +98,23 @@ def _say(session: Session, entry: JournalEntry) -> None:
     session.answer(lambda: {"entry": entry.json()}, lines)
 
 
-def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
+def _changed(
+    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, dated: bool = False
+) -> None:
+    """Make a change and print the entry as it is then, or one sentence; `dated`: with the time that it got."""
     from memory.files.journal import find_entry
 
     outcome = session.change(operation, build)
     entry = find_entry(session.workspace.snapshot(), outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
-    session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}")])
+    stands = (
+        in_words(f"{entry.date} {entry.time}" if entry.time else entry.date, session) if dated and entry.date else ""
+    )
+    session.answer(
+        lambda: {"entry": entry.json()},
+        lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
+    )
 
 
 @under(
@@ -125,7 +134,9 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     metavar="L",
     help="One line of the entry; may be repeated; - reads them from stdin.",
 )
-@click.option("--at", metavar="TIME", help="When it was: HH:MM, 'yesterday 14:30', 2024-01-15 14:30 (default: now).")
+@click.option(
+    "--at", metavar="TIME", help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now)."
+)
 def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) -> None:
     """Add an entry on top of today's section."""
     from memory.files.journal_edits import add_entry
@@ -133,7 +144,11 @@ def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) ->
     text = _with_stdin(lines)
     time = _time(session, at)
     _changed(
-        session, "journal add", "added", lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now)
+        session,
+        "journal add",
+        "added",
+        lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now),
+        dated=True,
     )
 
 
@@ -143,11 +158,12 @@ def _time(session: Session, text: str | None) -> str | None:
         return text  # an empty time takes it away
     import re
 
-    from memory.clock import BadMoment, parse_when
+    from memory.clock import BadMoment
+    from memory.when import parse_when
 
     if found := re.fullmatch(r"(\d{1,2}):(\d\d)", text.strip(), re.ASCII):
         return f"{int(found[1]):02}:{found[2]}"
-    time = parse_when(text, session.now, session.snapshot.zone)
+    time = parse_when(text, session.now, session.snapshot.zone, past=True)
     if len(time) == 10:
         raise BadMoment(f"{text!r} has no time of day", "write it like 14:30 or 'yesterday 14:30'")
     return time

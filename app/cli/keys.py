@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
 PROBLEMS = 4
 
+NO_KEY = "(none)"
+"""What stands for no key; `-` is one."""
+
 
 @verb("keys", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
 @click.option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
 def keys(session: Session, check: bool) -> int:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
 
-    A changed key is marked. See docs/keys.md for the file.
+    A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
     """
     from app.places import config_home
     from app.tui.key_conflicts import all_problems
@@ -61,7 +64,7 @@ def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
     for row in _rows(keymap):
         groups.setdefault(row["group"], []).append(row)
     found = [row for rows in groups.values() for row in rows]
-    width = max(len(" ".join(row["keys"])) for row in found)
+    width = max(len(" ".join(row["keys"]) or NO_KEY) for row in found)
     ids = max(len(row["id"]) for row in found)
     for number, (group, rows) in enumerate(groups.items()):
         if number:
@@ -69,7 +72,7 @@ def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
         yield session.paint.line(group)
         for row in rows:
             mark = "*" if row["changed"] else " "
-            shown = " ".join(row["keys"]) or "-"
+            shown = " ".join(row["keys"]) or NO_KEY
             yield session.paint.line(f"{mark} {shown:<{width}}  {row['id']:<{ids}}  {row['description']}")
     if keymap.rebound:
         yield ""

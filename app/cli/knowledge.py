@@ -104,12 +104,12 @@ def add(
     reason: str | None,
 ) -> None:
     """Add a fact or a decision at the end of its section."""
-    from memory.clock import parse_when
     from memory.files.knowledge import add_knowledge
+    from memory.when import parse_when
 
     if date is None and decision:
         date = "today"
-    day = None if date is None else parse_when(date, session.now, session.snapshot.zone)[:10]
+    day = None if date is None else parse_when(date, session.now, session.snapshot.zone, past=True)[:10]
     place = section or (DECISIONS if decision else "Technical Facts")
     _changed(
         session,

@@ -11,7 +11,7 @@ import click
 from .completion import refs_of
 from .output import tell
 from .session import Session
-from .values import PRIORITY, Percent, facts, pairs, short, something, when
+from .values import PRIORITY, Percent, facts, in_words, pairs, short, something, when
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -199,14 +199,24 @@ def _say(session: Session, task: Task) -> None:
 
 
 def _changed(
-    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, titled: bool = False
+    session: Session,
+    operation: str,
+    done: str,
+    build: Callable[[Snapshot], Edit],
+    *,
+    titled: bool = False,
+    due: str | None = None,
 ) -> None:
-    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title."""
+    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
+
+    `due` is the date that was given: what was understood is said.
+    """
     from memory.files.task_values import split_priority
     from memory.files.tasks import find_task
 
     outcome = session.change(operation, build)
     snapshot = session.workspace.snapshot()
+    when = _understood(session, due)
 
     def found() -> Task:
         return snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
@@ -214,15 +224,31 @@ def _changed(
     def said() -> list[str]:
         if outcome.ref is not None and outcome.entry is not None:
             # Known without looking for the entry among all that are in the file.
-            return [session.paint.line(f"{done} {outcome.ref}  {split_priority(outcome.entry.title)[1]}")]
+            return [session.paint.line(f"{done} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
         task = found()
-        return [session.paint.line(f"{done} {task.ref}  {task.title}")]
+        return [session.paint.line(f"{done} {task.ref}  {task.title}{when}")]
 
     if not outcome.change.files:
         done = "nothing to change in"
     elif titled:
         _warn_of_twins(snapshot, found())
     session.answer(lambda: {"task": found().json()}, said)
+
+
+def _understood(session: Session, due: str | None) -> str:
+    """Return a given date in words, behind two blanks; one that is over is told on stderr."""
+    if due is None:
+        return ""
+    from memory.files.task_values import moment_or_none, read_due
+
+    parts = read_due(due)
+    moment = moment_or_none(parts.date, session.snapshot.zone)
+    if parts.date is None or moment is None:
+        return ""
+    words = in_words(parts.date, session)
+    if moment.due_at(session.snapshot.zone) <= session.now:
+        tell(f"memdeck: warning: it is due already: {words}")
+    return f"  due {words}"
 
 
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
@@ -245,7 +271,7 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
 )
 @click.argument("title")
 @click.option("--priority", type=PRIORITY, default="NORMAL", help="HIGH, NORMAL or LOW (default: NORMAL).")
-@click.option("--due", metavar="D", help="When: tomorrow 14:00, +2d, fri, 2024-01-16, 2024-01-16 14:00.")
+@click.option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
 @click.option("--recurring", metavar="CRON", help="Again and again: five cron fields, such as '0 9 * * MON'.")
 @click.option("--assigned", metavar="A", help="Agent or person who does it.")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
@@ -281,7 +307,7 @@ def add(
             now=session.now,
         )
 
-    _changed(session, "tasks add", "added", build, titled=True)
+    _changed(session, "tasks add", "added", build, titled=True, due=day)
 
 
 @under(
@@ -318,6 +344,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
         "changed",
         lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
         titled="title" in values,
+        due=values.get("due"),
     )
 
 

@@ -57,14 +57,34 @@ def when(session: Session, text: str) -> str:
 
     Raises BadMoment.
     """
-    from memory.clock import parse_when
     from memory.document.remarks import is_absent
+    from memory.when import parse_when
 
     if is_absent(text) or text.strip().lower().startswith("recurring:"):
         return text
     head, mark, rest = text.partition("(recurring:")
     day = parse_when(head.strip(), session.now, session.snapshot.zone)
     return f"{day} {mark}{rest}" if mark else day
+
+
+def in_words(text: str, session: Session) -> str:
+    """Say a date of a file as what was understood: `Fri 27 Nov`, `Fri 27 Nov 09:00`, another year with its number.
+
+    What is no date, or none that exists, comes back as it is.
+    """
+    from memory.clock import BadMoment, read_moment
+
+    zone = session.snapshot.zone
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    if moment is None:
+        return text
+    day = f"{moment.date:%a} {moment.date.day} {moment.date:%b}"
+    if moment.date.year != session.now.astimezone(zone).year:
+        day += f" {moment.date.year}"
+    return day if moment.instant is None else f"{day} {moment.instant.astimezone(zone):%H:%M}"
 
 
 def facts(paint: Paint, title: str, values: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from memory.errors import MemdeckError
 
 from .messages import Changed, ChangeFailed, Done
 from .part import Part
+from .toasts import in_one_line
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -205,12 +206,13 @@ class Changing(Part):
         self._made.add(outcome.change.id)
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
+        back = (
+            f". {self.app.key_of('change.undo')} takes it back." if message.taken_back and outcome.change.files else ""
+        )
         if outcome.secrets:
-            self.app.say("\n".join((words, *outcome.secrets[:3])), title="secret.found", severity="warning")
-        elif message.taken_back and outcome.change.files:
-            self.app.say(f"{words}. {self.app.key_of('change.undo')} takes it back.")
+            self.app.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
         else:
-            self.app.say(words)
+            self.app.say(in_one_line(f"{words}{back}", self.app.size.width))
         self.app.watching.look_soon()
         then = message.then
         self._unseen = True

@@ -142,7 +142,10 @@ class Diary(Part):
             if about:
                 return f"Task Note, about “{about[:60]}”"
             title, line = split_capture(text)
-            return f"{title}, with the line: {line}" if line else "title: what there is to say"
+            if line:
+                return f"title “{title}”, below it the line “{line}”"
+            begins = "a colon and a blank begin a line below it"
+            return f"all of it is the title; {begins}" if title else f"a title; {begins}: Call with Bob: he agrees"
 
         def answered(text: str | None) -> None:
             if text is not None and text.strip():
@@ -187,6 +190,9 @@ class Diary(Part):
             from memory.files.knowledge_moves import move_knowledge
 
             title, topic = places[int(answer[1])]
+            if here == {(title, topic)}:
+                self.app.say(f"It stands in {topic or title} already, so nothing moved.")
+                return
             refs, now = [item.ref for item in items], self.app.clock()
             pane.line_list.select(())
 

@@ -54,7 +54,7 @@ FILTER_WORDS = (
 )
 """What the help says of the filter."""
 FIELD_WORDS: dict[str, str] = {
-    "date": "A date, with a time or without: 2024-01-31 14:00, tomorrow 9, +2d, fri 14:00. Empty: none.",
+    "date": "A day, with a time or without: tomorrow 14:00, fri 9:00, 2 Dec 2pm, +2d, eom, 2026-12-01. Empty: none.",
     "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
     "tags": "Words with commas between them. The right arrow takes what is offered.",
     "number": "A number.",

@@ -28,5 +28,4 @@ class Injecting(Part):
             return
         self._message = message
         lines = injection_lines(look.inject(message, self.app.clock()))
-        summary = look.refusal or "score: words in common + bonus for being new; then characters so far"
-        self.app.push_screen(Preview("What a prompt gets", lines, summary=summary, applicable=False))
+        self.app.push_screen(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

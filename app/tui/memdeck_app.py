@@ -409,4 +409,4 @@ class MemdeckApp(Postbox):
         if error.code.startswith("trust.") and error.code != "trust.no_state":
             hint = f"{self.key_of('trust.review')} shows what it wants to run"
         words = f"{error.message}; {hint}" if hint else error.message
-        self.say(words, title=f"{heading_of(error)}  ({error.code})", severity="error")
+        self.say(words, title=heading_of(error), severity="error")

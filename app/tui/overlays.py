@@ -9,6 +9,9 @@ from .part import Part
 if TYPE_CHECKING:
     from widgets.jump import JumpPlace
 
+RECENT = 8
+"""How many actions the palette remembers while memdeck is open."""
+
 
 def theme_words(name: str) -> str:
     """A theme as people call it: `high contrast`."""
@@ -18,8 +21,10 @@ def theme_words(name: str) -> str:
 class Overlays(Part):
     """What lies over the panes for a moment."""
 
+    _recent: tuple[str, ...] = ()
+
     def palette(self) -> None:
-        """Every action that means something now."""
+        """Every action that means something now, those that were chosen before on top."""
         from .actions import ACTIONS
         from .conditions import allows
         from .palette import Palette
@@ -28,9 +33,10 @@ class Overlays(Part):
 
         def chosen(action_id: str | None) -> None:
             if action_id is not None:
+                self._recent = tuple(dict.fromkeys((action_id, *self._recent)))[:RECENT]
                 self.app.action_do(action_id)
 
-        self.app.push_screen(Palette(actions, self.app.keymap), chosen)
+        self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
 
     def jump(self) -> None:
         """A label beside everything that can be gone to."""

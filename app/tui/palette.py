@@ -22,20 +22,68 @@ from widgets.typed import after_typing
 from .actions import Action
 from .keymap import Keymap
 
+NAMES = 18
+"""Cells of the column of names, where the box has room for sentences beside it."""
+
+ALSO: dict[str, str] = {
+    "change.undo": "revert take back history",
+    "change.redo": "again",
+    "change.revert": "undo",
+    "entry.restore": "unarchive undelete",
+    "entry.remove": "delete",
+    "entry.add": "new create",
+    "entry.source": "editor vim",
+    "entry.copy_ref": "yank clipboard",
+    "entry.copy": "yank clipboard",
+    "entry.history": "versions log",
+    "pane.changes": "history log undo",
+    "trust.review": "allow consent permission",
+    "trust.all": "allow consent permission",
+    "trust.workspace": "allow consent permission",
+    "run.mute": "silence snooze quiet",
+    "run.stop": "cancel kill",
+    "task.done": "complete finish close",
+    "task.due": "date deadline schedule",
+    "task.copy": "copy clone",
+    "task.raise": "priority",
+    "task.lower": "priority",
+    "task.assign": "owner person",
+    "app.theme": "color look light dark contrast",
+    "app.quit": "exit close",
+    "app.help": "keys",
+    "app.reload": "refresh",
+    "app.search": "find grep",
+    "journal.capture": "quick capture note",
+    "view.saved": "saved",
+    "upkeep.archive": "clean up",
+    "upkeep.prune": "clean up journal",
+    "upkeep.maintain": "maintenance clean up",
+}
+"""Other words that people look for an action by."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, as they are compared."""
+    return re.findall(r"[^\W_]+", text.casefold())
+
 
 def score(query: str, action: Action) -> int:
     """How well an action fits what was typed; 0: not at all.
 
-    Each word that was typed begins a word of the action: what it is called counts most, then where its sentence begins.
+    Each word that was typed begins a word of the action: what it is called counts most, then where its sentence
+    begins, then its id and other words for it, then the rest of its sentence and its group.
     """
-    name, sentence = (re.findall(r"\w+", text.casefold()) for text in (action.words, action.description))
+    name, sentence = words_of(action.words), words_of(action.description)
+    other = words_of(f"{action.id} {ALSO.get(action.id, '')}")
     total = 0
-    for typed in re.findall(r"\w+", query.casefold()):
+    for typed in words_of(query):
         if any(word.startswith(typed) for word in name):
-            total += 3
+            total += 4
         elif sentence and sentence[0].startswith(typed):
+            total += 3
+        elif any(word.startswith(typed) for word in other):
             total += 2
-        elif any(word.startswith(typed) for word in sentence):
+        elif any(word.startswith(typed) for word in (*sentence, *words_of(action.group))):
             total += 1
         else:
             return 0
@@ -49,7 +97,7 @@ class Palette(Dialog, ModalScreen[str | None]):
     Palette {{
         {DIALOG_CSS}
         align: center top;
-        & > .dialog {{ margin-top: 2; height: auto; }}
+        & > .dialog {{ margin-top: 2; height: auto; max-width: 110; }}
         &.-low > .dialog {{ margin-top: 0; }}
         LineList {{ height: auto; max-height: 16; margin-top: 1; }}
         &.-low LineList {{ height: 1fr; margin-top: 0; }}
@@ -71,11 +119,15 @@ class Palette(Dialog, ModalScreen[str | None]):
         Binding("pageup", "page(-1)", "page up", id="palette.page_up", tooltip="A page up", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], keymap: Keymap) -> None:
-        """`actions`: those that mean something now; `keymap`: the keys that the person chose."""
+    def __init__(self, actions: Sequence[Action], keymap: Keymap, recent: Sequence[str] = ()) -> None:
+        """`actions`: those that mean something now; `keymap`: the keys that the person chose; `recent`: what was
+        chosen here before, the latest first, which stands first.
+        """
         super().__init__()
         self._keymap = keymap
-        self._actions: dict[Hashable, Action] = {action.id: action for action in actions}
+        known = {action.id: action for action in actions}
+        first = [known[name] for name in recent if name in known]
+        self._actions: dict[Hashable, Action] = {action.id: action for action in (*first, *actions)}
 
     def compose(self) -> ComposeResult:
         """What is typed, what fits, the keys."""
@@ -95,7 +147,10 @@ class Palette(Dialog, ModalScreen[str | None]):
         action = self._actions[key]
         keys = "  ".join(key_name(one) for one in self._keymap.keys(action.id, action.keys))
         right = line(Piece(keys, "accent"))
-        left = line(Piece(action.description))
+        if width < 2 * NAMES + 10:
+            left = line(Piece(action.words))
+        else:
+            left = line(pad_line(line(Piece(action.words)), NAMES), " ", Piece(action.description, "muted"))
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -70,6 +70,9 @@ class SearchScreen(ModalScreen["Entry | None"]):
         #search-note.-said { display: block; }
         Frame { height: 1fr; }
         LineList { height: 1fr; }
+        #search-look { height: auto; max-height: 9; color: $foreground-muted; display: none; padding: 0 1; }
+        #search-look { border-top: solid $border; text-wrap: nowrap; text-overflow: ellipsis; }
+        #search-look.-said { display: block; }
         KeyHints { dock: bottom; }
         &.-low Frame { border: none; }
     }
@@ -80,7 +83,8 @@ class SearchScreen(ModalScreen["Entry | None"]):
             "enter", "choose", "go there", id="search.choose", tooltip="Go to the entry in its pane", priority=True
         ),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        Binding("down,ctrl+n", "move(1)", "down", id="search.down", tooltip="The next find", show=False),
+        # One hint for both directions: an arrow alone would count as something that is typed.
+        Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),
         Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
         Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
         Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
@@ -112,6 +116,7 @@ class SearchScreen(ModalScreen["Entry | None"]):
             finds = LineList(self._draw)
             finds.can_focus = False
             yield finds
+            yield SafeText(id="search-look")
         yield KeyHints()
 
     def on_mount(self) -> None:
@@ -128,6 +133,7 @@ class SearchScreen(ModalScreen["Entry | None"]):
         """Leave out the frame where there are few lines."""
         self.set_class(self.app.size.height < 14, "-low")
         self._arrange()
+        self.call_after_refresh(self._look)
 
     @property
     def text(self) -> str:
@@ -172,6 +178,8 @@ class SearchScreen(ModalScreen["Entry | None"]):
         if not same:
             self._listed.action_first()
         count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else "nothing found"
+        if answer.count > 1:
+            count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
         waiting, self._waiting = self._waiting, None
         if waiting is not None and number == self._number:
@@ -201,9 +209,27 @@ class SearchScreen(ModalScreen["Entry | None"]):
 
     # The list
 
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Look at another find."""
+        event.stop()
+        self._look()
+
+    def _look(self) -> None:
+        """Show some lines of the find under the cursor where the list leaves room for them."""
+        from .search_look import lines_around
+
+        hit = None if self.answer is None else self._hits.get(self._listed.cursor)
+        # The frame without its borders, and without the line above the look.
+        room = self.query_one(Frame).size.height - len(self._listed.rows) - 1
+        lines = [] if hit is None else lines_around(hit, room)
+        look = self.query_one("#search-look", SafeText)
+        look.say("\n".join(lines))
+        look.set_class(bool(lines), "-said")
+
     def _arrange(self) -> None:
         if self.answer is None:
             self._listed.redraw()
+            self._look()
             return
         rows: list[Hashable] = []
         for key, hit in self._hits.items():
@@ -211,6 +237,7 @@ class SearchScreen(ModalScreen["Entry | None"]):
             if hit.snippet != hit.entry.title:
                 rows.append(Continuation(key))
         self._listed.set_rows(rows)
+        self._look()
 
     def _draw(self, key: Hashable, width: int) -> Line:
         if isinstance(key, Earlier):

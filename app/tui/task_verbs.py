@@ -173,7 +173,7 @@ class TaskVerbs(Part):
             Prompt(
                 _about("Due", tasks),
                 value,
-                placeholder="tomorrow 14:00, +2d, fri, 2024-01-31; empty: no date",
+                placeholder="tomorrow 14:00, fri, 2 Dec, +2d, eom; empty: no date",
                 validate=field.validate,
                 hint=field.hint,
             ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from memory import errors
+from memory.safetext import cell_width, clip
 from widgets.line_list import LineList
 
 if TYPE_CHECKING:
@@ -32,6 +34,21 @@ def heading_of(error: errors.MemdeckError) -> str:
     if error.code == "file.read_only":
         return "Only to be read"
     return next((words for kind, words in HEADINGS if isinstance(error, kind)), "That did not work")
+
+
+_QUOTED = re.compile(r"'(.+)'")
+LEAST = 12
+"""Cells that a title keeps at least in a message."""
+
+
+def in_one_line(words: str, width: int) -> str:
+    """A sentence whose quoted title is cut as far as it has to be for a message of one line in so wide a terminal."""
+    over = cell_width(words) - (min(WIDEST, width) - 4)
+    found = _QUOTED.search(words)
+    if over <= 0 or found is None:
+        return words
+    title = clip(found[1], max(LEAST, cell_width(found[1]) - over))
+    return f"{words[: found.start(1)]}{title}{words[found.end(1) :]}"
 
 
 def covers_cursor(screen: Screen[object], length: int) -> bool:

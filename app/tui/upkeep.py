@@ -141,12 +141,14 @@ def plan_lines(report: Report) -> list[Line]:
         )
         if not leaves and not rule.skipped:
             lines.append(line(Piece("  nothing to move", "muted")))
+        if leaves and rule.why:
+            lines.append(line(Piece(f"  {rule.why}", "muted")))
         target = ""
         for move in rule.moves[:SHOWN]:
             if move.to != target:
                 target = move.to
                 lines.append(line(Piece("  to ", "muted"), Piece(target, "accent")))
-            lines.append(line(f"    {move.title}"))
+            lines.append(line(Piece(f"    {move.date}  " if move.date else "    ", "muted"), move.title))
         if leaves > SHOWN:
             lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
         if rule.skipped:

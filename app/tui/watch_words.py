@@ -21,7 +21,9 @@ def news_words(watch: Watch) -> list[str]:
         if kind in _NEWS and not one.silenced
     ]
     if watch.beat:
-        lines.append(f"Heartbeat: {watch.beat[0]}" + (f", and {len(watch.beat) - 1} more" if watch.beat[1:] else ""))
+        rest = len(watch.beat) - 1
+        more = f"; {rest} more {'line' if rest == 1 else 'lines'} about them in the journal" if rest else ""
+        lines.append(f"Heartbeat: {watch.beat[0]}{more}")
     return _few(lines)
 
 

@@ -67,6 +67,21 @@ class Injection:
         return tuple(self.explain())
 
     @property
+    def most(self) -> int:
+        """How many facts there may be: without a match fewer stand in than a match may bring."""
+        most = self.settings.max_inject_count
+        return min(RECENT, most) if self.reason == "recent" else most
+
+    @property
+    def limit(self) -> str:
+        """Which limit the next fact was over, in words."""
+        if len(self.facts) < self.most:
+            return f"over {self.settings.max_inject_chars:,} characters"
+        return f"over {self.most} {'fact' if self.most == 1 else 'facts'}" + (
+            " without a match" if self.reason == "recent" else ""
+        )
+
+    @property
     def characters(self) -> int:
         """How many characters of text are injected."""
         return sum(len(fact.text) for fact in self.facts)

@@ -51,7 +51,7 @@ def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], Any]:
     known: dict[str, Moment | None] = {}
     return {
         FILE_ORDER: lambda task: 0,  # noqa: ARG005
-        "urgency": lambda task: -urgency_of(task, now, zone, known).points,
+        "urgency": lambda task: -urgency_of(task, now, zone, known, words=False).points,
         "due": lambda task: _date(task.due, zone, known),
         "priority": lambda task: _rank(task.priority),
         "title": lambda task: task.title.casefold(),

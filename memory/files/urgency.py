@@ -8,13 +8,12 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.clock import Moment, humanize, late_words
 from memory.document.remarks import is_absent
 
 from .task_values import moment_or_none
 
 if TYPE_CHECKING:
-    from memory.clock import Moment
-
     from .tasks import Task
 
 PRIORITY_POINTS: dict[str | None, float] = {"HIGH": 6.0, "NORMAL": 3.0, None: 2.0, "LOW": 1.0}
@@ -73,14 +72,17 @@ Moments = dict[str, "Moment | None"]
 """Texts of dates that were read already; thousands of tasks have the same few."""
 
 
-def urgency_of(task: Task, now: datetime, zone: tzinfo, known: Moments | None = None) -> Urgency:
-    """Return how urgent a task is at a moment, in points with one decimal; `known` is for who asks for many tasks."""
+def urgency_of(task: Task, now: datetime, zone: tzinfo, known: Moments | None = None, *, words: bool = True) -> Urgency:
+    """Return how urgent a task is at a moment, in points with one decimal.
+
+    Who asks for many tasks gives a dictionary, `known`, and no `words`: the term of the date then comes without any.
+    """
     if task.section not in ("pending", "in-progress"):
         return NONE
     known = {} if known is None else known
     terms = [Term("priority", PRIORITY_POINTS[task.priority], task.priority or "none given")]
     for term in (
-        _due(task, now, zone, known),
+        _due(task, now, zone, known, words),
         _started(task),
         _age(task, now, zone, known),
         *_tags(task),
@@ -99,7 +101,7 @@ def _moment(text: str, zone: tzinfo, known: Moments) -> Moment | None:
     return known[text]
 
 
-def _due(task: Task, now: datetime, zone: tzinfo, known: Moments) -> Term | None:
+def _due(task: Task, now: datetime, zone: tzinfo, known: Moments, words: bool) -> Term | None:
     """The nearer a date is, and the longer it is over, the more; it stops growing a week after."""
     parts = task.due_parts
     if parts.date is not None:
@@ -114,21 +116,13 @@ def _due(task: Task, now: datetime, zone: tzinfo, known: Moments) -> Term | None
             instant = next_runs(parts.recurring, now, zone)[0]
         except BadCron:
             return None
+        moment = Moment("", instant.date(), instant)
     else:
         return None
     late = (now - instant).total_seconds() / 86400
     share = min(1.0, max(DUE_LEAST, (late + AHEAD) / (AHEAD + LATE) * (1 - DUE_LEAST) + DUE_LEAST))
-    return Term("due", round(DUE_POINTS * share, 1), _distance(late))
-
-
-def _distance(late: float) -> str:
-    """How far a date is, in days, or in hours where that is less than two days."""
-    side = "late" if late >= 0 else "left"
-    days = abs(late)
-    if days < 2:
-        hours = int(days * 24)
-        return f"{hours} h {side}" if hours else f"less than an hour {side}"
-    return f"{int(days)} d {side}"
+    why = "" if not words else late_words(moment, now, zone) if late >= 0 else humanize(moment, now, zone)
+    return Term("due", round(DUE_POINTS * share, 1), why)
 
 
 def _started(task: Task) -> Term | None:

@@ -106,14 +106,18 @@ class _Planner:
         """Apply archive-completed-tasks."""
         document = self._source("tasks.md")
         choice = choose_tasks(document, self._today, days(age), self._closed_for(archive.TASKS))
-        self._report(ARCHIVE_TASKS, "tasks.md", document, archive.TASKS, choice)
+        self._report(
+            ARCHIVE_TASKS, "tasks.md", document, archive.TASKS, choice, f"completed more than {_days(age)} ago"
+        )
         self._move(archive.TASKS, "tasks.md", document, choice.picks)
 
     def plans(self) -> None:
         """Apply clear-completed-orchestration."""
         document = self._source("orchestration.md")
         choice = choose_plans(document, self._today, self._closed_for(archive.PLANS))
-        self._report(CLEAR_PLANS, "orchestration.md", document, archive.PLANS, choice)
+        self._report(
+            CLEAR_PLANS, "orchestration.md", document, archive.PLANS, choice, "completed more than 24 hours ago"
+        )
         self._move(archive.PLANS, "orchestration.md", document, choice.picks)
 
     def journal(self, age: int | None, most: int | None) -> None:
@@ -124,10 +128,12 @@ class _Planner:
         if age is not None:
             choice = choose_old_journal(document, self._today, days(age), closed)
             picks = choice.picks
-            self._report(PRUNE_JOURNAL, "journal.md", document, archive.JOURNAL, choice)
+            why = f"dated more than {_days(age)} ago"
+            self._report(PRUNE_JOURNAL, "journal.md", document, archive.JOURNAL, choice, why)
         if most is not None:
             choice = choose_surplus(document, self._today, most, picks, closed)
-            self._report(CAP_JOURNAL, "journal.md", document, archive.JOURNAL, choice)
+            why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
+            self._report(CAP_JOURNAL, "journal.md", document, archive.JOURNAL, choice, why)
             kept = choice.before - choice.moved
             if kept > most:
                 self._warnings.append(
@@ -170,7 +176,7 @@ class _Planner:
 
     # -- reports ----------------------------------------------------------------------------------------------
 
-    def _report(self, rule: str, file: str, document: Document, kind: str, choice: Choice) -> None:
+    def _report(self, rule: str, file: str, document: Document, kind: str, choice: Choice, why: str) -> None:
         views = _Views(self._snapshot, file)
         moved = choice.moved
         cleared = moved if rule == CLEAR_PLANS else 0
@@ -187,6 +193,7 @@ class _Planner:
                     Skip(document.section(left.section).entries[left.entry], left[:2], views.of, left.reason)
                     for left in choice.left
                 ),
+                why=why,
             )
         )
 
@@ -227,6 +234,10 @@ class _Planner:
             base = self._archive(archive.JOURNAL, name, document)
             self._archives[name] = archive.add_days(base, arrivals[name], like=document)
         self._sources["journal.md"] = _without(document, picks, drop=emptied)
+
+
+def _days(number: int) -> str:
+    return "1 day" if number == 1 else f"{number:,} days"
 
 
 def _by_section(picks: Iterable[Pick]) -> list[Pick]:
@@ -272,7 +283,7 @@ class _Moves(Sequence[Move]):
             entries = self._document.section(section).entries
             to = archive_name(self._kind, day)
             for number in numbers:
-                yield Move(entries[number], (section, number), self._views.of, to)
+                yield Move(entries[number], (section, number), self._views.of, to, day.isoformat())
 
     @overload
     def __getitem__(self, index: int) -> Move: ...

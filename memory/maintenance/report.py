@@ -58,9 +58,13 @@ class _Item:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Move(_Item):
-    """An entry that leaves its file; `to` is its archive, relative to the memory folder."""
+    """An entry that leaves its file; `to` is its archive, relative to the memory folder.
+
+    `date` is the ISO date that the rule went by: when it was completed, or the day of a journal entry.
+    """
 
     to: str
+    date: str
 
     def json(self) -> dict[str, str | None]:
         """Return the keys `ref`, `title`, `to`."""
@@ -69,11 +73,12 @@ class Move(_Item):
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Something of another system that its rule let go; `to` says where it is found again."""
+    """Something of another system that its rule let go; `to` says where it is found again, `date` when it changed."""
 
     ref: str | None
     title: str
     to: str
+    date: str = ""
 
     def json(self) -> dict[str, str | None]:
         """Return the keys `ref`, `title`, `to`."""
@@ -125,6 +130,8 @@ class RuleReport:
     skipped: Sequence[Skip | Stays] = ()
     what: tuple[str, str] | None = None
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
+    why: str = ""
+    """What the rule moves, in words: `completed more than 7 days ago`."""
 
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report."""
@@ -195,7 +202,10 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
     lines = [f"warning: {visible(warning)}" for warning in report.warnings]
     for rule in report.rules:
         lines.append(_counts(rule, report.dry_run))
-        lines += _some([f"    {visible(move.title)} -> {move.to}" for move in rule.moves[:limit]], len(rule.moves))
+        if rule.moves and rule.why:
+            lines.append(f"    {rule.why}:")
+        moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in rule.moves[:limit]]
+        lines += _some(moves, len(rule.moves))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
     lines.append(_total(report))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory.registry import KINDS
+
 from .query import Query, Term
 from .words import fold, fold_with_places
 
@@ -52,8 +54,9 @@ class Answer:
     """The best hits of a query, and what is to be said about them.
 
     `count` is how many entries fit, at least that many where `more` says so. `also` are the words that were taken
-    instead of those that stand nowhere. `complete`: nothing is missing that was not searched yet. `source` is `index`
-    or `scan`, `explained` how the answer came about, for those who ask.
+    instead of those that stand nowhere, `unknown` what `in:` names and nothing is called. `complete`: nothing is
+    missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those
+    who ask.
     """
 
     query: Query
@@ -61,6 +64,7 @@ class Answer:
     count: int = 0
     more: bool = False
     also: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unknown: tuple[str, ...] = ()
     complete: bool = True
     source: str = "index"
     explained: tuple[str, ...] = ()
@@ -69,7 +73,9 @@ class Answer:
     def notes(self) -> tuple[str, ...]:
         """What a person should know: what of the query was left out, and what was taken instead."""
         also = (f"{word!r} stands nowhere; also fits: {', '.join(words)}" for word, words in self.also)
-        return (*self.query.notes, *also)
+        known = f"write {', '.join(KINDS)}, or a part of a file's name"
+        places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
+        return (*self.query.notes, *places, *also)
 
 
 def body_of(title: str, text: str) -> str:

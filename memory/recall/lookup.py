@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .hits import Answer, Entry, hit_of
 from .match import day_number
-from .query import Query, Term, fits_place
+from .query import Query, Term, fits_place, unknown_places
 from .scan import guessable, kind_order
 from .tables import Damaged, day_of, first_number, place_mark, unpack
 from .typos import meant
@@ -47,11 +47,11 @@ class Lookup:
             return Answer(query)
         self.connection.execute("BEGIN")
         try:
-            answer = self._ask(query, limit)
+            answer = replace(self._ask(query, limit), unknown=self._unknown(query))
             if answer.count or not query.terms:
                 return answer
             other, also = self._forgiven(query)
-            return replace(self._ask(other, limit), query=query, also=also) if also else answer
+            return replace(self._ask(other, limit), query=query, also=also, unknown=answer.unknown) if also else answer
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
@@ -189,6 +189,10 @@ class Lookup:
             for number, kind, name in held
             if any(fits_place(place, kind, name) for place in places)
         ]
+
+    def _unknown(self, query: Query) -> tuple[str, ...]:
+        held = "SELECT place.kind, file.name FROM place JOIN file ON file.id = place.file"
+        return unknown_places(query, self.connection.execute(held) if query.placed else ())
 
     # Typos
 

@@ -13,9 +13,11 @@ after:7d              on that day or later; seven days ago
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+
+from memory.registry import KINDS
 
 from .words import pattern, tokens, wanted
 
@@ -85,6 +87,11 @@ class Query:
         """Whether only entries with a date can fit."""
         return bool(self.before or self.after)
 
+    @property
+    def placed(self) -> bool:
+        """Whether it names kinds or files."""
+        return bool(self.places or self.not_places)
+
     def within(self, kinds: tuple[str, ...]) -> Query:
         """Return the query for some kinds only."""
         return replace(self, places=(*self.places, kinds)) if kinds else self
@@ -140,7 +147,8 @@ class _Reading:
             day = self.read_date(value)
             if day is None:
                 self.notes.append(
-                    f"{key}: does not understand {value[:40]!r}; write 2024-01-31, 2024-01, yesterday or 7d"
+                    f"{key}: does not understand {value[:40]!r}; "
+                    'write 7d, yesterday, mon, 5nov, "2 Dec 2025" or YYYY-MM-DD'
                 )
                 return
             # Not before a day is on it or after it.
@@ -187,20 +195,30 @@ def tag_word(tag: str) -> str:
 
 
 def fits_place(wanted_place: str, kind: str, file: str) -> bool:
-    """Tell whether `in:` or `file:` names the kind or a part of the file's name; `archive` names all archives."""
+    """Tell whether `in:` or `file:` names the kind, the beginning of it, or a part of the file's name; `archive` names
+    all archives.
+    """
     place = "plans" if wanted_place == "orchestration" else wanted_place
-    return place == kind or wanted_place in file.casefold()
+    return place == kind or wanted_place in file.casefold() or (len(place) > SHORT and kind.startswith(place))
+
+
+def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return what `in:` and `file:` name and nothing is called; `held` are the kinds and files that there are."""
+    named = dict.fromkeys(place for group in (*query.places, query.not_places) for place in group)
+    if not named:
+        return ()
+    pairs = [*((kind, "") for kind in KINDS), *held]
+    return tuple(place for place in named if not any(fits_place(place, kind, file) for kind, file in pairs))
 
 
 def read_day(text: str, today: date) -> date | None:
-    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, `today`, `yesterday`,
-    `tomorrow`, or how long ago: `7d`, `2w`, `3m`, `1y`. None for anything else.
+    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, how long ago (`7d`, `2w`,
+    `3m`, `1y`), or whatever a person may type for a day (`yesterday`, `fri`, `5 Nov`: the latest). None for others.
     """
     word = text.strip().casefold()
-    near = {"today": 0, "now": 0, "yesterday": 1, "tomorrow": -1}.get(word)
+    if word == "now":
+        return today
     try:
-        if near is not None:
-            return today - timedelta(days=near)
         ago = _AGO.fullmatch(word)
         if ago is not None:
             return today - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
@@ -208,5 +226,7 @@ def read_day(text: str, today: date) -> date | None:
             year, month, day = (*(int(part) for part in word.split("-")), 1, 1)[:3]
             return date(year, month, day)
     except (ValueError, OverflowError):
-        pass
-    return None
+        return None
+    from memory.when import read_date
+
+    return read_date(text, today, past=True)

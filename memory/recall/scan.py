@@ -10,7 +10,7 @@ from memory.registry import KINDS
 
 from .hits import Answer, Entry, hit_of
 from .match import Matcher, day_number, spelled
-from .query import Query, Term
+from .query import Query, Term, unknown_places
 from .records import Record
 from .typos import is_guessable, meant
 
@@ -33,11 +33,12 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
     if query.empty:
         return Answer(query, source="scan")
     everything = records if isinstance(records, list) else list(records)
-    answer = _scan(everything, query, limit)
+    unknown = unknown_places(query, {(record.kind, record.file) for record in everything} if query.placed else ())
+    answer = replace(_scan(everything, query, limit), unknown=unknown)
     if answer.count or not query.terms:
         return answer
     other, also = _forgiven(everything, query)
-    return replace(_scan(everything, other, limit), query=query, also=also) if also else answer
+    return replace(_scan(everything, other, limit), query=query, also=also, unknown=unknown) if also else answer
 
 
 def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:

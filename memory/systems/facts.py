@@ -73,6 +73,7 @@ class Facts:
         """Let the oldest facts go that are over `max_total`; they stay in the change log."""
         import time
 
+        from memory.facts.reading import time_key
         from memory.maintenance import Gone, Report, RuleReport
 
         begun = time.perf_counter()
@@ -84,8 +85,9 @@ class Facts:
             gone, made = self.store.prune(actor=actor, now=now)
             change = None if made is None else made.id
             before = len(self.store.read().facts) + len(gone)
-        moves = tuple(Gone(fact.ref, fact.title, "the change log") for fact in gone)
-        rule = RuleReport(RULE, SHOWN, before, before - len(gone), 0, len(gone), moves, (), ("fact", "cleared"))
+        moves = tuple(Gone(fact.ref, fact.title, "the change log", time_key(fact.ts)[:10]) for fact in gone)
+        why = f"the oldest over {before - len(gone):,} facts" if gone else ""
+        rule = RuleReport(RULE, SHOWN, before, before - len(gone), 0, len(gone), moves, (), ("fact", "cleared"), why)
         took = round((time.perf_counter() - begun) * 1000, 1)
         return Report(dry_run, now, (rule,), duration_ms=took, change=change)
 

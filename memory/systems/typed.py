@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
@@ -269,10 +269,16 @@ def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
         kept,
         0,
         len(pruned.deleted),
-        moves=tuple(Gone(None, file.path, "the change log") for file in pruned.deleted),
+        moves=tuple(Gone(None, file.path, "the change log", _changed(file)) for file in pruned.deleted),
         skipped=tuple(Stays(None, one.path, one.reason) for one in stays),
         what=("memory file", "pruned"),
+        why="not changed for longer than files of their type are kept",
     )
+
+
+def _changed(file: MemoryFile) -> str:
+    """The day (UTC) of the last change."""
+    return datetime.fromtimestamp(file.mtime_ns // 10**9, UTC).date().isoformat()
 
 
 def _outcome(change: Change) -> Outcome:

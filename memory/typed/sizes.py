@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
+from memory.clock import say_span
+
 _SIZE = re.compile(r"([0-9][0-9_]*)\s*([km]?)", re.IGNORECASE | re.ASCII)
 _AGE = re.compile(r"([0-9]+)\s*(s|m|h|d|w)?", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -79,8 +81,4 @@ def bytes_text(size: int) -> str:
 
 def age_text(seconds: float) -> str:
     """Return an age for people: `3 d`, `5 h`, `12 min`, `now`."""
-    if seconds >= 86400:
-        return f"{int(seconds // 86400)} d"
-    if seconds >= 3600:
-        return f"{int(seconds // 3600)} h"
-    return f"{int(seconds // 60)} min" if seconds >= 60 else "now"
+    return say_span(seconds) or "now"

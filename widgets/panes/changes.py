@@ -236,6 +236,8 @@ class ChangesPane(Pane):
             case _:
                 return super().field_text(item, name)
 
+    judged_fields = ("since", "until")
+
     def field_fits(self, item: LoggedChange, name: str, value: str) -> bool | None:
         """`since` and `until` compare times: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
         if name not in ("since", "until"):
@@ -246,7 +248,8 @@ class ChangesPane(Pane):
         return item.time >= bound if name == "since" else item.time <= bound
 
     def _bound(self, value: str, *, end: bool) -> datetime | None:
-        from memory.clock import BadMoment, time_bound
+        from memory.clock import BadMoment
+        from memory.when import time_bound
 
         text = value.replace("_", " ")
         try:

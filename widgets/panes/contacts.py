@@ -123,7 +123,9 @@ class ContactsPane(OutlinePane):
         super().put(contents, flash=flash)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many there are, and how many channels do not work."""
+        """That no notification goes out, else how many there are and how many channels are gone."""
+        if self._reach.steps and self._reach.first is None:
+            return "no channel can notify"
         gone = sum(map(is_gone, snapshot.contacts.channels))
         count = _count(snapshot.contacts)
         words = "1 contact" if count == 1 else f"{count:,} contacts"
@@ -166,8 +168,15 @@ class ContactsPane(OutlinePane):
             for name in COLUMNS[kind]:
                 cells[name] = getattr(item, name) or ""
             if kind == "channel":
-                cells["status"] = line(*status_line(item.status, self.glyphs, gone=is_gone(item)))
+                cells["status"] = line(*self._status_line(item))
         return line(indent, self._layouts[kind].line(max(0, width - left), cells))
+
+    def _status_line(self, item: Any) -> tuple[Piece, ...]:
+        """A channel's state; without the check mark where a cross before the row says that nothing can be sent."""
+        step = self._reach.step(item)
+        if step is not None and step.why and item.status and not is_gone(item):
+            return (Piece(item.status),)
+        return status_line(item.status, self.glyphs, gone=is_gone(item))
 
     def _row_mark(self, item: Any) -> Piece:
         assert self.snapshot is not None
@@ -197,7 +206,11 @@ class ContactsPane(OutlinePane):
             if name == "text":
                 lines += [Spacer(), Prose(value, markdown=True)] if value else []
             elif name == "status":
-                lines.append(Labelled(name, line(*status_line(value, self.glyphs, gone=is_gone(item)))))
+                lines.append(Labelled(name, line(*self._status_line(item))))
+                step = self._reach.step(item)
+                if step is not None and step.why and not is_gone(item):
+                    # The cross before its row, in words.
+                    lines.append(Labelled("notifies", f"{self.glyphs.cross} no, {step.why}"))
             elif value:
                 lines.append(Labelled(name, value))
         extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]

@@ -181,39 +181,48 @@ class FactsPane(Pane):
 
 
 def injection_lines(found: Injection) -> list[Line]:
-    """What a message injects, as lines: the budget drawn, what is in it, and what fell off."""
+    """What a message injects, as lines: the budget drawn, what is in it, and what fell off and over which limit."""
     limits = found.settings
+    count = f"{found.most} newest facts stand" if found.most != 1 else "newest fact stands"
     said = {
         "off": "Injection is off (inject_mode in .aegis/agent.json).",
         "match": f"Words that count: {', '.join(found.words)}",
-        "recent": "Nothing matches: the newest facts stand in.",
+        "recent": f"Nothing matches, so at most the {count} in.",
         "recent_only": "The newest facts, whatever the message is (inject_mode).",
     }[found.reason]
     lines: list[Line] = [
         line(Piece(said, "muted")),
         (),
         _gauge("characters", found.characters, limits.max_inject_chars),
-        _gauge("facts", len(found.facts), limits.max_inject_count),
+        _gauge("facts", len(found.facts), found.most),
     ]
+    if found.most < limits.max_inject_count:
+        lines.append(line(Piece(f"{'':<11}without a match; with one up to {limits.max_inject_count}", "muted")))
+    scored = found.reason == "match"
+    score_head = f"{'score':<10} " if scored else ""
+    columns = line(Piece(f"{'fact':<7} {score_head}{'chars':>6}  text", "muted"))
     by_id = {one.fact: one for one in found.candidates}
-    for heading, facts in (
-        ("INJECTED", found.facts),
-        ("FELL OFF", tuple(one.fact for one in found.candidates if not one.fits)),
+    for heading, why, facts in (
+        ("INJECTED", "", found.facts),
+        ("FELL OFF", f"  {found.limit}", tuple(one.fact for one in found.candidates if not one.fits)),
     ):
         if facts:
-            lines += [(), line(Piece(heading, "heading"))]
+            lines += [(), line(Piece(heading, "heading"), Piece(why, "muted")), columns]
         for fact in facts:
             one = by_id[fact]
             score = f"{len(one.words)} + {one.bonus:.2f}" if one.words else ""
-            tone = "plain" if heading == "INJECTED" else "muted"
             lines.append(
                 line(
                     Piece(f"{fact.id:<7} ", "muted"),
-                    Piece(f"{score:<10} ", "accent"),
+                    *((Piece(f"{score:<10} ", "accent"),) if scored else ()),
                     Piece(f"{one.total:>6,}  ", "muted"),
-                    Piece(fact.title, tone),
+                    Piece(fact.title, "plain" if heading == "INJECTED" else "muted"),
                 )
             )
+    if by_id:
+        lines += [(), line(Piece("chars: characters of text so far, with this fact", "muted"))]
+        if scored:
+            lines.append(line(Piece("score: words in common + bonus for being new", "muted")))
     return lines
 
 

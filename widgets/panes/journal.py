@@ -123,6 +123,8 @@ class JournalPane(Pane):
             case _:
                 return super().field_text(item, name)
 
+    judged_fields = ("about",)
+
     def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
         """`about:` with the digits of a ref: whether the entry quotes the title of what has them."""
         if name != "about" or self.snapshot is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from memory.clock import format_local
@@ -14,6 +14,8 @@ from widgets.pane_plans import Build, FormPlan, Values
 if TYPE_CHECKING:
     from memory.files.journal import JournalEntry
     from memory.files.snapshot import Snapshot
+
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?")
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -36,17 +38,36 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
     """The form of a new entry: now, today."""
-    written = format_local(now, snapshot.zone)
+    zone = snapshot.zone
+    written = format_local(now, zone)
+
+    def wrong(text: str) -> str | None:
+        from memory.clock import BadMoment
+
+        try:
+            _written_time(text, now, zone)
+        except BadMoment as error:
+            return f"{error.message}; {error.hint}"
+        return None
+
+    def meant(text: str) -> str:
+        if wrong(text):
+            return ""
+        understood = _written_time(text, now, zone)
+        return "" if understood == text.strip() else understood
+
     fields = (
         FieldSpec("title", "title", placeholder="what happened", required=True),
-        FieldSpec("time", "time", value=written, validate=_time_error, placeholder="14:00 or 2024-01-31 14:00"),
+        FieldSpec(
+            "time", "time", value=written, validate=wrong, hint=meant, placeholder="14:00, yesterday 9:30, 5 Nov 14:00"
+        ),
         FieldSpec("lines", "lines", "multiline"),
     )
 
     def build(changed: Values, values: Values, now: datetime) -> Build:
         from memory.files.journal_edits import add_entry
 
-        at = values["time"].strip() if "time" in changed else None
+        at = _written_time(values["time"], now, zone) if "time" in changed else None
         return lambda snapshot: add_entry(
             snapshot, values["title"].strip(), split_lines(values["lines"]), at=at or None, now=now
         )
@@ -80,20 +101,20 @@ def editing(item: JournalEntry) -> FormPlan:
 
 def _clock_error(text: str) -> str | None:
     text = text.strip()
-    if not text or re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?", text):
+    if not text or _CLOCK.fullmatch(text):
         return None
     return "a time looks like 14:00"
 
 
-def _time_error(text: str) -> str | None:
-    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2} .*", text.strip()):
-        from datetime import UTC
+def _written_time(text: str, now: datetime, zone: tzinfo) -> str:
+    """When an entry happened, as it is stored: a time alone is one of today, a day needs its time. Raises BadMoment."""
+    from memory.clock import BadMoment
+    from memory.when import parse_when
 
-        from memory.clock import BadMoment, read_moment
-
-        try:
-            read_moment(text.strip(), UTC)
-        except BadMoment as error:
-            return error.message
-        return None
-    return _clock_error(text)
+    text = text.strip()
+    if not text or _CLOCK.fullmatch(text):
+        return text
+    written = parse_when(text, now, zone, past=True)
+    if len(written) == len("2024-01-31"):
+        raise BadMoment(f"{text[:40]!r} has no time of day", "write it like 14:00 or yesterday 14:00")
+    return written

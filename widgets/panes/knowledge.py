@@ -161,7 +161,7 @@ class KnowledgePane(OutlinePane):
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.knowledge import add_knowledge
 
-            date = as_written(values.get("date", ""), "", now, self.zone)[:10] or None
+            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
             return lambda snapshot: add_knowledge(
                 snapshot,
                 values["text"].strip(),
@@ -186,7 +186,7 @@ class KnowledgePane(OutlinePane):
             fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
         fields.append(FieldSpec("text", "text", value=text, placeholder=TEXT, required=True))
         if decision:
-            fields.append(date_field("date", "date", date, now, self.zone))
+            fields.append(date_field("date", "date", date, now, self.zone, past=True))
             fields.append(FieldSpec("reason", "reason", value=reason, placeholder=REASON))
         return fields
 
@@ -197,14 +197,14 @@ class KnowledgePane(OutlinePane):
         kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
         fields = [FieldSpec("text", "text", kind, item.text, placeholder=TEXT, required=True)]
         if item.kind == "decision":
-            fields.append(date_field("date", "date", item.date or "", now, self.zone))
+            fields.append(date_field("date", "date", item.date or "", now, self.zone, past=True))
             fields.append(FieldSpec("reason", "reason", value=item.reason or "", placeholder=REASON))
         ref, before = item.ref, item.date or ""
 
         def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
             from memory.files.knowledge import edit_knowledge
 
-            date = as_written(values.get("date", ""), before, now, self.zone)[:10] or None
+            date = as_written(values.get("date", ""), before, now, self.zone, past=True)[:10] or None
             reason = changed["reason"].strip() if "reason" in changed else None
             text = values["text"].strip()
             return lambda snapshot: edit_knowledge(snapshot, ref, text, date=date, reason=reason, now=now)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from widgets.detail import DetailLine
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 WIDE_ENOUGH = 40
 """Cells from which a row says how urgent its task is."""
+
+
+@lru_cache(maxsize=64)
+def _days_of(text: str, today: date) -> frozenset[date]:
+    """The days that a text may mean in a filter: what is due lies ahead, what is overdue behind."""
+    from memory.when import read_date
+
+    return frozenset(day for past in (False, True) if (day := read_date(text, today, past=past)) is not None)
 
 
 class TasksPane(TaskViews):
@@ -80,6 +89,18 @@ class TasksPane(TaskViews):
                 return f"{state or ''} {item.due or ''} {item.recurring or ''}".strip()
             case _:
                 return super().field_text(item, name)
+
+    judged_fields = ("due",)
+
+    def field_fits(self, item: Task, name: str, value: str) -> bool | None:
+        """`due` takes a day as people write it as well: `due:2dec`, `due:tomorrow`, `due:next_week`."""
+        if name != "due":
+            return None
+        if value in self.field_text(item, name).casefold():
+            return True
+        days = _days_of(value.replace("_", " "), self.now.astimezone(self.zone).date())
+        moment = item.due_moment(self.zone) if days else None
+        return moment is not None and moment.date in days
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new task."""

@@ -88,7 +88,7 @@ def test_a_task_through_its_life(memdeck: Memdeck, memory: Path) -> None:
         *("--assigned", "user", "--notes", "N", "--action", "make ship"),
     )
     ref = added.out.split()[1]
-    assert added.out == f"added {ref}  Ship it\n"
+    assert added.out == f"added {ref}  Ship it  due Tue 16 Jan 14:00\n"
     text = (memory / "tasks.md").read_text()
     assert text.index("### [HIGH] Ship it") < text.index("### [HIGH] Deploy")
     task = _one(memdeck("tasks", "show", ref, "-o", "json"), "task")
@@ -149,6 +149,36 @@ def test_an_edit_changes_its_line_only(memdeck: Memdeck, memory: Path) -> None:
     assert memdeck("tasks", "edit", "Deploy v2.1", "--set", "assigned=Bob").out.startswith(
         "nothing to change in tasks#"
     )
+
+
+def test_a_given_date_is_said(memdeck: Memdeck) -> None:
+    """Adding and editing print the date that they understood, the journal its time; JSON is as it was."""
+    answer = memdeck("tasks", "add", "X", "--due", "fri 9:00")
+    assert answer.out.endswith("  X  due Fri 19 Jan 09:00\n")
+    assert answer.err == ""
+    assert memdeck("tasks", "edit", "X", "--due", "2 Feb").out.endswith("  X  due Fri 2 Feb\n")
+    assert memdeck("tasks", "edit", "X", "--set", "due=1.3.2025").out.endswith("  X  due Sat 1 Mar 2025\n")
+    assert memdeck("tasks", "edit", "X", "--set", "assigned=Bob").out.endswith("  X\n")
+    recurring = memdeck("tasks", "edit", "X", "--due", "eom (recurring: 0 9 * * MON)")
+    assert recurring.out.endswith("  X  due Wed 31 Jan\n")
+    assert _one(memdeck("tasks", "add", "Y", "--due", "fri 9:00", "-o", "json"), "task")["due"] == "2024-01-19 09:00"
+    assert memdeck("journal", "add", "Z").out.endswith("  Z  Mon 15 Jan 12:00\n")
+    assert memdeck("journal", "add", "Z2", "--at", "5 Nov 9:30").out.endswith("  Z2  Sun 5 Nov 2023 09:30\n")
+    assert (
+        memdeck("journal", "list", "--since", "5 nov", "--until", "6 nov", "-o", "json").data["entries"][-1]["title"]
+        == "Z2"
+    )
+
+
+def test_a_date_that_is_over_is_warned_about(memdeck: Memdeck) -> None:
+    """What is due already is added, and told on stderr; what is due today is not over."""
+    answer = memdeck("tasks", "add", "Late", "--due", "yesterday")
+    assert (answer.code, answer.out.endswith("  Late  due Sun 14 Jan\n")) == (0, True)
+    assert answer.err == "memdeck: warning: it is due already: Sun 14 Jan\n"
+    assert memdeck("tasks", "add", "Today", "--due", "eod").err == ""
+    refused = memdeck("tasks", "add", "Odd", "--due", "5/6")
+    assert refused.code == 2
+    assert "could be 5 Jun or 6 May; write 5 Jun or 6 May" in refused.err
 
 
 def test_an_ambiguous_title_names_the_candidates(memdeck: Memdeck) -> None:

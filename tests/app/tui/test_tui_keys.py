@@ -7,11 +7,12 @@ import pytest
 from app.tui.actions import ACTIONS, BY_ID
 from app.tui.help import Help
 from app.tui.memdeck_app import MemdeckApp
-from app.tui.palette import Palette
+from app.tui.palette import Palette, score
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm, Prompt
+from widgets.line_list import LineList
 from widgets.panes import panes_for
 from widgets.pick import Pick
 
@@ -196,6 +197,21 @@ async def test_filter_by_field(workspace: Workspace) -> None:
         assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
 
 
+async def test_filter_reads_beginnings_of_fields_and_dates(workspace: Workspace) -> None:
+    """The unique beginning of a field's name is enough, and a due date is found however it is written."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        for words in ("due:15jan", "due:15_jan", "due:15.1.", "due:2024-01-15", "due:today"):
+            await press(pilot, "ctrl+u")
+            await type_text(pilot, words)
+            rows = [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")]
+            assert rows == [FIRST, "Generate weekly report"], words
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "prio:high assigned:heart")
+        assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+
+
 async def test_sort_cycles_inside_the_sections(workspace: Workspace) -> None:
     """S sorts by due date, priority and title, and comes back to the order of the file."""
     app = make_app(workspace)
@@ -248,6 +264,33 @@ async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
         assert app.navigation.pane.pane_id == "journal"
         await press(pilot, "colon", "escape")
         assert app.screen is app.desk
+
+
+async def test_palette_finds_by_other_words_and_remembers(workspace: Workspace) -> None:
+    """Ids and other words find an action, its name stands first, and what was chosen before is on top."""
+    by_id = {action.id: action for action in ACTIONS}
+    for query, action_id in (
+        *(("trust", "trust.review"), ("trust", "trust.all"), ("approve", "trust.review"), ("dark", "app.theme")),
+        *(
+            ("undo", "change.undo"),
+            ("history", "entry.history"),
+            ("archive", "upkeep.archive"),
+            ("delete", "entry.remove"),
+        ),
+        *(("maintenance", "upkeep.prune"), ("deadline", "task.due"), ("exit", "app.quit")),
+    ):
+        assert score(query, by_id[action_id]) > 0, query
+    assert score("take back", by_id["change.revert"]) > score("take back", by_id["change.undo"]) > 0
+    assert score("xrust", by_id["trust.review"]) == 0
+    app = make_app(workspace)
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "colon")
+        await type_text(pilot, "theme")
+        await press(pilot, "enter", "escape", "colon")
+        listed = app.screen.query_one(LineList)
+        assert listed.rows[0] == "app.theme"
+        assert sorted(map(str, listed.rows)).count("app.theme") == 1
+        assert "theme              Choose the colours (theme): dark, light, high contrast and more" in screen_text(app)
 
 
 async def test_help_lists_live_keys(workspace: Workspace) -> None:
@@ -329,7 +372,7 @@ async def test_a_palette_without_a_match_says_so(workspace: Workspace) -> None:
         await type_text(pilot, "arch")
         shown = screen_text(app)
         assert "Archive tasks that were completed" in shown
-        assert "Search everything" in shown
+        assert "Open the pane Archive" in shown
         assert "Take back your last change" not in shown
         await type_text(pilot, "xyzzy")
         assert "No action fits “archxyzzy”." in screen_text(app)
@@ -372,3 +415,16 @@ def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
     assert sorted(set(keys)) == sorted(keys)
     for action in ACTIONS:
         assert callable(getattr(getattr(app, action.target), action.method)), action.id
+
+
+async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> None:
+    """Behind name: the right arrow takes a value that is in the list; / names the key that shows the fields."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        assert "words, or title:… (f shows all fields)" in screen_text(app)
+        await type_text(pilot, "assigned:heart")
+        await press(pilot, "right")
+        assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
+        await press(pilot, "escape", "f")
+        assert "title: tag: priority:" in screen_text(app)

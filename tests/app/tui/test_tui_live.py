@@ -82,14 +82,16 @@ OLD_ENTRY = "\n## 2023-10-01\n\n### 09:00 — Long ago\n- a line\n"
 
 
 @pytest.mark.parametrize(
-    ("key", "file", "archive"),
+    ("key", "file", "archive", "words"),
     [
-        ("A", "tasks.md", "archive/tasks-2023-11.md"),
-        ("P", "journal.md", "archive/journal-2023-10.md"),
-        ("M", "tasks.md", "archive/tasks-2023-11.md"),
+        ("A", "tasks.md", "archive/tasks-2023-11.md", ("completed more than 7 days ago", "2023-11-02  Long done")),
+        ("P", "journal.md", "archive/journal-2023-10.md", ("dated more than 30 days ago", "2023-10-01  Long ago")),
+        ("M", "tasks.md", "archive/tasks-2023-11.md", ("completed more than 7 days ago", "2023-10-01  Long ago")),
     ],
 )
-async def test_maintenance_shows_its_plan_first(workspace: Workspace, key: str, file: str, archive: str) -> None:
+async def test_maintenance_shows_its_plan_first(
+    workspace: Workspace, key: str, file: str, archive: str, words: tuple[str, ...]
+) -> None:
     """A, P and M show what moves where; Escape leaves everything, Enter moves it, u brings it back."""
     for name, text in (("tasks.md", OLD_TASK), ("journal.md", OLD_ENTRY)):
         path = workspace.memory / name
@@ -102,6 +104,10 @@ async def test_maintenance_shows_its_plan_first(workspace: Workspace, key: str, 
         text = screen_text(app)
         assert archive in text
         assert "before" in text
+        assert all(one in text for one in words)
+        rows = text.split("\n")
+        hints = next(number for number, row in enumerate(rows) if "Enter apply" in row)
+        assert not rows[hints - 1].strip(" │")
         await press(pilot, "escape")
         assert (workspace.memory / file).read_bytes() == before
         await press(pilot, key, "enter")

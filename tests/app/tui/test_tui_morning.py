@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.tui.toasts import WIDEST, in_one_line
 from memory.files.task_edits import add_task, edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
@@ -125,11 +126,29 @@ async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> No
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         await press(pilot, "J")
-        await type_text(pilot, "Call with Alice: she agrees")
+        assert "a colon and a blank begin a line below it" in " ".join(screen_text(app).split())
+        await type_text(pilot, "Call with Alice")
+        assert "all of it is the title" in screen_text(app)
+        await type_text(pilot, ": she agrees")
+        assert "title “Call with Alice”, below it the line “she agrees”" in screen_text(app)
         await press(pilot, "enter")
         entry = workspace.snapshot().journal.entries(limit=1)[0]
         assert (entry.time, entry.title, entry.lines) == ("10:30", "Call with Alice", ("she agrees",))
         assert app.navigation.pane.pane_id == "tasks"
+
+
+async def test_a_long_line_is_told_in_one_line(workspace: Workspace) -> None:
+    """The title in the message is cut, not the sentence around it."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "J")
+        await type_text(pilot, "Talked to Alice about TLS #tls @Bob and much more")
+        await press(pilot, "enter")
+        (said,) = [note.message for note in app._notifications]
+        assert said.startswith("Added 2024-01-15 10:30 'Talked to")
+        assert said.endswith("…' to the journal")
+        assert len(said) <= WIDEST - 4
+    assert in_one_line("Nothing was different.", 10) == "Nothing was different."
 
 
 async def test_the_journal_is_filtered_by_who_wrote(workspace: Workspace) -> None:
@@ -255,3 +274,17 @@ async def test_an_alert_has_one_time(tmp_path: Path) -> None:
         line = next(text for text in screen_text(app).splitlines() if "alert, blocked" in text)
         assert "30 min ago" in line
         assert "since" not in line
+
+
+async def test_a_line_that_stands_there_already_stays(workspace: Workspace) -> None:
+    """Enter on the section that the cursor stands in changes nothing, and calm words say so."""
+    app = make_app(workspace, pane="knowledge")
+    async with running(app) as pilot:
+        item = next(one for one in workspace.snapshot().knowledge.items if one.kind != "decision")
+        assert app.navigation.pane.go_to(item.ref)
+        before = workspace.snapshot().document("knowledge.md").dump()
+        await press(pilot, "F", "enter")
+        (said,) = app._notifications
+        assert (said.severity, said.title) == ("information", "")
+        assert said.message == f"It stands in {item.topic or item.section} already, so nothing moved."
+        assert workspace.snapshot().document("knowledge.md").dump() == before

@@ -62,9 +62,13 @@ async def test_without_an_address_the_detail_says_why(shop: Workspace) -> None:
     """Channels that nothing can be sent to have a cross and a reason, with ASCII signs as well."""
     app = make_app(shop, pane="contacts", environ={}, glyphs=ASCII)
     async with running(app) as pilot:
-        assert "x Dev Team Bot" in row_of(app, "Dev Team Bot")
+        row = row_of(app, "Dev Team Bot")
+        assert "x Dev Team Bot" in row
+        assert "telegram  connected" in row, "no check mark beside the cross"
+        assert "no channel can notify" in screen_text(app)
         await press(pilot, "g", "g", "j")
         words = detail_words(pane_of(app))
+        assert "status connected notifies x no, channels.toml has no address for it" in words
         assert "! no channel can take it" in words
         assert "1st x Dev Team Bot channels.toml has no address for it" in words
 

@@ -174,3 +174,36 @@ def test_nothing_is_imported_before_the_first_search() -> None:
         "sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+
+
+async def test_keys_and_order_are_said(workspace: Workspace) -> None:
+    """The arrows stand among the keys, and the title says how the finds are ordered."""
+    app = make_app(workspace)
+    async with running(app, (100, 24)) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "deploy")
+        text = screen_text(app)
+        assert "best first" in text
+        assert "Enter go there" in text
+        assert "↑ ↓ choose" in text
+        await type_text(pilot, " in:nonsense")
+        assert "in: does not know 'nonsense'; write tasks, journal" in " ".join(screen_text(app).split())
+        await press(pilot, *["backspace"] * 40)
+        await type_text(pilot, "in:journal")
+        assert "newest first" in screen_text(app)
+
+
+async def test_a_look_at_the_find_where_there_is_room(workspace: Workspace) -> None:
+    """Lines of the entry under the cursor stand below a short list, and none where they have no room."""
+    app = make_app(workspace)
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "in:tasks staging")
+        await settle(pilot)
+        assert "- assigned: heartbeat" in screen_text(app)
+        await press(pilot, *["backspace"] * 40)
+        assert "- assigned: heartbeat" not in screen_text(app)
+        await type_text(pilot, "in:tasks staging")
+        await pilot.resize_terminal(80, 6)
+        await settle(pilot)
+        assert "- assigned: heartbeat" not in screen_text(app)

@@ -233,9 +233,9 @@ async def test_a_filter_counts_what_it_leaves_and_says_what_is_no_field(workspac
         await press(pilot, "escape")
         assert next(key for key in tasks_pane(app).line_list.rows if isinstance(key, Heading)).note == "3"
         await press(pilot, "slash")
-        await type_text(pilot, "prio:high tag:x")
-        assert "0 of 5  prio: is no field" in screen_text(app)
-        assert "prio: is no field; there are title:" in screen_text(app)
+        await type_text(pilot, "pry:high tag:x")
+        assert "0 of 5  pry: is no field" in screen_text(app)
+        assert "pry: is no field; there are title:" in screen_text(app)
 
 
 async def test_the_title_keeps_what_matters_most(workspace: Workspace) -> None:

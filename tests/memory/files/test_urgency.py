@@ -56,6 +56,22 @@ def test_terms(text: str, section: str, terms: dict[str, float]) -> None:
     assert all(term.words for term in found.terms)
 
 
+@pytest.mark.parametrize(
+    ("due", "words"),
+    [
+        ("2024-01-15 12:20", "in 2 h"),
+        ("2024-01-16 12:30", "tomorrow 12:30"),
+        ("2024-01-15 08:40", "2 h ago"),
+        ("2024-01-12", "3 d ago"),
+        ("recurring: 0 12 * * *", "in 2 h"),
+    ],
+)
+def test_the_date_is_said_as_everywhere(due: str, words: str) -> None:
+    """How far a date is has the words of lists and details, not a rounding of its own."""
+    terms = urgency_of(task_of(f"### a\n- due: {due}\n"), NOW, UTC).terms
+    assert [term.words for term in terms if term.name == "due"] == [words]
+
+
 @settings(deadline=None)
 @given(st.integers(-400, 400), st.integers(1, 200))
 def test_a_nearer_date_is_never_less_urgent(days: int, more: int) -> None:

@@ -58,12 +58,33 @@ def test_people_read_lines(tmp_path: Path) -> None:
     report = maintain(make(tmp_path, {"tasks.md": tasks}), NOW)
     assert render(report) == [
         "archive-completed-tasks: moved 1 of 2 in tasks.md (2 = 1 kept + 1 archived + 0 cleared, 1 skipped)",
-        "    old -> archive/tasks-2024-01.md",
+        "    completed more than 7 days ago:",
+        "    2024-01-01  old -> archive/tasks-2024-01.md",
         "    stays: odd (no completed date)",
         "prune-old-journal: moved 0 of 0 in journal.md (0 = 0 kept + 0 archived + 0 cleared)",
         "cap-journal: moved 0 of 0 in journal.md (0 = 0 kept + 0 archived + 0 cleared)",
         "clear-completed-orchestration: moved 0 of 0 in orchestration.md (0 = 0 kept + 0 archived + 0 cleared)",
         "archived 1 task",
+    ]
+
+
+def test_each_rule_says_what_it_goes_by(tmp_path: Path) -> None:
+    """Above what moves stands the rule in words, and each entry has the date that counted."""
+    files = {
+        "config.md": "## Cleanup Policies\n\n- archiveCompletedAfterDays: 1\n- maxJournalEntries: 1\n",
+        "tasks.md": TASKS + task("a", "2024-01-01 10:00"),
+        "journal.md": JOURNAL
+        + day("2024-01-15", "10:00 — new")
+        + day("2024-01-14", "9:00 — cap")
+        + day("2023-11-05", "x"),
+        "orchestration.md": "## Completed Plans\n\n### p\n- completed: 2024-01-02T10:00:00Z\n",
+    }
+    report = maintain(make(tmp_path, files), NOW, dry_run=True)
+    assert [(rule.why, [(move.date, move.title) for move in rule.moves]) for rule in report.rules] == [
+        ("completed more than 1 day ago", [("2024-01-01", "a")]),
+        ("dated more than 30 days ago", [("2023-11-05", "x")]),
+        ("the oldest over 1 entry", [("2024-01-14", "cap")]),
+        ("completed more than 24 hours ago", [("2024-01-02", "p")]),
     ]
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from memory.changes import list_changes
-from memory.clock import BadMoment, time_bound
+from memory.clock import BadMoment
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
 from memory.files.task_edits import add_task, edit_task, progress_task, remove_task
 from memory.settling import contested_entries, settle
 from memory.versions import bring_back, line_changes_of, rehearse_revert, versions_of
+from memory.when import time_bound
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

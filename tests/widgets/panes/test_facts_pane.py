@@ -182,5 +182,17 @@ def test_the_picture_of_an_injection() -> None:
     drawn = [line_text(line) for line in injection_lines(found)]
     assert drawn[2] == "characters " + "█" * 30 + "  200 of 200"
     assert drawn[3] == "facts      " + "█" * 6 + "░" * 24 + "  2 of 10"
-    assert [line.split()[0] for line in drawn[6:8]] == ["m-4", "m-3"]
-    assert "FELL OFF" in drawn
+    assert drawn[6].split() == ["fact", "score", "chars", "text"]
+    assert [line.split()[0] for line in drawn[7:9]] == ["m-4", "m-3"]
+    assert "FELL OFF  over 200 characters" in drawn
+
+
+def test_without_a_match_the_picture_shows_the_smaller_limit() -> None:
+    """At most five stand in where nothing matches: the bar and what fell off say so, and no column is empty."""
+    data = b"".join(fact_line(f"m-{number}", f"port {number}") for number in range(1, 9))
+    drawn = [line_text(line) for line in injection_lines(inject(read_facts(data), "nothing", NOW, Settings()))]
+    assert drawn[0] == "Nothing matches, so at most the 5 newest facts stand in."
+    assert drawn[3] == "facts      " + "█" * 30 + "  5 of 5"
+    assert drawn[4].strip() == "without a match; with one up to 10"
+    assert "FELL OFF  over 5 facts without a match" in drawn
+    assert not any("score" in text for text in drawn)

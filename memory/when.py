@@ -1,0 +1,378 @@
+"""Dates and times as people type them, turned into what files hold; everything that memdeck prints is read back.
+
+A day may have a time before or behind it (`fri 9:00`, `2pm tomorrow`). docs/dates.md lists the forms. A weekday, a
+day without its year and a time without its day are the next such, where `past` is true the latest: what is due
+lies ahead, what a log is asked for lies behind.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from .clock import FORM, BadMoment, aware, format_local, read_moment
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_NUMBERS = {
+    **{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
+    **{"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12},
+}
+_NAMED = {"today": 0, "tomorrow": 1, "tom": 1, "tom.": 1, "yesterday": -1}
+_TONIGHT = time(20)
+_ENDS = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
+
+# How long a unit is: in minutes, in days, or in months of the calendar.
+_MINUTES = {
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "m"), 1),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 60),
+}
+_DAYS = {**dict.fromkeys(("d", "day", "days"), 1), **dict.fromkeys(("w", "wk", "week", "weeks"), 7)}
+_LONG = {**dict.fromkeys(("mo", "month", "months"), 1), **dict.fromkeys(("y", "yr", "year", "years"), 12)}
+
+_SHIFT = re.compile(
+    rf"(?P<side>[+-] ?|in )?(?:(?P<count>[0-9]{{1,5}}) ?|(?P<word>{'|'.join(_NUMBERS)}) )"
+    r"(?P<unit>[a-z]+)(?P<ago> ago)?(?= |$)",
+    re.ASCII,
+)
+_CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))? ?(am|pm)?", re.ASCII)
+_CLOCK_FIRST = re.compile(r"(?:at )?([0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon) (.+)", re.ASCII)
+_NUMBER = r"([0-9]{1,2})(?:st|nd|rd|th|\.)?"
+_MONTH = r"([a-z]{3,})\.?"
+_YEAR = r"(?: ([0-9]{4}))?(?= |$)"
+_DAY_MONTH = re.compile(rf"{_NUMBER} ?{_MONTH}{_YEAR}", re.ASCII)
+_MONTH_DAY = re.compile(rf"{_MONTH} ?{_NUMBER}{_YEAR}", re.ASCII)
+_MONTH_ALONE = re.compile(rf"{_MONTH}{_YEAR}", re.ASCII)
+_DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})(\.?) ?([0-9]{4})?(?= |$)", re.ASCII)
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?:/([0-9]{4}))?(?= |$)", re.ASCII)
+_SHORT_YEAR = re.compile(r"[0-9]{1,2}([./])[0-9]{1,2}\1[0-9]{1,3}(?= |$)", re.ASCII)
+_YEAR_FIRST = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?= |$)", re.ASCII)
+_END_OF = re.compile(r"(?:the )?end of (?:the |this )?(next )?([a-z]+)(?= |$)", re.ASCII)
+
+_FIX = "write it like tomorrow 14:00, fri 9:00, 2 Dec, Dec 5 2pm, +2d, in two weeks, eom or YYYY-MM-DD HH:MM"
+_LEAP = 8
+"""Years within which every day of the calendar comes again, 29 February over a century too."""
+
+
+def parse_when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
+    """Turn what a person types into a date or time as files hold it: `2024-01-16 14:00` or `2024-01-16`.
+
+    Weeks begin on Monday. A weekday is the next such day after today, with `past` the latest, today included; a day
+    and month without a year is the next such day, today included, or the latest. Seconds are dropped; times with
+    an offset turn into local ones. Raises BadMoment for anything else, with the forms that work or the reason why
+    this one does not.
+    """
+    local = aware(now).astimezone(zone)
+    if FORM.fullmatch(text.strip()):
+        moment = read_moment(text, zone)
+        assert moment is not None
+        return moment.text if moment.instant is None else format_local(moment.instant, zone)
+    words = " ".join(text.lower().replace(",", " ").split())
+    if words == "now":
+        return format_local(now, zone)
+    try:
+        found = _Reader(text, local, now, zone, past).read(words)
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, BadMoment):
+            raise
+        found = None
+    if found is None:
+        raise BadMoment(f"{text[:40]!r} is not a date", _FIX)
+    return found
+
+
+def time_bound(text: str, now: datetime, zone: tzinfo, *, end: bool) -> datetime:
+    """Return the aware time that a text means as the beginning, or the end, of a span; both count to the span.
+
+    A day alone begins, or ends; what is written to the minute, or second, means all of it. Takes what `parse_when`
+    takes, and looks back: `fri` is the latest Friday. Raises BadMoment for anything else.
+    """
+    moment = read_moment(parse_when(text, now, zone, past=True), zone)
+    if moment is None:
+        raise BadMoment(f"{text!r} is no time", "write it like 2024-01-15 14:00")
+    if moment.instant is not None:
+        return moment.instant + timedelta(seconds=59 if text.count(":") < 2 else 0, microseconds=999_999) * end
+    day = moment.date + timedelta(days=1) if end else moment.date
+    start = datetime(day.year, day.month, day.day, tzinfo=zone)
+    return start - timedelta(microseconds=1) if end else start
+
+
+def read_date(text: str, today: date, *, past: bool = False) -> date | None:
+    """Return the day of a text that names one without a time (`2 Dec`, `fri`, `end of month`); None for others."""
+    noon = datetime(today.year, today.month, today.day, 12, tzinfo=UTC)
+    try:
+        return date.fromisoformat(parse_when(text, noon, UTC, past=past))
+    except ValueError:  # BadMoment is one as well
+        return None
+
+
+class _Reader:
+    """Reads one text; what is asked again and again while it does stands here."""
+
+    def __init__(self, text: str, local: datetime, now: datetime, zone: tzinfo, past: bool) -> None:
+        self.text = text[:40]
+        self.local, self.now, self.zone, self.past = local, now, zone, past
+        self.today = local.date()
+
+    def read(self, words: str) -> str | None:
+        """Return what the words mean: a day, a day and a time, a time alone, or None."""
+        words = re.sub(r"^(?:on|by) ", "", words)
+        found = self._day_first(words)
+        if found is not None:
+            return found
+        clock_first = _CLOCK_FIRST.fullmatch(words)
+        if clock_first:
+            found = self._day_first(re.sub(r"^on ", "", clock_first[2]))
+            clock = self._clock(clock_first[1])
+            if found is not None and clock is not None and len(found) == 10:
+                return f"{found} {clock:%H:%M}"
+        return self._time_alone(words)
+
+    def _day_first(self, words: str) -> str | None:
+        shift = self._shift(words)
+        if shift is not None:
+            return shift
+        for form in self._forms:
+            found = form(words)
+            if found is not None:
+                day, rest = found
+                return self._with_clock(day, rest)
+        return None
+
+    @property
+    def _forms(self) -> tuple[Callable[[str], tuple[date, str] | None], ...]:
+        """Each takes words and gives the day at their beginning and what follows it, or None."""
+        return (self._named, self._end, self._next, self._weekday, self._written, self._numbers, self._month)
+
+    # Shifts
+
+    def _shift(self, words: str) -> str | None:
+        """`+2d`, `in two weeks`, `3 d ago`; without a side (`3d`) ahead, with `past` back."""
+        found = _SHIFT.match(words)
+        if found is None or (found["side"] and found["ago"]):
+            return None
+        side = found["side"] or ""
+        sign = -1 if side.startswith("-") or found["ago"] or (self.past and not side) else 1
+        number = sign * (int(found["count"]) if found["count"] else _NUMBERS[found["word"]])
+        unit, rest = found["unit"], words[found.end() :].strip()
+        if unit in _MINUTES:
+            if rest:
+                return None
+            return format_local(self.now + timedelta(minutes=number * _MINUTES[unit]), self.zone)
+        if unit in _DAYS:
+            return self._with_clock(self.today + timedelta(days=number * _DAYS[unit]), rest)
+        if unit in _LONG:
+            return self._with_clock(_months_on(self.today, number * _LONG[unit]), rest)
+        return None
+
+    # Days
+
+    def _named(self, words: str) -> tuple[date, str] | None:
+        head, _, rest = words.partition(" ")
+        if head in _NAMED:
+            return self.today + timedelta(days=_NAMED[head]), rest
+        if head == "tonight":
+            # Later than that the whole day is meant, which lasts to its end.
+            return self.today, rest or (f"{_TONIGHT:%H:%M}" if self.local.time() < _TONIGHT else "")
+        return None
+
+    def _end(self, words: str) -> tuple[date, str] | None:
+        head, _, rest = words.partition(" ")
+        if head in _ENDS:
+            return self._end_of(_ENDS[head], 0), rest
+        found = _END_OF.match(words)
+        if found is None:
+            return None
+        rest = words[found.end() :].strip()
+        month = _month_number(found[2])
+        if found[2] in ("day", "week", "month", "year"):
+            return self._end_of(found[2], 1 if found[1] else 0), rest
+        if month is None or found[1]:
+            return None
+        last = self._year_of(lambda year: date(year, month, monthrange(year, month)[1]))
+        return last, rest
+
+    def _end_of(self, period: str, ahead: int) -> date:
+        if period == "day":
+            return self.today + timedelta(days=ahead)
+        if period == "week":
+            return self.today + timedelta(days=6 - self.today.weekday() + 7 * ahead)
+        if period == "month":
+            return _months_on(self.today.replace(day=1), 1 + ahead) - timedelta(days=1)
+        return date(self.today.year + ahead, 12, 31)
+
+    def _next(self, words: str) -> tuple[date, str] | None:
+        """`next week`, `next month`, `next year`, `next friday`; `last friday` and so on in the other direction."""
+        side, _, words = words.partition(" ")
+        head, _, rest = words.partition(" ")
+        ahead = {"next": 1, "last": -1}.get(side)
+        if ahead is None:
+            return None
+        monday = self.today - timedelta(days=self.today.weekday()) + timedelta(days=7 * ahead)
+        if head == "week":
+            return monday, rest
+        if head == "month":
+            return _months_on(self.today.replace(day=1), ahead), rest
+        if head == "year":
+            return date(self.today.year + ahead, 1, 1), rest
+        weekday = _weekday_number(head)
+        return None if weekday is None else (monday + timedelta(days=weekday), rest)
+
+    def _weekday(self, words: str) -> tuple[date, str] | None:
+        head, _, rest = words.partition(" ")
+        weekday = _weekday_number(head.removesuffix("."))
+        if weekday is None:
+            return None
+        for form in (self._written, self._numbers):
+            found = form(rest)
+            if found is not None:
+                if found[0].weekday() != weekday:
+                    raise BadMoment(
+                        f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {_WEEKDAYS[found[0].weekday()].title()}",
+                        "leave the weekday out, or mend one of the two",
+                    )
+                return found
+        if self.past:
+            return self.today - timedelta(days=(self.today.weekday() - weekday) % 7), rest
+        return self.today + timedelta(days=(weekday - self.today.weekday() - 1) % 7 + 1), rest
+
+    def _written(self, words: str) -> tuple[date, str] | None:
+        """`2 Dec`, `2nd December 2026`, `Dec 2`, `Dec 2 2026`."""
+        found = _DAY_MONTH.match(words)
+        day, month_name, year = (found[1], found[2], found[3]) if found else ("", "", None)
+        month = _month_number(month_name)
+        if month is None:
+            found = _MONTH_DAY.match(words)
+            day, month_name, year = (found[2], found[1], found[3]) if found else ("", "", None)
+            month = _month_number(month_name)
+        if found is None or month is None:
+            return None
+        return self._day(int(day), month, year), words[found.end() :].strip()
+
+    def _month(self, words: str) -> tuple[date, str] | None:
+        """`December`, `Jan 2027`: the first of the month, as for `next month`."""
+        found = _MONTH_ALONE.fullmatch(words)
+        month = _month_number(found[1]) if found else None
+        return None if found is None or month is None else (self._day(1, month, found[2]), "")
+
+    def _numbers(self, words: str) -> tuple[date, str] | None:
+        """`1.12.`, `1.12.2026`, `31/12`, `2026/12/31`; what could be two days, or a time, is refused."""
+        if found := _YEAR_FIRST.match(words):
+            return self._day(int(found[3]), int(found[2]), found[1]), words[found.end() :].strip()
+        if found := _SHORT_YEAR.match(words):
+            raise BadMoment(f"{self.text!r} has a year of two digits", f"write all four of them: {self.today.year}")
+        if found := _DOTTED.match(words):
+            day, month = int(found[1]), int(found[2])
+            if not found[3]:
+                raise BadMoment(f"{self.text!r} could be a day or a time", f"write {day}.{month}. or {day}:{month:02}")
+            return self._day(day, month, found[4]), words[found.end() :].strip()
+        if found := _SLASHED.match(words):
+            first, second = int(found[1]), int(found[2])
+            year = found[3]
+            if first <= 12 and second <= 12 and first != second and first and second:
+                one, other = (f"{a} {_MONTHS[b - 1][:3].title()}" for a, b in ((first, second), (second, first)))
+                raise BadMoment(f"{self.text!r} could be {one} or {other}", f"write {one} or {other}")
+            day, month = (second, first) if second > 12 else (first, second)
+            return self._day(day, month, year), words[found.end() :].strip()
+        return None
+
+    def _day(self, day: int, month: int, year: str | None) -> date:
+        try:
+            if year is not None:
+                return date(int(year), month, day)
+            return self._year_of(lambda year: date(year, month, day))
+        except ValueError:
+            raise BadMoment(f"{self.text!r} does not exist", "check day and month") from None
+
+    def _year_of(self, day: Callable[[int], date]) -> date:
+        """Return the next day that a function of the year gives, or the latest; today counts."""
+        for year in range(_LEAP + 1):
+            try:
+                found = day(self.today.year + (-year if self.past else year))
+            except ValueError:
+                continue  # 29 February
+            if found <= self.today if self.past else found >= self.today:
+                return found
+        raise ValueError(f"{self.text!r} never comes")
+
+    # Times
+
+    def _with_clock(self, day: date, words: str) -> str:
+        if not words:
+            return day.isoformat()
+        words = words.removeprefix("at ")
+        if words == "midnight":
+            raise BadMoment(
+                f"{self.text!r}: midnight is the beginning or the end of a day",
+                f"write {day} 00:00 or {day} 23:59",
+            )
+        clock = self._clock(words)
+        if clock is None:
+            raise BadMoment(
+                f"{words[:20]!r} in {self.text!r} is not a time of day",
+                "write it like 14:00, 2pm or noon; years have four digits",
+            )
+        return f"{day} {clock:%H:%M}"
+
+    def _clock(self, words: str) -> time | None:
+        if words == "noon":
+            return time(12)
+        found = _CLOCK.fullmatch(words)
+        if found is None:
+            return None
+        hour, minute = int(found[1]), int(found[2] or 0)
+        if found[3]:
+            if not 1 <= hour <= 12:
+                return None
+            hour = hour % 12 + (12 if found[3] == "pm" else 0)
+        return time(hour, minute) if hour < 24 and minute < 60 else None
+
+    def _time_alone(self, words: str) -> str | None:
+        """Return the next, or the latest, such time."""
+        if words.isascii() and words.isdigit():
+            raise BadMoment(f"{self.text!r} could be a day or an hour", f"write {words[:2]}:00, or a day such as 2 Dec")
+        clock = time() if words == "midnight" else self._clock(words.removeprefix("at "))
+        if clock is None:
+            return None
+        # By the instant: where clocks go back, the time that is written may have been already.
+        moment = read_moment(f"{self.today} {clock:%H:%M}", self.zone)
+        assert moment is not None
+        assert moment.instant is not None
+        been = moment.instant <= self.now
+        days = 0 if been == self.past else -1 if self.past else 1
+        return f"{self.today + timedelta(days=days)} {clock:%H:%M}"
+
+
+def _weekday_number(word: str) -> int | None:
+    """Return 0 (Monday) to 6 for a weekday's name or at least its first three letters."""
+    if len(word) < 3:
+        return None
+    return next((number for number, name in enumerate(_WEEKDAYS) if name.startswith(word)), None)
+
+
+def _month_number(word: str) -> int | None:
+    """Return 1 to 12 for a month's name or at least its first three letters; `sept` is one of them."""
+    if len(word) < 3:
+        return None
+    return next((number for number, name in enumerate(_MONTHS, 1) if name.startswith(word)), None)
+
+
+def _months_on(day: date, months: int) -> date:
+    """Return the same day some months later; where that month is too short, its last day."""
+    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(years, month + 1, min(day.day, monthrange(years, month + 1)[1]))

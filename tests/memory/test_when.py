@@ -1,0 +1,367 @@
+"""Dates as people type them: a table of forms, with fixed times in several zones."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.clock import BadMoment, read_moment
+from memory.when import parse_when, read_date, time_bound
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NEW_YORK = ZoneInfo("America/New_York")
+KIRITIMATI = ZoneInfo("Pacific/Kiritimati")
+NOW = datetime(2024, 1, 15, 11, 0, tzinfo=UTC)  # a Monday, 12:00 in Berlin
+LATE = datetime(2026, 11, 21, 14, 31, tzinfo=UTC)  # a Saturday, 15:31 in Berlin
+ZONES = st.sampled_from([UTC, BERLIN, NEW_YORK, KIRITIMATI, ZoneInfo("Asia/Kathmandu")])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("today", "2024-01-15"),
+        ("Today 9am", "2024-01-15 09:00"),
+        ("tomorrow 14:00", "2024-01-16 14:00"),
+        ("tomorrow  at 2pm", "2024-01-16 14:00"),
+        ("yesterday", "2024-01-14"),
+        ("now", "2024-01-15 12:00"),
+        ("+2d", "2024-01-17"),
+        ("+2d 9:30", "2024-01-17 09:30"),
+        ("-1d", "2024-01-14"),
+        ("+1w", "2024-01-22"),
+        ("+3h", "2024-01-15 15:00"),
+        ("in 90 min", "2024-01-15 13:30"),
+        ("in 2 days", "2024-01-17"),
+        ("mon 9", "2024-01-22 09:00"),
+        ("friday", "2024-01-19"),
+        ("FRI 17:45", "2024-01-19 17:45"),
+        ("next friday", "2024-01-26"),
+        ("next week", "2024-01-22"),
+        ("next week 9", "2024-01-22 09:00"),
+        ("next month", "2024-02-01"),
+        ("14:00", "2024-01-15 14:00"),
+        ("12:00", "2024-01-16 12:00"),
+        ("8am", "2024-01-16 08:00"),
+        ("12am", "2024-01-16 00:00"),
+        ("2024-01-20", "2024-01-20"),
+        ("2024-01-20 14:00", "2024-01-20 14:00"),
+        ("2024-01-20T14:00:59", "2024-01-20 14:00"),
+        ("2024-01-20T23:30:00Z", "2024-01-21 00:30"),
+    ],
+)
+def test_parse_when(text: str, expected: str) -> None:
+    """What a person types becomes a date or a time in the zone, as files hold it."""
+    assert expected == parse_when(text, NOW, BERLIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "-",
+        "soon",
+        "9",
+        "today 25:00",
+        "30 feb",
+        "31 apr",
+        "1.12.26",
+        "dec 14:00",
+        "5 mon",
+        "fri midnight",
+        "ago",
+        "in",
+        "end of time",
+        "end of next december",
+        "31/12/99",
+        "5 dec 26",
+        "mo",
+        "mon 25",
+        "mon 9:60",
+        "+2x",
+        "+3h 9:00",
+        "next",
+        "2024-02-30",
+        "13pm",
+        "+123456w",
+    ],
+)
+def test_parse_when_names_the_forms(text: str) -> None:
+    """Anything else is refused with a sentence and a way out."""
+    with pytest.raises(BadMoment) as caught:
+        parse_when(text, NOW, BERLIN)
+    assert caught.value.hint
+
+
+def test_parse_when_ends_with_the_calendar() -> None:
+    """A shift beyond the last year is no date."""
+    with pytest.raises(BadMoment):
+        parse_when("+99999d", datetime(9990, 1, 1, tzinfo=UTC), UTC)
+
+
+def test_next_month_goes_over_the_year() -> None:
+    """After December comes January of the next year."""
+    assert parse_when("next month", datetime(2024, 12, 31, 12, tzinfo=UTC), UTC) == "2025-01-01"
+
+
+@given(st.text(alphabet="0123456789:+- adehimnoprtuwxy", max_size=16), ZONES)
+def test_what_parse_when_gives_can_be_read(text: str, zone: ZoneInfo) -> None:
+    """Every answer is a date or time of the files, every refusal a BadMoment."""
+    try:
+        written = parse_when(text, NOW, zone)
+    except BadMoment:
+        return
+    moment = read_moment(written, zone)
+    assert moment is not None
+    assert written == moment.text
+
+
+@pytest.mark.parametrize(
+    ("text", "ahead", "back"),
+    [
+        # what memdeck prints itself
+        ("2 Dec", "2026-12-02", "2025-12-02"),
+        ("5 Nov", "2027-11-05", "2026-11-05"),
+        ("tom. 18:00", "2026-11-22 18:00", "2026-11-22 18:00"),
+        ("tom 18:00", "2026-11-22 18:00", "2026-11-22 18:00"),
+        ("Sat 16:00", "2026-11-28 16:00", "2026-11-21 16:00"),
+        ("Jan 2027", "2027-01-01", "2027-01-01"),
+        ("Fri 27 Nov 09:00", "2026-11-27 09:00", None),
+        ("in 3 d", "2026-11-24", "2026-11-24"),
+        ("in 2 w", "2026-12-05", "2026-12-05"),
+        ("in 3 mo", "2027-02-21", "2027-02-21"),
+        ("in 1 y", "2027-11-21", "2027-11-21"),
+        ("3 d ago", "2026-11-18", "2026-11-18"),
+        ("45 min ago", "2026-11-21 14:46", "2026-11-21 14:46"),
+        ("yesterday 09:00", "2026-11-20 09:00", "2026-11-20 09:00"),
+        # a day of a month
+        ("Dec 5", "2026-12-05", "2025-12-05"),
+        ("Dec 5 2pm", "2026-12-05 14:00", "2025-12-05 14:00"),
+        ("5 Dec 14:00", "2026-12-05 14:00", "2025-12-05 14:00"),
+        ("5 Dec 2030", "2030-12-05", "2030-12-05"),
+        ("Dec 5, 2030 2:30 pm", "2030-12-05 14:30", "2030-12-05 14:30"),
+        ("5dec", "2026-12-05", "2025-12-05"),
+        ("2nd December", "2026-12-02", "2025-12-02"),
+        ("5. sept.", "2027-09-05", "2026-09-05"),
+        ("21 nov", "2026-11-21", "2026-11-21"),
+        ("21 Nov 9:00", "2026-11-21 09:00", "2026-11-21 09:00"),
+        ("29 feb", "2028-02-29", "2024-02-29"),
+        ("december", "2026-12-01", "2025-12-01"),
+        ("1.12.", "2026-12-01", "2025-12-01"),
+        ("1.12. 14:00", "2026-12-01 14:00", "2025-12-01 14:00"),
+        ("1.12.2026", "2026-12-01", "2026-12-01"),
+        ("1.12.2026 noon", "2026-12-01 12:00", "2026-12-01 12:00"),
+        ("31/12", "2026-12-31", "2025-12-31"),
+        ("12/31", "2026-12-31", "2025-12-31"),
+        ("12/12", "2026-12-12", "2025-12-12"),
+        ("31/12/2030 9:00", "2030-12-31 09:00", "2030-12-31 09:00"),
+        ("2030/12/1", "2030-12-01", "2030-12-01"),
+        ("2030-1-5 9am", "2030-01-05 09:00", "2030-01-05 09:00"),
+        # words
+        ("noon", "2026-11-22 12:00", "2026-11-21 12:00"),
+        ("midnight", "2026-11-22 00:00", "2026-11-21 00:00"),
+        ("tomorrow noon", "2026-11-22 12:00", "2026-11-22 12:00"),
+        ("tonight", "2026-11-21 20:00", "2026-11-21 20:00"),
+        ("tonight 22:00", "2026-11-21 22:00", "2026-11-21 22:00"),
+        ("eod", "2026-11-21", "2026-11-21"),
+        ("eow", "2026-11-22", "2026-11-22"),
+        ("EOM", "2026-11-30", "2026-11-30"),
+        ("eoy", "2026-12-31", "2026-12-31"),
+        ("eom 17:00", "2026-11-30 17:00", "2026-11-30 17:00"),
+        ("end of month", "2026-11-30", "2026-11-30"),
+        ("end of the week", "2026-11-22", "2026-11-22"),
+        ("end of next month", "2026-12-31", "2026-12-31"),
+        ("end of february", "2027-02-28", "2026-02-28"),
+        ("next week", "2026-11-23", "2026-11-23"),
+        ("next month", "2026-12-01", "2026-12-01"),
+        ("next year", "2027-01-01", "2027-01-01"),
+        ("last friday", "2026-11-13", "2026-11-13"),
+        # how far away
+        ("in two weeks", "2026-12-05", "2026-12-05"),
+        ("in 3 days", "2026-11-24", "2026-11-24"),
+        ("in a week 9:00", "2026-11-28 09:00", "2026-11-28 09:00"),
+        ("in an hour", "2026-11-21 16:31", "2026-11-21 16:31"),
+        ("3d", "2026-11-24", "2026-11-18"),
+        ("+1mo", "2026-12-21", "2026-12-21"),
+        # the time first
+        ("14:00 tomorrow", "2026-11-22 14:00", "2026-11-22 14:00"),
+        ("2pm fri", "2026-11-27 14:00", "2026-11-20 14:00"),
+        ("at 9am on 5 dec", "2026-12-05 09:00", "2025-12-05 09:00"),
+        ("by friday", "2026-11-27", "2026-11-20"),
+        ("14:00", "2026-11-22 14:00", "2026-11-21 14:00"),
+        ("16:00", "2026-11-21 16:00", "2026-11-20 16:00"),
+        ("sat", "2026-11-28", "2026-11-21"),
+    ],
+)
+def test_forms(text: str, ahead: str, back: str | None) -> None:
+    """Each form means one day or time; without its year or day the next one, or the latest where one looks back."""
+    assert ahead == parse_when(text, LATE, BERLIN)
+    if back is not None:
+        assert back == parse_when(text, LATE, BERLIN, past=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("5/6", "could be 5 Jun or 6 May; write 5 Jun or 6 May"),
+        ("1.12", "could be a day or a time; write 1.12. or 1:12"),
+        ("9", "could be a day or an hour; write 9:00"),
+        ("1.12.26", "has a year of two digits"),
+        ("31/12/26", "has a year of two digits"),
+        ("fri midnight", "write 2026-11-27 00:00 or 2026-11-27 23:59"),
+        ("Thu 27 Nov", "27 Nov 2026 is a Friday"),
+        ("30 feb", "'30 feb' does not exist"),
+        ("29 feb 2027", "does not exist"),
+        ("32.1.", "does not exist"),
+        ("13/13", "does not exist"),
+        ("today 25:00", "'25:00' in 'today 25:00' is not a time of day"),
+        ("5 dec 26", "years have four digits"),
+        ("soon", "'soon' is not a date; write it like tomorrow 14:00, fri 9:00, 2 Dec"),
+    ],
+)
+def test_refusals_say_why(text: str, why: str) -> None:
+    """What could mean two things, or nothing, is refused with the reason and what to write."""
+    with pytest.raises(BadMoment) as caught:
+        parse_when(text, LATE, BERLIN)
+    assert why in f"{caught.value.message}; {caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "text", "expected"),
+    [
+        # The same instant is another day elsewhere.
+        ("2026-12-31T11:00Z", KIRITIMATI, "today", "2027-01-01"),
+        ("2026-12-31T11:00Z", KIRITIMATI, "1 jan", "2027-01-01"),
+        ("2026-12-31T11:00Z", NEW_YORK, "1 jan", "2027-01-01"),
+        ("2026-12-31T11:00Z", NEW_YORK, "31 dec", "2026-12-31"),
+        ("2026-12-31T11:00Z", KIRITIMATI, "31 dec", "2027-12-31"),
+        ("2026-12-31T11:00Z", KIRITIMATI, "eom", "2027-01-31"),
+        ("2026-12-31T11:00Z", NEW_YORK, "eoy", "2026-12-31"),
+        ("2027-01-01T03:00Z", NEW_YORK, "tonight", "2026-12-31"),
+        # A shift of hours counts hours, one of days keeps the clock.
+        ("2026-03-28T23:30Z", BERLIN, "+3h", "2026-03-29 04:30"),
+        ("2026-10-24T22:30Z", BERLIN, "+3h", "2026-10-25 02:30"),
+        ("2026-03-28T01:30Z", BERLIN, "+1d 2:30", "2026-03-29 02:30"),
+        ("2026-03-29T00:30Z", BERLIN, "2:30", "2026-03-29 02:30"),  # skipped; it counts as 03:30, which is ahead
+        # 02:10 for the second time: what is written as 02:30 would be the first one, which has been.
+        ("2026-10-25T01:10Z", BERLIN, "2:30", "2026-10-26 02:30"),
+        ("2026-10-25T00:10Z", BERLIN, "2:30", "2026-10-25 02:30"),
+        # Months end where they end.
+        ("2027-01-31T12:00Z", UTC, "+1mo", "2027-02-28"),
+        ("2028-01-31T12:00Z", UTC, "in a month", "2028-02-29"),
+        ("2028-02-29T12:00Z", UTC, "+1y", "2029-02-28"),
+        ("2026-12-15T12:00Z", UTC, "next month", "2027-01-01"),
+        ("2026-12-15T12:00Z", UTC, "end of next month", "2027-01-31"),
+        ("2026-11-22T12:00Z", UTC, "eow", "2026-11-22"),
+        ("2096-03-01T12:00Z", UTC, "29 feb", "2104-02-29"),
+    ],
+)
+def test_zones_and_edges(now: str, zone: ZoneInfo, text: str, expected: str) -> None:
+    """Days are those of the zone, across the turn of a year, changed clocks and short months."""
+    assert expected == parse_when(text, datetime.fromisoformat(now), zone)
+
+
+def test_naive_times_are_refused() -> None:
+    """A time without a zone would be read in whatever zone the machine is in."""
+    with pytest.raises(ValueError, match="without a zone"):
+        parse_when("now", NOW.replace(tzinfo=None), UTC)
+
+
+def test_bounds_look_back() -> None:
+    """A span begins with the latest Friday, and ends with the last microsecond of the latest 5 November."""
+    assert datetime(2026, 11, 20, tzinfo=BERLIN) == time_bound("fri", LATE, BERLIN, end=False)
+    bound = time_bound("5 Nov", LATE, BERLIN, end=True)
+    assert datetime(2026, 11, 6, tzinfo=BERLIN) - timedelta(microseconds=1) == bound
+
+
+def test_read_date() -> None:
+    """A day alone is read, with a time or as nonsense it is none."""
+    today = date(2026, 11, 21)
+    assert date(2026, 12, 2) == read_date("2 Dec", today)
+    assert date(2025, 12, 2) == read_date("2 Dec", today, past=True)
+    assert read_date("2 Dec 14:00", today) is None
+    assert read_date("someday", today) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "2",
+                "31",
+                "29",
+                "dec",
+                "feb.",
+                "5",
+                "of",
+                "end",
+                "next",
+                "month",
+                "at",
+                "noon",
+                "9:00",
+                "2pm",
+                "fri",
+                "midnight",
+                "1.12.",
+                "31/12",
+                "in",
+                "two",
+                "weeks",
+                "ago",
+                "+",
+                "d",
+                "eom",
+                "2026",
+                ",",
+            ]
+        ),
+        max_size=5,
+    ).map(" ".join),
+    ZONES,
+    st.booleans(),
+)
+def test_any_words_give_a_date_or_a_refusal(text: str, zone: ZoneInfo, past: bool) -> None:
+    """Whatever is put together, the answer is a date or time of the files or a BadMoment."""
+    try:
+        written = parse_when(text, LATE, zone, past=past)
+    except BadMoment:
+        return
+    assert read_moment(written, zone) is not None
+
+
+@given(
+    st.dates(date(2, 1, 1), date(9998, 1, 1)),
+    st.sampled_from(["%d %b %Y", "%b %d %Y", "%d.%m.%Y", "%a %d %b %Y"]),
+    ZONES,
+)
+def test_written_days_come_back(day: date, form: str, zone: ZoneInfo) -> None:
+    """Any day in any of the full forms is read as that day."""
+    words = day.strftime(form)
+    words = words if len(words.split()[-1].split(".")[-1]) == 4 else words[: -len(str(day.year))] + f"{day.year:04}"
+    assert day.isoformat() == parse_when(words, LATE, zone)
+
+
+def _documented() -> tuple[list[str], list[str]]:
+    """The forms of docs/dates.md, and those that it says are refused."""
+    text = (Path(__file__).parents[2] / "docs" / "dates.md").read_text("utf-8")
+    rows = [row.split("|")[1] for row in text.splitlines() if row.startswith("| `")]
+    refused = text.partition("**Refused")[2].partition("Days are")[0].replace("write `fri 0:00` or `fri 23:59`", "")
+    return re.findall(r"`([^`]+)`", " ".join(rows)), re.findall(r"`([^`]+)`", refused)
+
+
+def test_documented_forms_are_read() -> None:
+    """What the page on dates lists is read, and what it says is refused is refused."""
+    forms, refused = _documented()
+    assert len(forms) > 40
+    for form in forms:
+        assert parse_when(form, LATE, BERLIN), form
+    assert len(refused) >= 5
+    for form in refused:
+        with pytest.raises(BadMoment):
+            parse_when(form, LATE, BERLIN)
