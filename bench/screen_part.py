@@ -39,29 +39,30 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     def ours() -> list[str]:
         return [memdeck(), str(root), "--now", NOW.isoformat()]
 
-    def filtered(view: bytes) -> Callable[[], dict[str, float]]:
-        """The keys of a filter that grows and shrinks again, in the list or in another view of the tasks."""
-
-        def run() -> dict[str, float]:
-            with Screen(ours(), places.environment()) as screen:
-                screen.wait_for(wanted)
-                screen.settle()
-                found = {}
-                if view:
-                    found["open"] = screen.press(view)[1]
-                for name, key in (("move", b"j"), ("page", b"\x04"), ("filter opens", b"/")):
-                    found[name] = screen.press(key, quiet=0.15)[1]
-                for name, key in (("first letter", b"d"), ("second letter", b"e"), ("letter back", b"\x7f")):
-                    found[name] = screen.press(key, quiet=0.15)[1]
-                # The view is remembered, and the next start is to show the list.
-                for key in filter(None, (b"\x1b", view)):
-                    screen.press(key)
-                    screen.settle()
-                return found
-
-        return run
-
     yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)]))
     yield Case("memdeck", show(ours), compared_with=floor, target=1.5)
     for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c")):
-        yield Case(f"keys in the {view}", filtered(key))
+        yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted))
+
+
+def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable[[], dict[str, float]]:
+    """Return what takes the work of keys in a view of the tasks: moving, paging, a filter that grows and shrinks.
+
+    Each run has a workspace of its own, for which view was open is remembered.
+    """
+
+    def run() -> dict[str, float]:
+        command = [memdeck(), str(places.copy(size)), "--now", NOW.isoformat()]
+        with Screen(command, places.environment()) as screen:
+            screen.wait_for(wanted)
+            screen.settle(quiet=1.0)
+            if view:
+                screen.press(view)
+                screen.settle(quiet=1.0)
+            found = {"cursor": screen.work([b"j"] * 5), "page": screen.work([b"\x04"] * 3)}
+            screen.work([b"/"])
+            for name, key in (("first letter", b"d"), ("second letter", b"e"), ("letter back", b"\x7f")):
+                found[name] = screen.work([key])
+            return found
+
+    return run

@@ -100,6 +100,22 @@ class Screen:
         first = time.perf_counter() - sent
         return first, max(first, self.settle(quiet=quiet, timeout=2) - sent)
 
+    def work(self, keys: Sequence[bytes], quiet: float = 0.3) -> float:
+        """Send keys one after the other, each once the one before is drawn; return the seconds of work of each.
+
+        That is the processor time of the program's main thread until nothing came for `quiet` seconds: what a terminal
+        waits for, without the pauses between two frames and without other threads.
+        """
+        before = self._worked()
+        for key in keys:
+            self.press(key)
+        self.settle(quiet=quiet, timeout=3)
+        return (self._worked() - before) / len(keys)
+
+    def _worked(self) -> float:
+        with open(f"/proc/{self.pid}/task/{self.pid}/schedstat", encoding="ascii") as stream:
+            return int(stream.read().split()[0]) / 1e9
+
     def peak_mib(self) -> float:
         """Return the program's peak resident memory so far, in MiB."""
         with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as stream:
