@@ -67,7 +67,7 @@ class FilterBar(Widget):
         background: $surface;
         &.-open { display: block; }
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
-        .filter-bar--count { width: auto; max-width: 50%; color: $foreground-muted; padding: 0 1; }
+        .filter-bar--count { width: auto; min-width: 18; max-width: 50%; color: $foreground-muted; padding: 0 1; }
         SafeInput.-textual-compact { width: 1fr; background: $surface; }
         SafeInput.-textual-compact:focus { background: $surface; }
     }

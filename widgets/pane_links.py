@@ -37,9 +37,9 @@ class Linking:
         self._stale = True
 
     def set(self, row: Row, links: Sequence[Link]) -> bool:
-        """Take the links of a row as they are known now; False if they were known."""
-        before, self._row, self._links = (self._row, self._links), row, links
-        return before != (row, links)
+        """Take the links of a row as they are known now; False if just these are shown, or none were and are."""
+        before, self._row, self._links = self.of(row) or (), row, links
+        return tuple(before) != tuple(links)
 
     def known(self, row: Row, links: Sequence[Link]) -> None:
         """Take links that stand in the entry itself: nobody has to look for them."""
