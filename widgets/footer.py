@@ -220,16 +220,19 @@ class KeyHints(Drawing, Widget):
         pinned: Iterable[str] = (),
         indent: int = 1,
         remark: str = "",
+        late: bool = False,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
         """`pinned`: ids of bindings whose hints stay longest and stand last; `indent`: cells before all; `remark`:
-        words behind all, where they have room.
+        words behind all, where they have room; `late`: they come with the second frame, for finding them takes its
+        time.
         """
         super().__init__(id=id, classes=classes)
         self._pinned = frozenset(pinned)
         self._indent = indent
         self._remark = remark
+        self._late = late
         self._lead = ""
         self._leads = False
         self._hints: list[Hint] = []
@@ -244,9 +247,18 @@ class KeyHints(Drawing, Widget):
     def on_mount(self) -> None:
         """Follow the focus and the state of actions."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated)
+        if self._late:
+            self.call_after_refresh(self._begin)
+        else:
+            self._bindings_updated(self.screen)
+
+    def _begin(self) -> None:
+        self._late = False
         self._bindings_updated(self.screen)
 
     def _bindings_updated(self, screen: Screen[object]) -> None:
+        if self._late:
+            return
         hints = hints_of(screen)
         lead_of = getattr(screen.app, "hint_lead", None)
         lead = "" if lead_of is None else lead_of(screen)

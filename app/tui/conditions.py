@@ -176,6 +176,11 @@ class Versioned(NamedTuple):
     words: str = ""
 
 
+def _has_versions(pane: Pane) -> bool:
+    # Each task has a ref, and working one out takes a look at all others.
+    return pane.current() is not None if pane.pane_id == "tasks" else versioned(pane) is not None
+
+
 def versioned(pane: Pane) -> Versioned | None:
     """The entry under the cursor if it has a history; None: it has none.
 
@@ -246,7 +251,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "monitor": lambda pane: bool(monitors_of(pane)),
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,
-    "versions": lambda pane: versioned(pane) is not None,
+    "versions": _has_versions,
     "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "task": _task(),
     "task.start": _task("pending"),

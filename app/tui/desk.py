@@ -101,5 +101,5 @@ class Desk(Screen[None]):
             with Container(id="panes"):
                 if self._pane is not None:
                     yield self._pane
-        yield KeyHints(pinned=PINNED)
+        yield KeyHints(pinned=PINNED, late=True)
         yield Ways()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .jobs import Job
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Looked(Message):
     """A worker read the files for a pane."""
 
@@ -34,14 +34,14 @@ class Looked(Message):
     contents: Contents
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Counted(Message):
     """A worker counted what the panes hold, by pane id."""
 
     badges: Mapping[str, Badge]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Briefed(Message):
     """A worker worked out what needs attention; the parts of the header, the most important first.
 
@@ -58,7 +58,7 @@ class Briefed(Message):
     others: tuple[Other, ...] = ()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Noticed(Message):
     """The change log is up to date; how many of others nobody looked at yet, what is wrong with the log, and whether
     there is something to undo and to redo.
@@ -69,21 +69,21 @@ class Noticed(Message):
     turns: tuple[bool, bool] = (False, False)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Drafted(Message):
     """Forms that were never saved, newest first."""
 
     drafts: tuple[Draft, ...]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LookFailed(Message):
     """The files could not be read."""
 
     error: Exception
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Found(Message):
     """A worker has the answer to a question of the search screen."""
 
@@ -91,26 +91,26 @@ class Found(Message):
     number: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Indexed(Message):
     """The index of search is up to date; `done` False: there is none."""
 
     done: bool
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LookEnded(Message):
     """The worker that reads is free again."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FilesChanged(Message):
     """The watcher saw that files changed; their names relative to the memory folder."""
 
     names: frozenset[str]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Changed(Message):
     """A worker wrote a change."""
 
@@ -120,7 +120,7 @@ class Changed(Message):
     """Whether to say which key takes it back."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ChangeFailed(Message):
     """A change was not written."""
 
@@ -128,7 +128,7 @@ class ChangeFailed(Message):
     otherwise: Callable[[MemdeckError], bool] | None = None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Done(Message):
     """A worker finished something else; `then` gets its result in the application's thread."""
 
@@ -136,7 +136,7 @@ class Done(Message):
     then: Callable[[Any], None]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LookedAhead(Message):
     """A thread looked what is due (None: it could not); `others`: another application keeps the schedule."""
 
@@ -146,7 +146,7 @@ class LookedAhead(Message):
     error: MemdeckError | None = None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class JobMoved(Message):
     """A job got further, or another one runs."""
 
@@ -155,7 +155,7 @@ class JobMoved(Message):
         return isinstance(message, JobMoved)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class JobEnded(Message):
     """A job is done, or failed."""
 
