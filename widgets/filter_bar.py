@@ -13,11 +13,16 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
+from memory.safetext import cell_width
+
 from .inputs import SafeInput, SafeText
 from .typed import after_typing
 
 COUNT = 20
 """Cells of a count that stay taken when a shorter one follows, as with each key that is typed."""
+
+ROOM = 18
+"""Cells that are kept for a count before there is one."""
 
 HINT = "filter"
 """What stands in the bar while nothing is typed."""
@@ -67,7 +72,7 @@ class FilterBar(Widget):
         background: $surface;
         &.-open { display: block; }
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
-        .filter-bar--count { width: auto; min-width: 18; max-width: 50%; color: $foreground-muted; padding: 0 1; }
+        .filter-bar--count { width: auto; max-width: 50%; color: $foreground-muted; padding: 0 1; }
         SafeInput.-textual-compact { width: 1fr; background: $surface; }
         SafeInput.-textual-compact:focus { background: $surface; }
     }
@@ -136,6 +141,9 @@ class FilterBar(Widget):
         if not editor.is_attached:
             self.mount(SafeText("/", classes="filter-bar--sign"), editor, self._count)
         editor.placeholder = hint
+        around = self.parent.size.width if isinstance(self.parent, Widget) else 0
+        # Room for the count from the first letter on, unless the hint needs it: then nothing moves as it comes.
+        self._count.styles.min_width = ROOM if cell_width(hint) + ROOM + 6 <= around else 0
         editor.suggester = LastWord(words) if words else None
         if text is not None:
             editor.text = text

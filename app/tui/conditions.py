@@ -49,6 +49,11 @@ def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
     if action.needs in ("undo", "redo"):
         # While a change is being written its key counts already; it is named once the log has the change.
         return app.noticing.can_turn(action.needs)
+    if action.needs == "draft":
+        # In other panes it would push their keys out of the footer, day after day.
+        places = {"brief", *(draft.pane for draft in app.left_drafts[:1])}
+        if pane is None or pane.pane_id not in places:
+            return False
     if selected_count(pane) and action.needs not in ("", "jobs"):
         if not action.bulk:
             return False

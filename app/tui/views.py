@@ -68,6 +68,7 @@ class Views(Part):
 
     def arrange(self) -> None:
         """A menu: what to group by (the board has its columns for that), what to sort by."""
+        from memory.files.task_order import GROUP_WORDS
         from widgets.pick import Option, Pick
 
         pane = self.app.navigation.pane
@@ -75,7 +76,10 @@ class Views(Part):
         options = []
         groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
         group = getattr(pane, "group", "")
-        options += [Option(f"group:{name}", name, group="GROUP BY", marked=name == group) for name in groups]
+        options += [
+            Option(f"group:{name}", GROUP_WORDS.get(name, name), group="GROUP BY", marked=name == group)
+            for name in groups
+        ]
         if len(pane.sorts) > 1:
             options += self._orders(pane, "SORT BY")
 

@@ -29,6 +29,9 @@ SORTS = (
 )
 """What tasks can be sorted by; the first is how they stand in the file."""
 
+GROUP_WORDS = {"tag": "first tag"}
+"""What groups are called that are not called by their name: a task stands under one of its tags only."""
+
 GROUPS = ("section", "due", "priority", "assigned", "tag", "plan", "none")
 """What tasks can be grouped by; the first is how they stand in the file."""
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, tzinfo
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.files.task_order import GROUPS, SORTS, grouped, is_missing, sort_key
+from memory.files.task_order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.line_list import GUTTER, MARGIN, LineList
 from widgets.pane import Contents, Pane, PaneList
 from widgets.pane_arrangement import REVERSED
@@ -143,7 +143,9 @@ class TaskViews(Pane):
         """Which view, group and sort it is, where that is not the usual."""
         parts = [] if self.view_name == VIEWS[0] else [self.view_name]
         if self.group != GROUPS[0] and self.view_name == "list":
-            parts.append("one group" if self.group == "none" else f"grouped by {self.group}")
+            parts.append(
+                "one group" if self.group == "none" else f"grouped by {GROUP_WORDS.get(self.group, self.group)}"
+            )
         if self.view_name != "calendar":
             # Said always: a list that looks as if it were sorted by date, and is not, is not trusted again.
             parts.append(self.sort if self.sort in ORDERS else f"sorted by {self.sort}")

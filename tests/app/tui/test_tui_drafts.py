@@ -93,8 +93,12 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
     async with running(app) as pilot:
         assert app.screen is app.desk
         assert ["was never saved" in note.message for note in app._notifications] == [True]
+        assert "w go on writing" in screen_text(app)
+        await press(pilot, "3")
+        assert "w go on writing" not in screen_text(app), "only where it belongs, and in the brief"
         await press(pilot, "1")
         assert "DRAFTS" in screen_text(app)
+        assert "w go on writing" in screen_text(app)
         await press(pilot, "enter")
         assert isinstance(app.screen, Form)
         assert app.screen.values()["title"] == f"{FIRST} now"
