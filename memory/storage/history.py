@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, inverted
@@ -40,9 +39,10 @@ class History:
         self._open: dict[str, tuple[Change, Store]] = {}
         self._mutex = threading.RLock()
 
-    @cached_property
+    @property
     def _turner(self) -> Turner:
-        # Imported here: most commands take nothing back.
+        # Imported here: most commands take nothing back. Made for each use: kept, it would keep this and the open log
+        # alive in a circle.
         from .turner import Turner
 
         return Turner(self, self._log, self._together, self._mutex)

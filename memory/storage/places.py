@@ -9,6 +9,7 @@ replayed.
 from __future__ import annotations
 
 import os
+import stat as st
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,8 +136,11 @@ class StateFolder:
             message = error.message.replace(name, where, 1)
             raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
 
-    def read_in(self, name: str, folder: int) -> bytes | None:
-        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`."""
+    def read_in(self, name: str, folder: int, *, regular: bool = False) -> bytes | None:
+        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`.
+
+        RefusedError `file.not_regular` with `regular` where it is something else.
+        """
         try:
             fd = os.open(name, _READ, dir_fd=folder)
         except FileNotFoundError:
@@ -144,6 +148,9 @@ class StateFolder:
         except OSError as error:
             raise faults.reading(error, f"{self.path}/{name}") from error
         try:
+            mode = os.fstat(fd).st_mode
+            if regular and not st.S_ISREG(mode):
+                raise faults.not_regular(f"{self.path}/{name}", mode)
             with open(fd, "rb", closefd=False) as file:
                 return file.read()
         except OSError as error:

@@ -62,7 +62,7 @@ class State:
         """
         import json
 
-        recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder))
+        recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
         if last_maintenance is not None:
             recorded = replace(recorded, last_maintenance=last_maintenance)
         if last_change is not None:

@@ -46,9 +46,14 @@ async def settle(pilot: Pilot[int]) -> None:
 @asynccontextmanager
 async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[int]]:
     """The application on a screen of so many cells, after its first look at the files."""
-    async with app.run_test(size=size) as pilot:
-        await settle(pilot)
-        yield pilot
+    try:
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            yield pilot
+    finally:
+        if app.workspace is not None:
+            # A process ends with its application; here the next one comes, and files may be open until then.
+            app.workspace.store.history._log.file.close()
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:
