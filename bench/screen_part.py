@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from bench.measure import Case
 from bench.places import NOW, Places, memdeck
 from bench.reference import OPEN_TASK
+from bench.screen_peers import Command, screen_peers
 from bench.terminal import Screen
 
 
@@ -15,8 +16,8 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield the two applications for one size; both show every task: 2,000 rows at M, 20,000 at L."""
     root = places.workspace(size)
     tasks = places.memory(root) / "tasks.md"
-    titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))[:10]]
-    wanted = [title for title in titles if title.isascii() and len(title) < 32]
+    titles = [title for _, title in OPEN_TASK.findall(tasks.read_text("utf-8"))]
+    wanted = [title for title in titles[:10] if title.isascii() and len(title) < 32]
     floor = "minimal Textual application"
 
     def show(command: Callable[[], list[str]]) -> Callable[[], dict[str, float]]:
@@ -41,8 +42,24 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
 
     yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)]))
     yield Case("memdeck", show(ours), compared_with=floor, target=1.5)
+    for name, command, prepare in screen_peers(places, size):
+        yield Case(name, _opened(command, titles), prepare, floor)
     for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c")):
         yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted))
+
+
+def _opened(command: Callable[[], Command], titles: list[str]) -> Callable[[], dict[str, float]]:
+    """Return what takes a peer's time until the beginning of a title is there; some cut them, or sort them."""
+    beginnings = sorted({title[:14] for title in titles if title.isascii()})
+
+    def run() -> dict[str, float]:
+        words, environment = command()
+        with Screen(words, environment) as screen:
+            painted = screen.wait_for(beginnings, timeout=30)
+            screen.settle()
+            return {"first paint": painted, "first key": screen.press(b"j")[0], "rss": screen.peak_mib()}
+
+    return run
 
 
 def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable[[], dict[str, float]]:
