@@ -151,22 +151,24 @@ class Changing(Part):
         A person at the command line, in another memdeck and here is one and the same: who presses undo has to see
         that it went further than what was just done here.
         """
-        from memory.clock import Moment, humanize
+        from memory.changes import file_name
         from widgets.panes import pane_of
+        from widgets.panes.when import until
 
-        files = [file.path.rpartition("memory/")[2] for file in turned.files]
-        pane, current = pane_of(files[0]) if files else None, self.app.navigation.pane
-        away = [name.title for name in self.app.navigation.panes if name.id == pane]
-        words = f" in {away[0]}" if away and current is not None and pane != current.pane_id else ""
-        number, workspace, zone = turned.undoes or turned.redoes, self.app.workspace, self.app.zone
-        if number is None or number in self._made or workspace is None:
-            return words
-        self._made.add(number)
+        number, workspace, current = turned.undoes or turned.redoes, self.app.workspace, self.app.navigation.pane
+        if number is None or workspace is None or current is None:
+            return ""
         try:
             record = workspace.store.history.get(number)
         except MemdeckError:
+            return ""
+        pane = pane_of(file_name(record.paths[0])) if record.paths else None
+        away = [name.title for name in self.app.navigation.panes if name.id == pane != current.pane_id]
+        words = f" in {away[0]}" if away else ""
+        if number in self._made:
             return words
-        when = humanize(Moment("", record.time.astimezone(zone).date(), record.time), now, zone)
+        self._made.add(number)
+        when = until(record.time, now, self.app.zone)
         if record.actor == "cli":
             return f"{words}, made at the command line, {when}"
         return f"{words}, made {'before this start' if record.time < self._began else 'in another memdeck'}, {when}"
