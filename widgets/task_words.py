@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from memory.clock import late_words
+from memory.files.task_values import moment_or_none
 from memory.safetext import cell_width, visible
 
 from .columns import Column, Columns
@@ -83,7 +84,7 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
     What is overdue says for how long and is the only thing in colour.
     """
     if task.section not in ("pending", "in-progress"):
-        moment = _moment_of(task.completed, zone)
+        moment = moment_or_none(task.completed, zone)
         words = short_moment(moment, now, zone) if moment else task.completed or ""
         return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
     moment = task.due_moment(zone)
@@ -110,15 +111,6 @@ def _is_no_date(text: str, zone: tzinfo) -> bool:
     except BadMoment:
         return True
     return False
-
-
-def _moment_of(text: str | None, zone: tzinfo) -> Moment | None:
-    from memory.clock import BadMoment, read_moment
-
-    try:
-        return read_moment(text, zone) if text else None
-    except BadMoment:
-        return None
 
 
 def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:

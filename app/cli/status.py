@@ -155,12 +155,10 @@ def _lines(
 
 def _local(text: str | None, zone: tzinfo) -> str:
     """Return a time of a file as all others here are written, in the workspace's zone; what is none stays."""
-    from memory.clock import BadMoment, format_local, read_moment
+    from memory.clock import format_local
+    from memory.files.task_values import moment_or_none
 
-    try:
-        moment = read_moment(text, zone) if text else None
-    except BadMoment:
-        moment = None
+    moment = moment_or_none(text, zone)
     return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
 
 

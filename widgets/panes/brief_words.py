@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from memory.files.task_values import moment_or_none
 from memory.safetext import cell_width, visible
 from widgets.columns import Column, Columns
 from widgets.pieces import Line, Piece, line
 from widgets.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
 
 from .brief_more import MORE
-from .when import moment_of, since, until
+from .when import since, until
 
 if TYPE_CHECKING:
     from widgets.glyphs import Glyphs
@@ -91,7 +92,7 @@ def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piec
         case "overdue" | "today" | "week":
             return due_words(thing, now, zone, glyphs)
         case "journal":
-            moment = moment_of(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
+            moment = moment_or_none(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
             return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
         case "draft":
             return Piece(
@@ -131,5 +132,5 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
 
 def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
     """How many days ago a value's moment was; 0 where it has none."""
-    moment = moment_of(text, zone)
+    moment = moment_or_none(text, zone)
     return (now.astimezone(zone).date() - moment.date).days if moment else 0

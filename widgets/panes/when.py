@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
 
-from memory.clock import BadMoment, Moment, format_local, humanize, read_moment
-
-
-def moment_of(text: str | None, zone: tzinfo) -> Moment | None:
-    """The moment that a value names; None where it names none, or one that does not exist."""
-    try:
-        return read_moment(text, zone) if text else None
-    except BadMoment:
-        return None
+from memory.clock import Moment, format_local, humanize
+from memory.files.task_values import moment_or_none
 
 
 def since(text: str | None, now: datetime, zone: tzinfo) -> str:
     """When a value's moment is, in a few words (`4 min ago`); what is no moment stays as it stands."""
-    moment = moment_of(text, zone)
+    moment = moment_or_none(text, zone)
     return humanize(moment, now, zone) if moment else text or ""
 
 
 def dated(text: str | None, now: datetime, zone: tzinfo) -> str:
     """A value's moment as a local time and in words, for a detail: `2024-01-15 10:30, 4 min ago`."""
-    moment = moment_of(text, zone)
+    moment = moment_or_none(text, zone)
     if moment is None:
         return text or ""
     shown = moment.text if moment.instant is None else format_local(moment.instant, zone)
