@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from .actions import Action
     from .memdeck_app import MemdeckApp
 
-TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
-"""The groups of the brief whose rows are tasks."""
-
 
 def allows(app: MemdeckApp, needs: str) -> bool:
     """Whether what an action needs is there; see `NEEDS`."""
@@ -135,6 +132,9 @@ def tasks_of(pane: Pane) -> list[Task]:
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
+        # Imported here: the brief is open, so that this is there already, and no start waits for it.
+        from widgets.panes.brief_words import TASK_GROUPS
+
         return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
     return []
 
