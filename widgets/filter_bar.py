@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -29,11 +29,18 @@ HINT = "filter"
 
 
 class LastWord(Suggester):
-    """Completes the last word of a filter; `name:` and a part of a value are needed for that."""
+    """Completes the last word of a filter; `name:` and a part of a value are needed for that.
 
-    def __init__(self, words: Sequence[str]) -> None:
+    `words` is asked for what there is when that is typed for the first time.
+    """
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
         super().__init__(case_sensitive=False)
-        self._words = tuple(words)
+        self._find = words
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(self._find())
 
     async def get_suggestion(self, value: str) -> str | None:
         """The text with its last word whole; None where nothing begins like it."""
@@ -130,10 +137,17 @@ class FilterBar(Widget):
         """Whether the bar is shown."""
         return self.has_class("-open")
 
-    def open(self, text: str | None = None, *, focus: bool = True, hint: str = HINT, words: Sequence[str] = ()) -> None:
+    def open(
+        self,
+        text: str | None = None,
+        *,
+        focus: bool = True,
+        hint: str = HINT,
+        words: Callable[[], Sequence[str]] | None = None,
+    ) -> None:
         """Show the bar (with another text, if one is given) and type in it, from the next key on.
 
-        `hint` stands in it while it is empty; `words` such as `is:stale` are what its last word is completed to.
+        `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`.
         """
         self.add_class("-open")
         self.display = True
@@ -144,7 +158,7 @@ class FilterBar(Widget):
         around = self.parent.size.width if isinstance(self.parent, Widget) else 0
         # Room for the count from the first letter on, unless the hint needs it: then nothing moves as it comes.
         self._count.styles.min_width = ROOM if cell_width(hint) + ROOM + 6 <= around else 0
-        editor.suggester = LastWord(words) if words else None
+        editor.suggester = LastWord(words) if words is not None else None
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from widgets.filter_bar import HINT
@@ -23,16 +24,22 @@ LONGEST = 24
 """Letters of a value that is completed; longer ones are sentences."""
 
 
-def words_of(pane: Pane) -> tuple[str, ...]:
-    """What the last word of a filter is completed to: what the pane knows, then values of its rows, the usual first."""
-    counts: Counter[str] = Counter()
+def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
+    """What gives the completions of a filter: what the pane knows, then values of its rows as they are now, the usual
+    first.
+    """
     rows = [key.item for key in pane.line_list.rows[:ASKED] if isinstance(key, Row)]
-    for name in pane.filter_fields:
-        for item in rows:
-            for value in pane.field_text(item, name).casefold().split(", "):
-                if value and len(value) <= LONGEST and not any(letter.isspace() for letter in value):
-                    counts[f"{name}:{value}"] += 1
-    return (*pane.filter_words, *(word for word, _ in counts.most_common()))
+
+    def words() -> Sequence[str]:
+        counts: Counter[str] = Counter()
+        for name in pane.filter_fields:
+            for item in rows:
+                for value in pane.field_text(item, name).casefold().split(", "):
+                    if value and len(value) <= LONGEST and not any(letter.isspace() for letter in value):
+                        counts[f"{name}:{value}"] += 1
+        return (*pane.filter_words, *(word for word, _ in counts.most_common()))
+
+    return words
 
 
 class Listing(Part):
