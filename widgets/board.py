@@ -221,10 +221,11 @@ class Board(Horizontal):
     ) -> str:
         """Name and count of a column, and how many cards stand above and below, in words where there is room."""
         name, count = column.lane.title, self._counts[number]
-        long = f"  {glyphs.up} {above} more" * bool(above) + f"  {glyphs.down} {below} more" * bool(below)
-        middle = f"  {glyphs.up} {above}" * bool(above) + f"  {glyphs.down} {below}" * bool(below)
-        short = f" {glyphs.up}{above}" * bool(above) + f" {glyphs.down}{below}" * bool(below)
-        signs = " " * bool(above or below) + glyphs.up * bool(above) + glyphs.down * bool(below)
+        beyond = [(sign, cards) for sign, cards in ((glyphs.up, above), (glyphs.down, below)) if cards]
+        long, middle, short = (
+            "".join(form.format(sign, cards) for sign, cards in beyond) for form in ("  {} {} more", "  {} {}", " {}{}")
+        )
+        signs = " " * bool(beyond) + "".join(sign for sign, _ in beyond)
         room = column.size.width - MARGINS - taken
         if not column.size.width:
             # Not laid out yet: there is no room that could be too little.

@@ -173,11 +173,19 @@ def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
     """Let the last heading of what is kept say how many items fit, if it said how many there are."""
     if heading is None:
         return
-    number, gap, rest = heading.note.partition("  ")
-    if not number.isdigit() or not 0 < fitting < int(number):
+    said = fitted(heading, fitting)
+    if said is heading:
         return
     # It is the heading nearest to the end, that of the items that were kept last.
     place = len(kept) - 1
     while kept[place] is not heading:
         place -= 1
-    kept[place] = Heading(heading.title, f"{fitting} of {number}{gap}{rest}")
+    kept[place] = said
+
+
+def fitted(heading: Heading, fitting: int) -> Heading:
+    """A heading that says how many of its items fit a filter, `2 of 14`, if it said how many there are."""
+    number, gap, rest = heading.note.partition("  ")
+    if not number.isdigit() or not 0 < fitting < int(number):
+        return heading
+    return Heading(heading.title, f"{fitting} of {number}{gap}{rest}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .pane_filter import field_named
-from .pane_rows import Row
+from .pane_rows import Row, fitted
 from .rows import Continuation, Heading
 
 MOST_STEPS = 32
@@ -126,6 +126,5 @@ def counted(above: Sequence[Hashable], total: int, fitting: int) -> Sequence[Has
         if isinstance(heading, Heading):
             if heading.note != str(total):
                 return above
-            said = Heading(heading.title, f"{fitting} of {total}")
-            return (*above[:place], said, *above[place + 1 :])
+            return (*above[:place], fitted(heading, fitting), *above[place + 1 :])
     return above

@@ -1,4 +1,7 @@
-"""What workers tell the application; handlers on the App own every change of state."""
+"""What workers tell the application; handlers on the App own every change of state.
+
+Nobody compares or prints them, and what is not made for that costs a start nothing.
+"""
 
 from __future__ import annotations
 

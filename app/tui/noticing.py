@@ -44,7 +44,6 @@ class Noticing(Part):
 
     def look(self, now: datetime) -> bool:
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
-
         workspace = self.app.workspace
         assert workspace is not None
         history = workspace.store.history
