@@ -52,6 +52,11 @@ class History:
         """What went wrong with the log since the process began; changes are made all the same."""
         return tuple(self._log.file.warnings)
 
+    def close(self) -> None:
+        """Close the log after the work that other threads have under way in it; the next work opens it again."""
+        with self._mutex:
+            self._log.file.close()
+
     # -- what transactions tell ---------------------------------------------------------------------------------
 
     def expect(self, path: str, data: bytes) -> None:

@@ -220,7 +220,7 @@ def _real(tally: Tally, top: Path, name: str, fault: Callable[[Path], Any]) -> N
         error = fails(lambda: workspace.change("add", _add, actor="cli", now=LATER))
         took = time.monotonic() - began
         warnings = workspace.store.history.warnings
-        workspace.store.history._log.file.close()
+        workspace.store.history.close()
     tally.expect(error is None, f"the log is {name}: {error}")
     tally.expect("After the fault" in (place.shop / ".aiter/memory/tasks.md").read_text(), f"the log is {name}: lost")
     tally.expect(bool(warnings), f"the log is {name}: nothing was said")

@@ -173,7 +173,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """Go on as another process."""
-        self.workspace.store.history._log.file.close()
+        self.workspace.store.history.close()
         self.workspace = self.place.workspace()
 
     @rule(number=CALLS, half=st.booleans())
@@ -235,7 +235,7 @@ class Machine(RuleBasedStateMachine):
 
     def _kill(self, run: Callable[[Workspace], object], number: int, half: bool, effect: Counter[str]) -> None:
         # A process that is forked must not share an open database.
-        self.workspace.store.history._log.file.close()
+        self.workspace.store.history.close()
         code = killed_at(number, lambda: run(self.place.workspace()), half=half)
         assert code in (END, KILLED), code
         type(self).crashes += code == KILLED

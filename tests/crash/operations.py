@@ -159,7 +159,7 @@ def changed(
     """
     workspace = place.workspace()
     workspace.change(name, build, actor=actor, now=now)
-    workspace.store.history._log.file.close()
+    workspace.store.history.close()
 
 
 def _added(snapshot: Snapshot) -> Edit:
@@ -278,7 +278,7 @@ def _remember(place: Place, text: str = "The cellar is locked") -> None:
     kept = facts.store(text, tags=("house",), actor="cli", now=NOW)
     if not isinstance(kept, Kept):
         raise NotFoundError("facts.refused", kept.error)
-    facts._store.history._log.file.close()
+    facts._store.history.close()
 
 
 OPERATIONS = [

@@ -53,7 +53,7 @@ async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
     finally:
         if app.workspace is not None:
             # A process ends with its application; here the next one comes, and files may be open until then.
-            app.workspace.store.history._log.file.close()
+            app.workspace.store.history.close()
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:

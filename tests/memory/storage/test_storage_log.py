@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -119,12 +120,34 @@ def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: d
     assert tasks.read_bytes() == b"one"
 
 
+def test_closing_waits_for_what_another_thread_reads(store: Store, tasks: Path, now: datetime) -> None:
+    """SQLite ends the process where a database is closed under a question; what is asked later opens it again."""
+    write(store, now, b"one")
+    found: list[int] = []
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            found.append(len(store.history.seen()))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(300):
+            store.history.close()
+    finally:
+        ended.set()
+        thread.join()
+    assert set(found) <= {1}
+    assert store.history.seen() == (SHOWN,)
+
+
 @pytest.mark.parametrize("content", [b"", b"no database" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_a_damaged_log_is_moved_aside(reopened, tasks: Path, now: datetime, content: bytes) -> None:
     """The change is made and recorded in a new log; an empty file is simply a new one."""
     store = reopened()
     write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     log_path(store).write_bytes(content)
     store = reopened()
     write(store, now, b"two")
@@ -154,7 +177,7 @@ def test_a_log_of_another_version_is_left_alone(reopened, tasks: Path, now: date
     """The change is made without it, with a warning."""
     store = reopened()
     write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     with sqlite3.connect(log_path(store)) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
@@ -170,7 +193,7 @@ def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now:
     """Another program that holds the database only costs the record of the change."""
     store = reopened()
     write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     store.history._log.file._timeout = 0.01
     holder = sqlite3.connect(log_path(store), isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
@@ -184,7 +207,7 @@ def test_a_link_in_the_place_of_the_log_is_not_followed(reopened, tasks: Path, t
     """What it leads to would be written to; the change is made without the log, with a warning."""
     store = reopened()
     write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     log_path(store).unlink()
     log_path(store).symlink_to(tmp_path / "elsewhere")
     store = reopened()
@@ -198,7 +221,7 @@ def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: 
     """A change of which the log lost a part is refused as a whole, with a code of its own."""
     store = reopened()
     change = write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     with sqlite3.connect(log_path(store)) as database:
         database.execute("DELETE FROM region")
     database.close()
@@ -214,7 +237,7 @@ def test_what_is_no_log_does_not_stop_a_change(reopened, tasks: Path, now: datet
     """A folder or FIFO in its place costs the record of the change, and is named with its whole path."""
     store = reopened()
     write(store, now, b"one")
-    store.history._log.file.close()
+    store.history.close()
     path = log_path(store)
     path.unlink()
     make(path)
@@ -259,7 +282,7 @@ def test_a_log_that_came_with_a_clone_has_no_effect(
     """A database inside of the repository is neither read nor changed, wherever it lies."""
     elsewhere = Store(workspace / ".aiter", state=State(tmp_path / "other", workspace))
     write(elsewhere, now, b"planted")
-    elsewhere.history._log.file.close()
+    elsewhere.history.close()
     planted = log_path(elsewhere).read_bytes()
     folder = workspace / ".aiter" / ".memdeck"
     for place in (folder, folder / "stage", workspace / ".aiter", workspace):
@@ -285,7 +308,7 @@ def begun(store: Store, now: datetime, *files: FileChange) -> Change:
     """Note a change whose files never moved, as a crash right before would leave it."""
     change = Change("01" + "Z" * 24, now, "human", "edit", "crashed", files)
     store.history.begin(change, store)
-    store.history._log.file.close()
+    store.history.close()
     return change
 
 

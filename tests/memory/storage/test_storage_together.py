@@ -109,7 +109,7 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
     store = pair[0]
     write(store, now, b"one")
     write(store, now, b"two")
-    store.history._log.file.close()
+    store.history.close()
     assert store.state is not None
     with sqlite3.connect(store.state.folder.path / "changes.sqlite") as database:
         for table in ("file", "seen", "base", "base_data"):
