@@ -373,3 +373,13 @@ async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:
         assert said(app) == "Undo: added 'From a shell' in Tasks, made at the command line, 20 min ago"
         await press(pilot, "U")
         assert said(app).endswith("in Tasks")
+
+
+async def test_undo_names_the_pane_of_a_fact(workspace: Workspace) -> None:
+    """A fact that the command line stored is no file of the memory: its pane is found all the same."""
+    store = workspace.system("facts").store
+    store.store("Deploys run on Fridays", actor="cli", now=NOW - timedelta(minutes=20))
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "1", "u")
+        assert said(app).endswith(" in Facts, made at the command line, 20 min ago")
