@@ -98,5 +98,15 @@ class Drawing(Widget):
 
     def draw(self, content: Line, width: int, *states: str) -> Strip:
         """A line as a strip of exactly `width` cells, its control characters made visible."""
+        return Strip(self.segments(content, width, *states), max(0, width))
+
+    def segments(self, content: Line, width: int, *states: str) -> list[Segment]:
+        """What `draw` makes a strip of, for a strip of several lines beside each other."""
         segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in clip_line(content, width) if text]
-        return Strip(segments).adjust_cell_length(width, self.tone_style("plain", *states))
+        # As Textual measures, which cuts strips where widgets meet.
+        missing = width - sum(segment.cell_length for segment in segments)
+        if missing > 0:
+            segments.append(Segment(" " * missing, self.tone_style("plain", *states)))
+        elif missing < 0:
+            return Segment.adjust_line_length(segments, max(0, width))
+        return segments

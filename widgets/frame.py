@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
 
 from memory.safetext import cell_width, clip, visible
 
@@ -90,6 +92,14 @@ class Frame(Vertical):
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
         colour = "$border" if self.has_pseudo_class("focus-within") else "$border-blurred"
         self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
+        width, height = self.outer_size
+        if height < 4 or crop.column_span != (0, width):
+            return super().render_lines(crop)
+        top, middle, bottom = (super(Frame, self).render_lines(Region(0, y, width, 1))[0] for y in (0, 1, height - 1))
+        return [top if y == 0 else bottom if y == height - 1 else middle for y in crop.line_range]
 
     def on_descendant_focus(self) -> None:
         """The rule between name and note takes the border's colour."""

@@ -87,6 +87,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         background: $background;
         color: $foreground;
         overflow-x: hidden;
+        overflow-y: scroll;
         scrollbar-size-vertical: 1;
         & > .line-list--bar { color: $accent; }
         & > .line-list--hover { background: $block-hover-background; }
@@ -416,7 +417,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
     def render_line(self, y: int) -> Strip:
         """One line of the view."""
         position = y + round(self.scroll_y)
-        width = self.scrollable_content_region.width
+        width = self.line_width
         if not 0 <= position < len(self._rows):
             return Strip.blank(width, self.rich_style)
         key = self._rows[position]
@@ -440,5 +441,5 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         here = any(state.startswith("line-list--cursor") for state in states)
         marked = item and "line-list--selected" in states
         gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
-        bar = self.draw(line(gutter), min(GUTTER, width), *states, "line-list--bar")
-        return Strip.join([bar, self.draw(content, max(0, width - GUTTER), *states)])
+        bar = self.segments(line(gutter), min(GUTTER, width), *states, "line-list--bar")
+        return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
 
 from .drawing import Drawing
 from .go_prefix import GoPrefix, go_binding
-from .pieces import Line, line_text, wrap_line
+from .pieces import EMPTY, Line, line_text, wrap_line
 from .scrolling import Scrolling
+
+MOST_DRAWN = 512
+"""How many drawn lines are kept."""
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -42,6 +46,7 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         background: $background;
         color: $foreground;
         overflow-x: hidden;
+        overflow-y: scroll;
         scrollbar-size-vertical: 1;
         & > .line-view--selection { background: $input-selection-background; }
     }
@@ -70,6 +75,7 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self._source = tuple(content)
         self._laid_out: Sequence[Line] = ()
         self._laid_out_for = -1
+        self._drawn: dict[tuple[object, ...], Strip] = {}
 
     def set_content(self, content: Sequence[Line]) -> None:
         """Replace the lines and show the first one."""
@@ -82,11 +88,24 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
 
     def lay_out_again(self, *, top: bool) -> None:
         """Forget the layout; `top` scrolls to the first line, else the view stays where it is."""
+        before, start = self._laid_out, round(self.scroll_y)
         self._laid_out_for = -1
         if top:
             self.scroll_to(y=0, animate=False, force=True)
         self._ensure_layout()
-        self.refresh()
+        if start == round(self.scroll_y) and not self.has_focus:
+            self._redraw_from(before)
+        else:
+            self.refresh()
+
+    def _redraw_from(self, before: Sequence[Line]) -> None:
+        """Draw the lines in view that are others than before, from the first to the last of them."""
+        top = round(self.scroll_y)
+        view = range(top, top + self.size.height)
+        old, new = (dict(zip(view, lines[top : view.stop], strict=False)) for lines in (before, self._laid_out))
+        changed = [row for row in view if old.get(row) != new.get(row)]
+        if changed:
+            self.refresh_lines(changed[0], changed[-1] - changed[0] + 1)
 
     def _ensure_layout(self) -> None:
         width = self.scrollable_content_region.width
@@ -129,20 +148,43 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         """Component classes of a laid-out line; for subclasses that mark lines."""
         return ()
 
+    def notify_style_update(self) -> None:
+        """Another theme: the colours of what was drawn go."""
+        self._drawn.clear()
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what is in view, laid out for the width that there is now."""
+        self._ensure_layout()
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the view."""
-        self._ensure_layout()
-        row = y + round(self.scroll_y)
-        width = self.scrollable_content_region.width
-        if not 0 <= row < len(self._laid_out):
-            return Strip.blank(width, self.rich_style)
-        strip = self.draw(self._laid_out[row], width, *self.states_of(row))
+        row, width = y + round(self.scroll_y), self.line_width
+        below = not 0 <= row < len(self._laid_out)
+        content, states = (EMPTY, ()) if below else (self._laid_out[row], self.states_of(row))
         selection = self.text_selection
-        if selection is not None and (span := selection.get_span(row)) is not None:
+        if selection is None or below:
+            row = -1 if below else row
+            cached = (row, content, width, self.line_indent, states)
+            drawn = self._drawn.get(cached)
+            if drawn is None:
+                if len(self._drawn) >= MOST_DRAWN:
+                    self._drawn.clear()
+                drawn = self._indented(self.draw(content, width, *states).apply_offsets(0, row))
+                self._drawn[cached] = drawn
+            return drawn
+        strip = self.draw(content, width, *states)
+        if (span := selection.get_span(row)) is not None:
             start, end = span
-            text = line_text(self._laid_out[row])
+            text = line_text(content)
             strip = _highlight(strip, text, start, end, self)
-        return strip.apply_offsets(0, row)
+        return self._indented(strip.apply_offsets(0, row))
+
+    def _indented(self, strip: Strip) -> Strip:
+        """The strip with the padding at its left, where `Scrolling.render_lines` does not leave that to Textual."""
+        blank = Strip([Segment(" " * self.line_indent, self.tone_style("plain"))])
+        return Strip.join([blank, strip]) if self.line_indent else strip
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text selected with the mouse, as it is shown."""

@@ -1,11 +1,15 @@
-"""Scrolling: a view whose content grows and shrinks without a layout of the whole screen."""
+"""Scrolling: a view whose content grows and shrinks without a layout of the whole screen, drawn line by line."""
 
 from __future__ import annotations
 
-from textual.geometry import Size
+from textual.geometry import Region, Size, Spacing
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.widget import Widget
+
+EFFECTS = ("opacity", "text_opacity", "tint", "hatch", "outline_top", "outline_left")
+"""Rules of a style that change what a widget has drawn."""
 
 
 class Scrolling(ScrollView):
@@ -13,10 +17,43 @@ class Scrolling(ScrollView):
 
     Textual lays out all widgets again when a view gets other content, since any of them may depend on it. Each key in
     a list gives the detail beside it other content; only where a scrollbar comes or goes, or something is as large as
-    its content, there is anything to lay out.
+    its content, there is anything to lay out. Where `overflow-y` is `scroll`, the scrollbar has its cell always.
     """
 
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
+
+    _line_width = 0
+
+    line_indent = 0
+    """Cells of padding that `render_line` has to put at the left now."""
+
+    @property
+    def line_width(self) -> int:
+        """Cells of a line beside padding and scrollbar; worked out once for a picture."""
+        return self._line_width or self.scrollable_content_region.width
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw lines as `render_line` gives them.
+
+        Textual asks for border, padding and effects again with each line, which takes longer than our drawing; this
+        does it once, and leaves to Textual what has more of them than a padding at the left.
+        """
+        styles, gutter = self.styles, self.styles.gutter
+        indent = gutter.left
+        if gutter != Spacing(0, 0, 0, indent) or any(map(styles.has_rule, EFFECTS)):
+            return super().render_lines(crop)
+        self._line_width, self.line_indent = self.scrollable_content_region.width, indent
+        try:
+            strips = [self.render_line(y) for y in crop.line_range]
+        finally:
+            self._line_width = self.line_indent = 0
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        start, end = crop.column_span
+        if (start, end) != (0, self.size.width):
+            strips = [strip.crop(start, end) for strip in strips]
+        return strips
 
     def set_extent(self, size: Size) -> None:
         """Take the size of other content; the view stays where it is, or goes to the new end."""
@@ -25,11 +62,13 @@ class Scrolling(ScrollView):
         self.virtual_size = size
         height = self.container_size.height
         shown = self.show_vertical_scrollbar
-        if not height or (size.height > height) != shown or self._follows_content():
+        toggles = self.styles.overflow_y == "auto" and (size.height > height) != shown
+        if not height or toggles or self._follows_content():
             self.refresh(layout=True)
             return
         if shown:
-            self.vertical_scrollbar.window_virtual_size = size.height
+            # What fits is all the same to a scrollbar: it need not be drawn again for each entry.
+            self.vertical_scrollbar.window_virtual_size = max(size.height, height)
         self.scroll_y = self.validate_scroll_y(self.scroll_y)
         self.scroll_target_y = self.validate_scroll_target_y(self.scroll_target_y)
 

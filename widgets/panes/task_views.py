@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.task_order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
 from widgets.line_list import GUTTER, MARGIN, LineList
-from widgets.pane import Contents, Pane, PaneList
+from widgets.pane import Contents, Pane
 from widgets.pane_arrangement import REVERSED
+from widgets.pane_parts import PaneList
 from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece, clip_line, line
 from widgets.rows import Continuation, Heading, Note
@@ -69,7 +70,7 @@ class CardList(PaneList):
         sign = self._cut(y)
         if not sign:
             return super().render_line(y)
-        width = self.scrollable_content_region.width
+        width = self.line_width
         content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
         return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
 
@@ -100,6 +101,7 @@ class TaskViews(Pane):
         &.-board Board { display: block; }
         &.-calendar Calendar { display: block; }
         &.-board.-empty Board { height: 1; }
+        &.-board.-empty .pane--empty, &.-calendar.-empty .pane--empty { display: block; }
     }
     """
 
