@@ -15,14 +15,14 @@ from textual.widgets import Input
 
 from memory.safetext import cell_width
 
-from .inputs import SafeInput, SafeText
+from .inputs import SafeInput, SafeText, fitting
 from .typed import after_typing
 
-COUNT = 20
-"""Cells of a count that stay taken when a shorter one follows, as with each key that is typed."""
-
 ROOM = 18
-"""Cells that are kept for a count before there is one."""
+"""Cells for a count of what is left, so that nothing moves when it comes or grows; a longer one takes more."""
+
+SIGN = 2
+"""Cells of the sign before the text."""
 
 HINT = "filter"
 """What stands in the bar while nothing is typed."""
@@ -79,8 +79,8 @@ class FilterBar(Widget):
         background: $surface;
         &.-open { display: block; }
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
-        .filter-bar--count { width: auto; max-width: 50%; color: $foreground-muted; padding: 0 1; }
-        SafeInput.-textual-compact { width: 1fr; background: $surface; }
+        .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; padding: 0 1 0 0; }
+        SafeInput.-textual-compact { width: 1fr; background: $surface; padding: 0 0 0 1; }
         SafeInput.-textual-compact:focus { background: $surface; }
     }
     """
@@ -117,6 +117,9 @@ class FilterBar(Widget):
     class Closed(_FilterMessage):
         """The filter is cleared and the bar is gone."""
 
+    _hint = HINT
+    _cells = ROOM
+
     # Nothing is in it until it is opened: most lists are left without a filter, and an editor costs a start much.
 
     @cached_property
@@ -152,12 +155,9 @@ class FilterBar(Widget):
         self.add_class("-open")
         self.display = True
         editor = self._editor
-        if not editor.is_attached:
-            self.mount(SafeText("/", classes="filter-bar--sign"), editor, self._count)
-        editor.placeholder = hint
-        around = self.parent.size.width if isinstance(self.parent, Widget) else 0
-        # Room for the count from the first letter on, unless the hint needs it: then nothing moves as it comes.
-        self._count.styles.min_width = ROOM if cell_width(hint) + ROOM + 6 <= around else 0
+        self.prepare()
+        self._hint = hint
+        self._say_hint()
         editor.suggester = LastWord(words) if words is not None else None
         if text is not None:
             editor.text = text
@@ -165,29 +165,59 @@ class FilterBar(Widget):
         if focus:
             self.screen.set_focus(editor)
 
+    def prepare(self) -> None:
+        """Have the editor ready before it is asked for: then opening it is a layout less."""
+        if not self._editor.is_attached:
+            self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
+            # At once and not with the editor's message, which comes when the letter was drawn already.
+            self.watch(self._editor, "value", self._on_typed, init=False)
+
+    def on_resize(self) -> None:
+        """The hint in another room."""
+        self._say_hint()
+
+    def _say_hint(self) -> None:
+        """Say the hint while there is no text; it goes on where the count will be."""
+        if self._editor.value:
+            return
+        room = max(0, self.size.width - SIGN - ROOM - 1)
+        words = fitting(self._hint, room + ROOM - 1)
+        self._editor.placeholder = words[:room]
+        self._count.say(words[room:], layout=False)
+
+    def _on_typed(self) -> None:
+        if not self._editor.value:
+            self._say_hint()
+        if self.is_open:
+            self.typed()
+
+    def typed(self) -> None:
+        """A key changed the text; here a message tells so."""
+        self.post_message(self.Changed(self, self.text))
+
     def close(self) -> None:
         """Clear the filter and hide the bar."""
         if self.is_open:
             self._editor.text = ""
             self.remove_class("-open")
             self.display = False
-            self.say("")
             self.post_message(self.Closed(self))
 
     def say(self, count: str) -> None:
-        """Show how much is left, for example `12 of 318`; it stands at the right, and where it is as long as before
-        nothing else moves.
+        """Show how much is left, for example `12 of 318`; it stands at the right, and nothing else moves for it unless
+        it is very long.
         """
-        shown = self._count
-        room = shown.size.width
-        if count and len(count) <= room <= COUNT:
-            count = f"{count:>{room}}"
-        shown.say(count, layout=len(count) != room)
+        if not self._editor.value:
+            return  # the hint stands there
+        cells = max(ROOM, cell_width(count) + 1)
+        grows = cells != self._cells
+        if grows:
+            self._count.styles.width = self._cells = cells
+        self._count.say(f"{count:>{cells - 1}}", layout=grows)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """A key."""
+        """What was typed is known already."""
         event.stop()
-        self.post_message(self.Changed(self, self.text))
 
     def action_accept(self) -> None:
         """Keep the filter; an empty one closes the bar."""

@@ -40,11 +40,10 @@ from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
 from .pane_filter import strange_words
 from .pane_links import Linking
+from .pane_parts import PaneFilter, PaneList
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pane_rows import Row, Rows, keep, match_rows
 from .pane_says import PaneSays
-from .pieces import Line
-from .rows import Continuation
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -79,22 +78,6 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class PaneList(LineList):
-    """The list of a pane; it draws what its pane says."""
-
-    def __init__(self, pane: Pane) -> None:
-        super().__init__(classes="pane--list")
-        self._pane = pane
-
-    def render_row(self, key: Hashable, width: int) -> Line:
-        """The line of an item or of a continuation."""
-        if isinstance(key, Continuation):
-            assert isinstance(key.owner, Row)
-            return self._pane.draw_more(key.owner.item, key.number, width)
-        assert isinstance(key, Row)
-        return self._pane.draw_row(key.item, width)
-
-
 class Pane(PaneSays):
     """One pane of the application; see the module's docstring for how to write one.
 
@@ -110,8 +93,6 @@ class Pane(PaneSays):
         & > .pane--list-frame { width: 3fr; }
         & > .pane--detail-frame { width: 2fr; }
         .pane--empty { display: none; padding: 1 2; color: $foreground-muted; }
-        &.-empty .pane--list { display: none; }
-        &.-empty .pane--empty { display: block; }
         &.-stacked { layout: vertical; }
         &.-stacked > .pane--list-frame { width: 100%; height: 3fr; }
         &.-stacked > .pane--detail-frame { width: 100%; height: 2fr; }
@@ -165,23 +146,25 @@ class Pane(PaneSays):
         self._wanted_ref: str | None = None
         self._arrived = False
         self._shows_detail = False
+        self._followed: object = self
+        self._list, self._filter_bar, self._detail = PaneList(self), PaneFilter(self), Detail()
 
     # What the application asks
 
     @property
     def line_list(self) -> LineList:
         """The list."""
-        return self.query_one(PaneList)
+        return self._list
 
     @property
     def detail_view(self) -> Detail:
         """The detail."""
-        return self.query_one(Detail)
+        return self._detail
 
     @property
     def filter_bar(self) -> FilterBar:
         """The filter bar under the list."""
-        return self.query_one(FilterBar)
+        return self._filter_bar
 
     @property
     def glyphs(self) -> Glyphs:
@@ -288,6 +271,8 @@ class Pane(PaneSays):
         `go_on` is asked again and again, each time after a millisecond of work; it may wait, or say no.
         """
         self.arrangement.warm(go_on)
+        if go_on():
+            self.call_later(self.filter_bar.prepare)
 
     def view(self) -> dict[str, str]:
         """What is remembered of this pane: position, filter, sort."""
@@ -370,10 +355,10 @@ class Pane(PaneSays):
         """List and detail, each in a frame."""
         with Frame(name=self.title, classes="pane--list-frame"):
             yield SafeText("", classes="pane--empty")
-            yield PaneList(self)
-            yield FilterBar()
+            yield self._list
+            yield self._filter_bar
         with Frame(classes="pane--detail-frame"):
-            yield Detail()
+            yield self._detail
 
     def on_mount(self) -> None:
         """Take the terminal's width at once, not only after the first layout."""
@@ -439,7 +424,13 @@ class Pane(PaneSays):
                 words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
             else:
                 words = with_keys(self.empty, self.app)
-            self.query_one(".pane--empty", SafeText).say(words if self.contents else "")
+            self.say_instead(words if self.contents else "")
+
+    def say_instead(self, words: str) -> None:
+        """Say something where there is nothing to show."""
+        self._list.say(words)
+        instead = self.query_one(".pane--empty", SafeText)
+        instead.say(words, layout=instead.display)
 
     def _say_title(self) -> None:
         """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""
@@ -493,7 +484,13 @@ class Pane(PaneSays):
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
         """Show what the cursor stands on."""
         event.stop()
-        if self.contents is not None:
+        self.follow_cursor()
+
+    def follow_cursor(self) -> None:
+        """Show the entry that the cursor stands on, unless that is done."""
+        row = self.line_list.cursor
+        if self.contents is not None and row is not self._followed:
+            self._followed = row
             self._show_detail()
             self.post_message(self.Current(self))
 
@@ -512,11 +509,6 @@ class Pane(PaneSays):
         """A link: the application goes there."""
         event.stop()
         self.follow(event.target)
-
-    def on_filter_bar_changed(self, event: FilterBar.Changed) -> None:
-        """A key in the filter."""
-        event.stop()
-        self.set_filter(event.text)
 
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """The filter stays."""

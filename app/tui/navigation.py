@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from widgets.inputs import SafeText
 from widgets.pane import Pane
 from widgets.panes import PANES, PaneName, pane_of, panes_for
 
@@ -137,7 +136,7 @@ class Navigation(Part):
     def _say_reading(self, pane: Pane) -> None:
         if pane.contents is None and pane.is_mounted:
             pane.add_class("-empty")
-            pane.query_one(".pane--empty", SafeText).say("Reading the files …")
+            pane.say_instead("Reading the files …")
 
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""

@@ -14,7 +14,8 @@ from textual.message import Message
 
 from memory.files.agenda import Agenda, Occasion, month_of
 from widgets.month import Month
-from widgets.pane import Pane, PaneList
+from widgets.pane import Pane
+from widgets.pane_parts import PaneList
 from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece, line
 
