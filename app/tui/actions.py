@@ -70,7 +70,7 @@ ACTIONS: tuple[Action, ...] = (
         "navigation",
         "leave",
         "back",
-        "Leave the detail, then the filter",
+        "Leave the detail, then the filter; else take a message away",
         _ENTRY,
         needs="leave",
         shown=True,
