@@ -146,7 +146,7 @@ def _named(entry: JournalEntry, items: Iterable[Task | Plan | Monitor]) -> Itera
 
 def _called(index: Index, text: str) -> Iterator[Place]:
     """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
-    for found in _CALL.finditer(text):
+    for found in islice(_CALL.finditer(text), MAX_LINKS):
         words = text[found.end() : found.end() + LONGEST_NAME]
         ends = [boundary.start() for boundary in _END_OF_WORD.finditer(words)]
         people = (index.people.get(words[:end].casefold()) for end in reversed(ends))
