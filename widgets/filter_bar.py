@@ -28,15 +28,20 @@ HINT = "filter"
 """What stands in the bar while nothing is typed."""
 
 
-class LastWord(Suggester):
-    """Completes the last word of a filter; `name:` and a part of a value are needed for that.
+NAMED_FROM = 2
+"""Letters from which on a word is completed to the name of a field; a single one begins too much."""
 
-    `words` is asked for what there is when that is typed for the first time.
+
+class LastWord(Suggester):
+    """Completes the last word of a filter: to one of `names`, the fields, then behind `name:` to a value.
+
+    `words` is asked for what there is when a value is typed for the first time; a name costs no look at any row.
     """
 
-    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, words: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
         super().__init__(case_sensitive=False)
         self._find = words
+        self._names = tuple(f"{name}:" for name in names)
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -46,9 +51,10 @@ class LastWord(Suggester):
         """The text with its last word whole; None where nothing begins like it."""
         start = value.rfind(" ") + 1
         part = value[start:].casefold()
-        if ":" not in part:
+        if ":" not in part and len(part) < NAMED_FROM:
             return None
-        word = next((word for word in self._words if word.startswith(part) and word != part), None)
+        known = self._words if ":" in part else self._names
+        word = next((word for word in known if word.startswith(part) and word != part), None)
         return None if word is None else value[:start] + word
 
 
@@ -147,10 +153,12 @@ class FilterBar(Widget):
         focus: bool = True,
         hint: str = HINT,
         words: Callable[[], Sequence[str]] | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         """Show the bar (with another text, if one is given) and type in it, from the next key on.
 
-        `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`.
+        `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`, and
+        `names` are the fields, such as `is`.
         """
         self.add_class("-open")
         self.display = True
@@ -158,7 +166,7 @@ class FilterBar(Widget):
         self.prepare()
         self._hint = hint
         self._say_hint()
-        editor.suggester = LastWord(words) if words is not None else None
+        editor.suggester = LastWord(words, names) if words is not None else None
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)

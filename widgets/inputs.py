@@ -170,6 +170,13 @@ class SafeInput(Input):
     def text(self, text: str) -> None:
         self.value = hold(text)
 
+    def action_end(self, select: bool = False) -> None:
+        """Go to the end; there it takes what is suggested, as the right arrow does."""
+        if not select and self.cursor_at_end and self._suggestion:
+            self.action_cursor_right()
+        else:
+            super().action_end(select)
+
     @property
     def _value(self) -> Text:
         return Text(picture(self.value), no_wrap=True, overflow="ignore", end="")

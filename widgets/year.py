@@ -15,14 +15,14 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memory.files.heat import WEEKS, busiest, weeks_until
+from memory.files.heat import WEEKS, Scale, Span, scale_of, weeks_until
 
 from .dialogs import DIALOG_CSS, Dialog
 from .drawing import Drawing
 from .footer import KeyHints
-from .glyphs import Glyphs, heat_cell
+from .glyphs import Glyphs
 from .inputs import SafeText
-from .pieces import Line, Piece, line
+from .pieces import Line, Piece, line, line_width
 
 LABEL = 4
 """Cells of the names of days at the left."""
@@ -41,21 +41,27 @@ BARE = 10
 DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
-def heat_lines(weeks: list[list[date]], counts: Mapping[date, int], today: date, glyphs: Glyphs) -> list[Line]:
+def month_line(weeks: list[list[date]], glyphs: Glyphs) -> str:
+    """A scale above the weeks: each month's name begins at the week of its first day, a rule leads to the next one."""
+    cells = [glyphs.rule] * len(weeks)
+    for place, week in enumerate(weeks):
+        first = next((day for day in week if day.day == 1), None)
+        if first is not None:
+            name = f"{first:%b}"[: len(weeks) - place]
+            cells[place : place + len(name)] = name
+    return "".join(cells)
+
+
+def heat_lines(
+    weeks: list[list[date]], counts: Mapping[date, int], today: date, glyphs: Glyphs, room: int = 80
+) -> list[Line]:
     """The lines of a map, a cell per day: months above, days of the week at the left, the signs explained below.
 
     Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has a sign of its
-    own, which the map draws over its cell.
+    own, which the map draws over its cell. `room` is the cells of a line.
     """
-    most = busiest(counts, weeks)
-    months = [" "] * len(weeks)
-    free = 0
-    for place, week in enumerate(weeks):
-        first = next((day for day in week if day.day == 1), None)
-        if first is not None and place >= free and place + 3 <= len(weeks):
-            months[place : place + 3] = f"{first:%b}"
-            free = place + 4
-    rows: list[Line] = [line(Piece(" " * LABEL + "".join(months), "muted"))]
+    scale = scale_of(counts.get(day, 0) for week in weeks for day in week)
+    rows: list[Line] = [line(Piece(" " * LABEL + month_line(weeks, glyphs), "muted"))]
     for weekday, name in enumerate(DAYS):
         pieces = [Piece(f"{name:<{LABEL}}", "muted")]
         for week in weeks:
@@ -64,17 +70,36 @@ def heat_lines(weeks: list[list[date]], counts: Mapping[date, int], today: date,
             if day > today and not count:
                 pieces.append(Piece(" "))
             else:
-                pieces.append(Piece(heat_cell(count, most, glyphs), "accent" if count else "muted"))
+                pieces.append(Piece(glyphs.heat[scale.step(count)], "accent" if count else "muted"))
         rows.append(tuple(pieces))
-    signs = " ".join(glyphs.heat)
-    words = f" {most:,} a day  {glyphs.chosen} the chosen day"
-    rows += [(), line(" " * LABEL, Piece("none ", "muted"), Piece(signs, "accent"), Piece(words, "muted"))]
+    rows += [(), line(" " * LABEL, *legend(scale, glyphs, room - LABEL))]
     return rows
 
 
-def short_legend(most: int, glyphs: Glyphs) -> str:
-    """What the signs mean, beside the keys where it has no line of its own."""
-    return f"{glyphs.heat[0]} none  {glyphs.heat[-1]} {most:,} a day"
+def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
+    """What the signs mean, in numbers, as far as `room` cells reach: the chosen day is explained where it fits."""
+    pieces = [Piece(f"{glyphs.heat[0]} none", "muted")]
+    for span in scale.spans:
+        pieces += [Piece("  "), Piece(glyphs.heat[span.step], "accent"), Piece(f" {_numbers(span)}", "muted")]
+    for words in (" a day", f"  {glyphs.chosen} the chosen day"):
+        if line_width((*pieces, Piece(words))) <= room and (scale.spans or words.startswith("  ")):
+            pieces.append(Piece(words, "muted"))
+    return tuple(pieces)
+
+
+def short_legend(scale: Scale, glyphs: Glyphs, room: int = 20) -> str:
+    """What the signs mean, beside the keys where it has no line of its own; the first and the last where all of them
+    need more than `room` cells.
+    """
+    said = [f"{glyphs.heat[span.step]}{_numbers(span)}" for span in scale.spans]
+    words = " ".join(said)
+    if len(words) <= room:
+        return words
+    return f"{said[0]} {glyphs.heat[scale.spans[-1].step]}{scale.spans[-1].least:,}+"
+
+
+def _numbers(span: Span) -> str:
+    return f"{span.least:,}" if span.least == span.most else f"{span.least:,}-{span.most:,}"
 
 
 class YearMap(Drawing, Widget):
@@ -131,10 +156,10 @@ class YearMap(Drawing, Widget):
         return 0 if self.content_size.height >= GRID else 1
 
     @property
-    def most(self) -> int:
-        """The entries of the busiest day that is shown."""
+    def scale(self) -> Scale:
+        """How busy the days are that are shown."""
         self._lay_out()
-        return busiest(self._counts, self._weeks)
+        return scale_of(self._counts.get(day, 0) for week in self._weeks for day in week)
 
     def _lay_out(self) -> None:
         if not self._lines:
@@ -143,7 +168,7 @@ class YearMap(Drawing, Widget):
             while self.day < weeks_until(last, room)[0][0]:
                 last -= timedelta(weeks=room)
             self._weeks = weeks_until(max(last, self.day) if self.day > self.today else last, room)
-            self._lines = heat_lines(self._weeks, self._counts, self.today, self.glyphs)
+            self._lines = heat_lines(self._weeks, self._counts, self.today, self.glyphs, self.content_size.width)
 
     def render_line(self, y: int) -> Strip:
         """One line; the chosen day stands out."""
@@ -246,7 +271,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         self._say_legend()
 
     def _say_legend(self) -> None:
-        self.query_one(".year--legend", SafeText).say(short_legend(self.map.most, self.map.glyphs))
+        self.query_one(".year--legend", SafeText).say(short_legend(self.map.scale, self.map.glyphs))
 
     def on_year_map_chosen(self, event: YearMap.Chosen) -> None:
         """A click chooses, a double click takes."""

@@ -41,6 +41,11 @@ def completion(session: Session, shell: str) -> None:
     session.answer(lambda: {"shell": shell, "script": script}, lambda: script.rstrip("\n").split("\n"))
 
 
+def choices_of(*words: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a function that completes some words, where others are taken too."""
+    return lambda _context, _parameter, incomplete: [word for word in words if word.startswith(incomplete)]
+
+
 def refs_of(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """Return a function that completes a ref of some kinds (`tasks`, `journal`, …) from the workspace."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completion import refs_of
+from .completion import choices_of, refs_of
 from .output import tell
 from .session import Session
 from .values import PRIORITY, Percent, facts, in_words, pairs, short, something, when
@@ -35,6 +35,7 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
     examples=(
         "memdeck tasks list",
         "memdeck tasks list --due overdue",
+        "memdeck tasks list --due '2 Dec'",
         "memdeck tasks list --sort urgency",
         "memdeck tasks list --section all --match deploy -o json",
     ),
@@ -47,8 +48,10 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
 @click.option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
 @click.option(
     "--due",
-    type=click.Choice(("today", "overdue", "week")),
-    help="Only what is due today, overdue, or due in the next 7 days.",
+    metavar="D",
+    shell_complete=choices_of("today", "overdue", "week", "later"),
+    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
+    "(2024-01).",
 )
 @click.option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
 @click.option("--sort", type=click.Choice(SORTS), help="Sort inside each section (default: the order of the file).")
@@ -76,10 +79,10 @@ def list_tasks(
     if match:
         text = match.casefold()
         found = (task for task in found if text in task.entry.text.casefold())
-    if due:
-        states = ("today", "week") if due == "week" else (due,)
-        now, zone = session.now, session.snapshot.zone
-        found = (task for task in found if task.due_state(now, zone) in states)
+    if due is not None:
+        from memory.files.task_due import due_when
+
+        found = filter(due_when(due, session.now, session.snapshot.zone), found)
     shown = list(found)
     if sort:
         from memory.files.task_order import sort_key

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
+"""A line as it may be jotted down."""
+
 MOST_CHANGES = 1000
 """So many of the newest changes of the journal are asked for who made them."""
 
@@ -145,7 +148,7 @@ class Diary(Part):
             if line:
                 return f"title “{title}”, below it the line “{line}”"
             begins = "a colon and a blank begin a line below it"
-            return f"all of it is the title; {begins}" if title else f"a title; {begins}: Call with Bob: he agrees"
+            return f"all of it is the title; {begins}" if title else f"a title; {begins}"
 
         def answered(text: str | None) -> None:
             if text is not None and text.strip():
@@ -154,7 +157,7 @@ class Diary(Part):
         self.app.push_screen(
             Prompt(
                 "Journal, now" if not about else f"Journal, about {about[:200]}",
-                placeholder="what happened",
+                placeholder="what happened" if about else EXAMPLE,
                 validate=lambda text: None if text.strip() else "write what happened, or leave with Esc",
                 hint=hint,
             ),

@@ -179,11 +179,19 @@ class Drafting(Part):
             self.app.post_message(Drafted(found))
 
     def found(self, drafts: tuple[Draft, ...]) -> None:
-        """Offer them, without getting into the way of anything."""
+        """Offer them, without getting into the way of anything: a word once for each, the brief lists them until they
+        are gone.
+        """
         self.left = drafts
-        first, more = drafts[0], len(drafts) - 1
-        words = f"{about(first)} was never saved" + (f", and {more} more" if more else "")
-        self.app.say(f"{words}. Press w to go on with it.", title="Draft")
+        told = self.app.remembering.told_drafts
+        new = [draft for draft in drafts if _version(draft) not in told]
+        if new:
+            more = len(new) - 1
+            words = f"{about(new[0])} was never saved" + (f", and {more} more" if more else "")
+            key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
+            does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
+            self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
+        self.app.remembering.tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:
@@ -237,6 +245,11 @@ class Drafting(Part):
         self.app.push_screen(
             Confirm("Throw this draft away?", details, yes="Throw away", no="Keep", danger=True), answered
         )
+
+
+def _version(draft: Draft) -> str:
+    """What tells a draft from others, and from what it was before somebody went on with it."""
+    return f"{draft.id} {draft.time.isoformat()}"
 
 
 def about(draft: Draft) -> str:

@@ -51,14 +51,19 @@ class Listing(Part):
         if pane is not None:
             key = self.app.key_of("list.fields") if pane.filter_fields else ""
             hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
-            pane.filter_bar.open(pane.filter or None, hint=hint, words=words_of(pane))
+            self._open(pane, pane.filter, hint)
 
     def filter_fields(self) -> None:
-        """Type `name:value`; the bar says which names there are while it is empty, and completes known values."""
+        """Type `name:value`; the bar says which names there are while it is empty, and completes names and known
+        values.
+        """
         pane = self.app.navigation.pane
         if pane is not None:
             names = " ".join(f"{name}:" for name in pane.filter_fields)
-            pane.filter_bar.open(f"{pane.filter} " if pane.filter else None, hint=names, words=words_of(pane))
+            self._open(pane, f"{pane.filter} " if pane.filter else "", names)
+
+    def _open(self, pane: Pane, text: str, hint: str) -> None:
+        pane.filter_bar.open(text or None, hint=hint, words=words_of(pane), names=pane.filter_fields)
 
     zoomed: bool | None = None
     """Whether lists take the whole pane; None: as it was remembered."""

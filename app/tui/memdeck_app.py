@@ -41,7 +41,7 @@ from .remembering import Remembering
 from .runner import Runner
 from .searching import Searching
 from .task_verbs import TaskVerbs
-from .toasts import covers_cursor, heading_of
+from .toasts import heading_of, place_toasts
 from .typed_verbs import TypedVerbs
 from .typing_ahead import TypeAhead
 from .upkeep import Upkeep
@@ -88,7 +88,6 @@ class MemdeckApp(Postbox):
     Toast.-information { border-left: outer $border; }
     .-slim Toast { width: 60; max-width: 100%; }
     ToastRack { margin-bottom: 1; }
-    .-toasts-above ToastRack { dock: top; margin-top: 1; margin-bottom: 0; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame:focus-within { border: ascii $border; }
     .-ascii .dialog { border: ascii $border; }
@@ -361,10 +360,15 @@ class MemdeckApp(Postbox):
         return f"{count:,} selected" if count else ""
 
     def explain_key(self, key: str) -> None:
-        """Say why a key does nothing here; nothing where it never does anything, or where it is typed."""
+        """Say why a key does nothing here; nothing where it never does anything, or where it is typed.
+
+        The key that leaves has nothing to leave then but what is said.
+        """
         from .dead_keys import why_dead
 
-        if not is_typing(self.screen.focused) and (words := why_dead(self, key)):
+        if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
+            self.clear_notifications()
+        elif not is_typing(self.screen.focused) and (words := why_dead(self, key)):
             self.say(words)
 
     def refresh_keys(self) -> None:
@@ -398,10 +402,16 @@ class MemdeckApp(Postbox):
     def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
-        self.set_class(covers_cursor(self.screen, len(text)), "-toasts-above")
         self.notify(
             visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
         )
+
+    def _refresh_notifications(self) -> None:
+        """Show what is said; on a screen that has just come there are lines to put it on only after its first frame."""
+        super()._refresh_notifications()
+        if self._notifications:
+            place_toasts(self)
+            self.call_after_refresh(place_toasts, self)
 
     def say_error(self, error: MemdeckError) -> None:
         """What could not be done, and what to do about it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -72,6 +72,17 @@ class Remembering(Part):
         """The queries of the search screen, the newest first."""
         found = self._read().get("searches")
         return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+    @property
+    def told_drafts(self) -> set[str]:
+        """The drafts that were told of, each as it was then."""
+        found = self._read().get("drafts")
+        return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
+
+    def tell_drafts(self, drafts: Iterable[str]) -> None:
+        """Remember at once which drafts there are, so that nobody is told of them again."""
+        if self.app.remembers and (told := sorted(drafts)) != sorted(self.told_drafts):
+            self._write({**self._read(), "drafts": told})
 
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Position, filter and sort of a pane."""

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from memory import errors
 from memory.safetext import cell_width, clip
+from widgets.footer import KeyHints
 from widgets.line_list import LineList
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.screen import Screen
 
 WIDEST = 60
@@ -51,13 +53,38 @@ def in_one_line(words: str, width: int) -> str:
     return f"{words[: found.start(1)]}{title}{words[found.end(1) :]}"
 
 
-def covers_cursor(screen: Screen[object], length: int) -> bool:
-    """Whether a message of so many characters would cover the row of the cursor at the foot, and not at the top."""
+def place_toasts(app: App[int]) -> None:
+    """Put what is said where it hides neither the keys of a dialog nor, if that is possible, the cursor's row.
+
+    That is at the foot, above the keys, or else at the top.
+    """
+    screen = app.screen
+    said = [len(note.message) for note in app._notifications]
+    for rack in screen.query("ToastRack") if said else ():
+        above, free = place_for(screen, max(said))
+        rack.styles.dock = "top" if above else "bottom"
+        rack.styles.margin = (1, 0, 0, 0) if above else (0, 0, free, 0)
+
+
+def place_for(screen: Screen[object], length: int) -> tuple[bool, int]:
+    """Return whether a message of so many characters stands at the top, and how many lines stay free at the foot."""
+    height = screen.size.height
+    lines = -(-length // max(1, min(WIDEST, screen.size.width) - 3)) + 1
+    free = 1
+    keys = [hints.region.y for hints in screen.query(KeyHints) if screen.is_modal and hints.region.height]
+    if keys and height - free - lines <= max(keys):
+        free = height - max(keys)
+    row = _cursor_row(screen)
+    # Words wrap into one line more than counted, or a title stands above them: that is what the lines have in spare.
+    return row is not None and height - free - lines <= row < height - free and row > lines + 1, free
+
+
+def _cursor_row(screen: Screen[object]) -> int | None:
+    """Return the line of the screen where a person looks."""
     focused = screen.focused
     if focused is None:
-        return False
+        return None
     row = focused.region.y
     if isinstance(focused, LineList) and focused.position is not None:
         row += focused.position - round(focused.scroll_y)
-    lines = -(-length // max(1, min(WIDEST, screen.size.width) - 3)) + 1
-    return row >= screen.size.height - 1 - lines and row > lines + 1
+    return row

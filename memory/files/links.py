@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .config import Setting
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 200
 MAX_HITS = 1000
+LONGEST_NAME = 80
+"""Characters behind an `@` that may be a name."""
+
+_CALL = re.compile(r"(?<![\w@.])@(?=\w)")
+_END_OF_WORD = re.compile(r"(?<=\w)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
         yield "task", _named(item, snapshot.tasks.tasks)
         yield "plan", _named(item, snapshot.plans.plans)
         yield "monitor", _named(item, snapshot.monitors.monitors)
+        yield "contact", _called(index, item.entry.text)
     elif isinstance(item, Plan):
         yield "task", index.planned_tasks.get(item.plan_id or "", ())
         yield "journal", journal_naming(snapshot, item.title)
@@ -76,6 +84,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
     elif isinstance(item, Person):
         yield "assigned", index.assigned.get(item.name.casefold(), ())
         yield "channel", _channels_named(index, item.text)
+        yield "journal", _calling(snapshot, index, item)
     elif isinstance(item, Setting):
         if item.key == "cronJobId":
             yield "cron job", index.cron_jobs.get(item.value, ())
@@ -86,12 +95,17 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
 
 
 def journal_naming(snapshot: Snapshot, title: str) -> Iterable[Place]:
-    """Yield the journal entries that quote a title, found in the bytes of the file without reading entries."""
+    """Return the journal entries that quote a title, found in the bytes of the file without reading entries."""
     if len(title) < 3:
-        return
+        return ()
+    return _entries_at(snapshot, lambda data: _quotes(data, title.encode("utf-8", "surrogateescape")))
+
+
+def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> Iterator[Place]:
+    """Yield the journal entries at places in the bytes of the file, which come in order."""
     journal = snapshot.journal
     document = journal.document
-    hits = _quotes(document.dump(), title.encode("utf-8", "surrogateescape"))
+    hits = find(document.dump())
     hit = next(hits, None)
     end = len(document.bom) + len(document.front_raw) + document.head.size()
     for index, section in enumerate(document.sections):
@@ -128,6 +142,25 @@ def _quotes(data: bytes, title: bytes) -> Iterator[int]:
 def _named(entry: JournalEntry, items: Iterable[Task | Plan | Monitor]) -> Iterable[Place]:
     names = set(quoted(entry.entry.text))
     return [place_of(item) for item in items if item.title in names] if names else ()
+
+
+def _called(index: Index, text: str) -> Iterator[Place]:
+    """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
+    for found in islice(_CALL.finditer(text), MAX_LINKS):
+        words = text[found.end() : found.end() + LONGEST_NAME]
+        ends = [boundary.start() for boundary in _END_OF_WORD.finditer(words)]
+        people = (index.people.get(words[:end].casefold()) for end in reversed(ends))
+        yield from next(filter(None, people), ())
+
+
+def _calling(snapshot: Snapshot, index: Index, person: Person) -> Iterator[Place]:
+    """Yield the journal entries that name a person behind an `@`."""
+    name = person.name.casefold()
+    sign = re.compile(b"@" + re.escape(person.name.encode("utf-8", "surrogateescape")), re.IGNORECASE)
+    for place in _entries_at(snapshot, lambda data: islice((at.start() for at in sign.finditer(data)), MAX_HITS)):
+        # The name may go on, and a longer one may be another person's.
+        if any(one.item.name.casefold() == name for one in _called(index, place.item.entry.text)):
+            yield place
 
 
 def _channels_named(index: Index, text: str) -> Iterable[Place]:

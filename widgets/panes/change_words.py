@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory.files.titles import plain_title
@@ -20,34 +20,61 @@ if TYPE_CHECKING:
 OUTSIDE = "outside"
 """Who changed a file without memdeck."""
 
-ACTOR_WIDTH = (5, 18, 24)
-"""The fewest cells of the column that says who it was; the most, in a list of few cells and in another one."""
+LEAST_ACTOR = 5
+"""The fewest cells of the column that says who it was."""
 
 MANY_CELLS = 58
 """From so many cells on who it was gets more of them."""
 
+FEW_CELLS = 44
+"""Below so many cells who it was is said shortly, so that it stays beside what was done."""
 
-def layouts(changes: Iterable[LoggedChange]) -> tuple[Columns, Columns]:
-    """Return the columns of a list of few cells and of another one: when, who, what; `layout_for` chooses.
+NO_AGENTS = frozenset({"human", "you", "cli", "maintain", "monitor", OUTSIDE})
+"""Who changes something without being an agent."""
 
-    Who it was gets the room that the longest name needs.
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a list, when, who, what; `short` says that who it was is said shortly."""
+
+    columns: Columns
+    short: bool = False
+
+    def actor(self, name: str) -> str:
+        """Return how who it was is said here."""
+        return short_actor(name) if self.short else name
+
+
+def short_actor(name: str) -> str:
+    """Return an actor in few cells: `you` for `human`, `builder` for `agent:builder`.
+
+    An agent that has the name of who is none keeps its name in full.
     """
-    least, *most = ACTOR_WIDTH
-    widest = max((cell_width(visible(actor[: most[-1]])) for actor in {one.actor for one in changes}), default=least)
-    narrow, wide = (
-        Columns(
-            Column("time", 5, importance=3),
-            Column("actor", min(limit, max(least, widest)), importance=1),
-            Column("summary", minimum=18),
-        )
-        for limit in most
-    )
-    return narrow, wide
+    short = name.removeprefix("agent:")
+    if short != name:
+        return short if short and short not in NO_AGENTS else name
+    return "you" if name == "human" else name
 
 
-def layout_for(width: int, found: tuple[Columns, Columns]) -> Columns:
-    """Return those of a width in cells."""
-    return found[width >= MANY_CELLS]
+def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
+    """Return how a list of very few cells is laid out, one of few cells and another one; `layout_for` chooses.
+
+    Who it was gets the room that the longest name needs, up to a limit.
+    """
+    names = {one.actor for one in changes}
+
+    def layout(limit: int, summary: int, *, short: bool = False) -> Layout:
+        said = {short_actor(name) for name in names} if short else names
+        widest = max((cell_width(visible(name[:limit])) for name in said), default=0)
+        actor = Column("actor", min(limit, max(LEAST_ACTOR, widest)), importance=1)
+        return Layout(Columns(Column("time", 5, importance=3), actor, Column("summary", minimum=summary)), short)
+
+    return layout(10, 12, short=True), layout(18, 18), layout(24, 18)
+
+
+def layout_for(width: int, found: tuple[Layout, Layout, Layout]) -> Layout:
+    """Return the one for a width in cells."""
+    return found[(width >= FEW_CELLS) + (width >= MANY_CELLS)]
 
 
 def summary_line(change: LoggedChange, width: int) -> Line:

@@ -206,13 +206,13 @@ class ChangesPane(Pane):
 
     def draw_row(self, item: LoggedChange, width: int) -> Line:
         """When, who, what."""
-        columns = layout_for(width, self._layouts)
-        room = next(cells for column, cells in columns.fit(width) if column.name == "summary")
-        return columns.line(
+        layout = layout_for(width, self._layouts)
+        room = next(cells for column, cells in layout.columns.fit(width) if column.name == "summary")
+        return layout.columns.line(
             width,
             {
                 "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
-                "actor": Piece(item.actor, "muted" if item.actor in OWN else "accent"),
+                "actor": Piece(layout.actor(item.actor), "muted" if item.actor in OWN else "accent"),
                 "summary": summary_line(item, room),
             },
         )

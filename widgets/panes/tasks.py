@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
-from functools import lru_cache
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from memory.files.task_due import days_asked
 from widgets.detail import DetailLine
 from widgets.pane import Badge, Build, FormPlan, Removal
 from widgets.pieces import Line, Piece, line
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
 WIDE_ENOUGH = 40
 """Cells from which a row says how urgent its task is."""
-
-
-@lru_cache(maxsize=64)
-def _days_of(text: str, today: date) -> frozenset[date]:
-    """The days that a text may mean in a filter: what is due lies ahead, what is overdue behind."""
-    from memory.when import read_date
-
-    return frozenset(day for past in (False, True) if (day := read_date(text, today, past=past)) is not None)
 
 
 class TasksPane(TaskViews):
@@ -98,7 +90,7 @@ class TasksPane(TaskViews):
             return None
         if value in self.field_text(item, name).casefold():
             return True
-        days = _days_of(value.replace("_", " "), self.now.astimezone(self.zone).date())
+        days = days_asked(value.replace("_", " "), self.now.astimezone(self.zone).date())
         moment = item.due_moment(self.zone) if days else None
         return moment is not None and moment.date in days
 

@@ -68,6 +68,14 @@ def test_tasks_as_json_have_every_key_in_order(memdeck: Memdeck) -> None:
         (["--due", "overdue"], ["Generate"]),
         (["--due", "today"], ["Deploy"]),
         (["--due", "week"], ["Deploy", "Update"]),
+        (["--due", "2024-01-15"], ["Deploy", "Generate"]),
+        (["--due", "15 Jan"], ["Deploy", "Generate"]),
+        (["--due", "mon"], ["Deploy", "Generate"]),
+        (["--due", "2pm"], ["Deploy"]),
+        (["--due", "15 jan 14:00"], ["Deploy"]),
+        (["--due", "in 3 days"], []),
+        (["--due", "2024-01"], ["Deploy", "Generate", "Update"]),
+        (["--due", "2023"], []),
         (["--match", "slack"], ["Generate"]),
     ],
     ids=lambda value: " ".join(value) if value and value[0].startswith("--") else "",
@@ -168,6 +176,15 @@ def test_a_given_date_is_said(memdeck: Memdeck) -> None:
         memdeck("journal", "list", "--since", "5 nov", "--until", "6 nov", "-o", "json").data["entries"][-1]["title"]
         == "Z2"
     )
+
+
+@pytest.mark.parametrize("due", ["soon", "5/6", "30 feb", "before 2 dec", ""])
+def test_due_that_is_no_date_is_refused(memdeck: Memdeck, due: str) -> None:
+    """Nothing is listed; the error has the code of dates and says what would be one, or why this is none."""
+    answer = memdeck("tasks", "list", "--due", due, "-o", "json")
+    assert answer.code == 2
+    assert answer.data["error"]["code"] == "time.invalid"
+    assert repr(due) in answer.data["error"]["message"]
 
 
 def test_a_date_that_is_over_is_warned_about(memdeck: Memdeck) -> None:

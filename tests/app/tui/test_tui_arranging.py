@@ -192,7 +192,7 @@ async def test_a_small_year_says_what_its_signs_mean(workspace: Workspace) -> No
     app = make_app(workspace, pane="journal")
     async with running(app, (40, 10)) as pilot:
         await press(pilot, "c")
-        assert "· none  █ " in screen_text(app)
+        assert "▒1 █2-4" in screen_text(app)
         await press(pilot, *["h"] * 40)
         shown = screen_text(app)
         assert "April 2023" in shown

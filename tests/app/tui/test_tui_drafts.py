@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -93,12 +94,12 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
     async with running(app) as pilot:
         assert app.screen is app.desk
         assert ["was never saved" in note.message for note in app._notifications] == [True]
-        assert "w go on writing" in screen_text(app)
+        assert "w open draft" in screen_text(app)
         await press(pilot, "3")
-        assert "w go on writing" not in screen_text(app), "only where it belongs, and in the brief"
+        assert "w open draft" not in screen_text(app), "only where it belongs, and in the brief"
         await press(pilot, "1")
         assert "DRAFTS" in screen_text(app)
-        assert "w go on writing" in screen_text(app)
+        assert "w open draft" in screen_text(app)
         await press(pilot, "enter")
         assert isinstance(app.screen, Form)
         assert app.screen.values()["title"] == f"{FIRST} now"
@@ -108,6 +109,48 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
         await press(pilot, "1")
         assert "DRAFTS" not in screen_text(app)
         assert not app.drafting.left
+
+
+async def test_a_draft_is_told_of_once(workspace: Workspace) -> None:
+    """Later starts say nothing of it, the brief lists it all the same; a word comes again for what was typed since."""
+
+    async def start(remembers: bool = True) -> tuple[list[str], str]:
+        app = make_app(workspace, pane="brief", remembers=remembers)
+        async with running(app):
+            return [note.message for note in app._notifications], screen_text(app)
+
+    draft = a_draft(workspace, title=f"{FIRST} now")
+    said = f"{FIRST} was never saved. Press w to go on with it."
+    assert (await start(remembers=False))[0] == [said]
+    assert (await start())[0] == [said]
+    for _ in range(2):
+        messages, shown = await start()
+        assert messages == []
+        assert "DRAFTS" in shown
+        assert "w open draft" in shown
+    other = replace(draft, id="02DRAFT", title="Another", time=NOW - timedelta(days=1))
+    drafts_of(workspace).put(other)
+    assert (await start())[0] == ["Another was never saved. Press 1 to see it in Brief."]
+    drafts_of(workspace).put(replace(draft, time=NOW + timedelta(minutes=1)))
+    assert (await start())[0] == [said]
+    assert (await start())[0] == []
+
+
+async def test_a_draft_takes_the_place_of_no_key_of_its_pane(workspace: Workspace) -> None:
+    """In 80 cells the footer is as without it; where there is room, and in the brief, it names the key."""
+    footers = []
+    for drafted in (False, True):
+        if drafted:
+            a_draft(workspace, title=f"{FIRST} now")
+        app = make_app(workspace)
+        async with running(app, size=(80, 24)):
+            footers.append(screen_text(app).split("\n")[-1])
+    assert "b board" in footers[0]
+    assert footers[0] == footers[1]
+    for pane, size in (("tasks", (120, 36)), ("brief", (80, 24))):
+        app = make_app(workspace, pane=pane)
+        async with running(app, size=size):
+            assert "w open draft" in screen_text(app).split("\n")[-1]
 
 
 async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:

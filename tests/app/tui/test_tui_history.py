@@ -15,6 +15,7 @@ from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, typ
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Preview
 from widgets.entry_history import EntryHistory
+from widgets.panes.change_words import short_actor
 from widgets.panes.changes import PAGE, LoggedChange
 from widgets.three_way import ThreeWay
 
@@ -72,6 +73,36 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         await press(pilot, "j")
         assert "Alice → Bob" in screen_text(app)
         assert app.noticing.count == 0
+
+
+async def test_who_it_was_is_said_shortly_on_a_small_screen(workspace: Workspace) -> None:
+    """The row of a change names agent, person and command line beside what they did; the detail says it in full."""
+    edit(workspace, FIRST, days=0, assigned="Alice")
+    edit(workspace, FIRST, actor="cli", assigned="Bob")
+    edit(workspace, FIRST, actor="agent:incident-responder", assigned="Carol")
+    edit(workspace, FIRST, actor="agent:you", assigned="Dan")
+    app = make_app(workspace)
+    async with running(app, size=(40, 10)) as pilot:
+        await press(pilot, "s", "0")
+        text = screen_text(app)
+        for said in (
+            "10:30 you        started",
+            "10:30 agent:you  ",
+            "10:30 incident-… ",
+            "10:30 cli  ",
+            "10:30 builder  ",
+        ):
+            assert said in text
+        await press(pilot, "down", "down", "enter")
+        assert "agent:incident-responder" in screen_text(app)
+
+
+def test_an_actor_is_named_shortly_but_never_like_another_one() -> None:
+    """Agents lose what all of them begin with, unless they were taken for a person or a program then."""
+    named = ("human", "cli", "maintain", "outside", "agent:builder", "agent:cli", "agent:you", "agent:")
+    assert [short_actor(name) for name in named] == [
+        *("you", "cli", "maintain", "outside", "builder", "agent:cli", "agent:you", "agent:")
+    ]
 
 
 async def test_the_number_beside_changes_is_what_others_did_until_somebody_looks(workspace: Workspace) -> None:

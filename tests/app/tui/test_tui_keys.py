@@ -12,6 +12,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm, Prompt
+from widgets.filter_bar import LastWord
 from widgets.line_list import LineList
 from widgets.panes import panes_for
 from widgets.pick import Pick
@@ -428,3 +429,42 @@ async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> 
         assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
         await press(pilot, "escape", "f")
         assert "title: tag: priority:" in screen_text(app)
+
+
+async def test_filter_completes_the_names_of_fields(workspace: Workspace) -> None:
+    """From two letters on the beginning of a field's name shows the rest; right and end take it, then values follow."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        bar = app.navigation.pane.filter_bar
+        for key in ("right", "end"):
+            await press(pilot, "slash")
+            await type_text(pilot, "deploy p")
+            await press(pilot, key)
+            assert bar.text == "deploy p"
+            await type_text(pilot, "r")
+            assert "deploy priority:" in screen_text(app)
+            await press(pilot, key)
+            assert bar.text == "deploy priority:"
+            await type_text(pilot, "h")
+            await press(pilot, key)
+            assert bar.text == "deploy priority:high"
+            await press(pilot, "escape")
+
+
+async def test_a_name_in_a_filter_is_completed_without_a_look_at_any_row() -> None:
+    """What rows hold is asked for only behind a colon, and once; a word that begins no field stays as it is."""
+    asked = []
+
+    def words() -> list[str]:
+        asked.append(1)
+        return ["priority:high", "assigned:bob"]
+
+    last = LastWord(words, ("title", "priority", "phase"))
+    typed = ["pr", "ti", "p", "zz", "title", "a phas", "pr x"]
+    assert [await last.get_suggestion(text) for text in typed] == [
+        *("priority:", "title:", None, None, "title:", "a phase:", None)
+    ]
+    assert not asked
+    assert await last.get_suggestion("ti priority:h") == "ti priority:high"
+    assert await last.get_suggestion("assigned:") == "assigned:bob"
+    assert len(asked) == 1

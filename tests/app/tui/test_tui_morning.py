@@ -126,7 +126,9 @@ async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> No
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         await press(pilot, "J")
-        assert "a colon and a blank begin a line below it" in " ".join(screen_text(app).split())
+        shown = " ".join(screen_text(app).split())
+        assert "e.g. Call with Alice: she agreed to Friday" in shown
+        assert "a colon and a blank begin a line below it" in shown
         await type_text(pilot, "Call with Alice")
         assert "all of it is the title" in screen_text(app)
         await type_text(pilot, ": she agrees")

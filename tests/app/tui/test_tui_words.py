@@ -21,6 +21,7 @@ from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, runn
 from tests.widgets.harness import screen_text
 from widgets.choices import Choices
 from widgets.dialogs import Preview
+from widgets.footer import KeyHints
 from widgets.forms import Form
 from widgets.glyphs import ASCII, UNICODE, glyphs_for
 from widgets.pieces import line_text
@@ -347,6 +348,49 @@ async def test_messages_wrap_over_dialogs_and_leave_the_cursor_free(workspace: W
         toast = app.screen.query_one(Toast)
         assert toast.region.right <= 40
         assert "an end" in screen_text(app)
+
+
+@pytest.mark.parametrize("keys", ["e", "z", "M", "H", "question_mark", "colon", "3c"])
+async def test_messages_hide_no_keys_of_a_dialog(workspace: Workspace, keys: str) -> None:
+    """Whether a dialog opens below a message or a message comes over a dialog, its keys are seen."""
+    app = make_app(workspace)
+    async with app.run_test(size=(40, 10), notifications=True) as pilot:
+        await settle(pilot)
+        for before in (True, False):
+            if before:
+                app.say("Undo: 'Deploy v2.1 to staging' is at 30% again")
+            await press(pilot, *([keys] if len(keys) > 2 else keys))
+            if not before:
+                app.say("words and words and words and words and more words", title="Not like this")
+            await settle(pilot)
+            assert app.screen.is_modal
+            toast = app.screen.query_one(Toast).region
+            hints = [one.region for one in app.screen.query(KeyHints)]
+            assert hints
+            assert not any(toast.overlaps(one) for one in hints), before
+            assert toast.y >= 0
+            await press(pilot, "escape")
+
+
+async def test_escape_takes_a_message_away_when_there_is_nothing_else_to_leave(workspace: Workspace) -> None:
+    """First go a selection, the filter and a dialog, and what is said stays; then it goes."""
+    app = make_app(workspace)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        pane = app.navigation.pane
+        for keys in (["space"], ["slash"], ["question_mark"]):
+            await press(pilot, *keys)
+            app.say("This was said.")
+            await press(pilot, "escape")
+            assert [note.message for note in app._notifications] == ["This was said."], keys
+            assert not pane.line_list.selected
+            assert not pane.filter_bar.is_open
+            assert app.screen is app.desk
+        assert len(app.screen.query(Toast)) == 1
+        await press(pilot, "escape")
+        assert not len(app._notifications)
+        assert len(app.screen.query(Toast)) == 0
+        await press(pilot, "escape")
 
 
 @pytest.mark.parametrize("words", [1, 20, 60, 90])

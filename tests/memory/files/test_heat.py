@@ -1,18 +1,19 @@
-"""The heat of the journal: entries per day, the weeks of a year, and the map that is drawn of them."""
+"""The heat of the journal: entries per day, how busy that is, the weeks of a year, and the map of them."""
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.heat import busiest, entries_by_day, weeks_until
+from memory.files.heat import STEPS, entries_by_day, scale_of, weeks_until
 from memory.files.journal import read_journal
 from widgets.glyphs import ASCII, UNICODE
-from widgets.pieces import line_text
-from widgets.year import ROWS, heat_lines
+from widgets.pieces import line_text, line_width
+from widgets.year import LABEL, ROWS, heat_lines, month_line, short_legend
 
 JOURNAL = b"## 2024-01-15\n### 10:00 - a\n### 09:00 - b\n## 2024-02-31\n### 09:00 - c\n## Notes\n### x\n## 2024-01-13\n"
 
@@ -36,16 +37,87 @@ def test_weeks_end_with_the_day_and_follow_each_other(last: date, count: int) ->
         assert last in weeks[-1]
 
 
+@pytest.mark.parametrize(
+    ("days", "steps"),
+    [
+        ([], {}),
+        ([3, 3, 3], {3: 2}),
+        ([1, 1, 1, 16], {1: 2, 16: 4}),
+        ([1, 2, 5], {1: 2, 2: 3, 5: 4}),
+        ([1, 2, 3, 4, 5, 6, 7, 8], {1: 1, 2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4}),
+        ([1] * 50 + [2, 3, 9], {1: 1, 2: 2, 3: 3, 9: 4}),
+        ([1, 2, 3, 4] + [9] * 50, {1: 1, 2: 1, 3: 2, 4: 3, 9: 4}),
+    ],
+)
+def test_a_quarter_of_the_days_is_in_each_step(days: list[int], steps: dict[int, int]) -> None:
+    """Equal days are in one step; few different numbers use the busier steps, many use all of them."""
+    scale = scale_of([*days, 0, 0])
+    assert steps == {count: scale.step(count) for count in set(days)}
+    assert scale.step(0) == 0
+
+
+def test_one_busy_day_makes_no_other_one_pale() -> None:
+    """The days of a year keep their signs, whatever is written on one more day."""
+    days = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+    before, after = scale_of(days), scale_of([*days, 400])
+    assert all(before.step(count) - after.step(count) in (0, 1) for count in days)
+    assert [before.step(count) for count in days].count(4) >= 2
+    assert len({after.step(count) for count in days}) >= 3
+
+
+@given(st.lists(st.integers(0, 400), max_size=60))
+def test_a_scale_leaves_no_number_out(days: list[int]) -> None:
+    """Spans follow each other up to the busiest day, which has the last step; busier is never a lower step."""
+    scale = scale_of(days)
+    busy = sorted(count for count in days if count)
+    assert [span.least for span in scale.spans] == [1, *(span.most + 1 for span in scale.spans)][: len(scale.spans)]
+    assert [scale.step(count) for count in busy] == sorted(scale.step(count) for count in busy)
+    if busy:
+        assert scale.spans[-1].most == busy[-1]
+        assert all(any(span.least <= count <= span.most for count in busy) for span in scale.spans)
+        assert len(scale.spans) == min(STEPS, len(set(busy)))
+
+
 def test_the_map_says_by_its_signs_how_busy_a_day_was() -> None:
     """Days to come are blank, the busiest has the densest sign, in Unicode and in ASCII; months stand above."""
     today = date(2024, 1, 17)
     weeks = weeks_until(today, 20)
     counts = {date(2024, 1, 15): 8, date(2024, 1, 9): 1}
-    assert busiest(counts, weeks) == 8
     for glyphs in (UNICODE, ASCII):
         rows = [line_text(row) for row in heat_lines(weeks, counts, today, glyphs)]
         assert len(rows) == ROWS
         assert "Jan" in rows[0]
         assert rows[1].endswith(glyphs.heat[-1])
-        assert rows[2].rstrip().endswith(glyphs.heat[1] + glyphs.heat[0])
+        assert rows[2].rstrip().endswith(glyphs.heat[2] + glyphs.heat[0])
         assert rows[7][-1] == " "
+        assert f"{glyphs.heat[2]} 1  {glyphs.heat[-1]} 2-8 a day" in rows[-1]
+
+
+@pytest.mark.parametrize("room", [35, 53, 80])
+def test_the_legend_says_what_the_signs_mean_in_numbers(room: int) -> None:
+    """All spans are named wherever it is drawn; the chosen day only where that fits. Short, both ends are."""
+    today = date(2024, 1, 21)
+    counts = {today - timedelta(days=number): number + 1 for number in range(12)}
+    weeks = weeks_until(today, 20)
+    said = line_text(heat_lines(weeks, counts, today, UNICODE, room + LABEL)[-1])
+    assert said.split("a day")[0].strip() == "· none  ░ 1-3  ▒ 4-6  ▓ 7-9  █ 10-12"
+    assert ("the chosen day" in said) == (room > 53)
+    assert line_width(heat_lines(weeks, counts, today, UNICODE, room + LABEL)[-1]) <= max(room, 36) + LABEL
+    scale = scale_of(counts.values())
+    assert short_legend(scale, UNICODE, 30) == "░1-3 ▒4-6 ▓7-9 █10-12"
+    assert short_legend(scale, UNICODE, 20) == "░1-3 █10+"
+
+
+@settings(deadline=None)
+@given(st.dates(date(1990, 1, 1), date(2080, 1, 1)), st.sampled_from([20, 36, 53]))
+def test_months_stand_over_the_week_of_their_first_day(last: date, count: int) -> None:
+    """Each name begins at its week, cut only by the end of the map, and a rule fills what is between."""
+    weeks = weeks_until(last, count)
+    words = month_line(weeks, UNICODE)
+    assert len(words) == len(weeks)
+    for place, week in enumerate(weeks):
+        first = next((day for day in week if day.day == 1), None)
+        if first is not None:
+            assert words[place : place + 3] == f"{first:%b}"[: count - place]
+    letters = sum(min(3, count - place) for place, week in enumerate(weeks) if any(day.day == 1 for day in week))
+    assert words.count(UNICODE.rule) == len(weeks) - letters
