@@ -125,6 +125,7 @@ class FilterBar(Widget):
 
     _hint = HINT
     _cells = ROOM
+    _told = ""
 
     # Nothing is in it until it is opened: most lists are left without a filter, and an editor costs a start much.
 
@@ -196,7 +197,11 @@ class FilterBar(Widget):
     def _on_typed(self) -> None:
         if not self._editor.value:
             self._say_hint()
-        if self.is_open:
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.is_open and self.text != self._told:
+            self._told = self.text
             self.typed()
 
     def typed(self) -> None:
@@ -224,8 +229,9 @@ class FilterBar(Widget):
         self._count.say(f"{count:>{cells - 1}}", layout=grows)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was typed is known already."""
+        """What was typed is known already, unless the bar was opened with a text."""
         event.stop()
+        self._tell()
 
     def action_accept(self) -> None:
         """Keep the filter; an empty one closes the bar."""
