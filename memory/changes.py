@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from memory.document import Entry
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
-from memory.files.diff import ChangeView, FileRegions, change_views
-from memory.files.refs import read_ref
-from memory.storage import Change
-from memory.storage.records import Record
 from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.storage import Change
+    from memory.storage.records import Record
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
@@ -55,6 +54,9 @@ def list_changes(
 
 def views_of(workspace: Workspace, record: Record) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; nothing where its bytes are no longer kept."""
+    # Here, for `notice` is all that most commands need of this module.
+    from memory.files.diff import FileRegions, change_views
+
     history = workspace.store.history
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(
@@ -153,6 +155,8 @@ def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool)
 
 
 def _matching(views: Iterable[ChangeView], entry: str) -> list[ChangeView]:
+    from memory.files.refs import read_ref
+
     text = entry.strip()
     read = read_ref(text)
     views = list(views)

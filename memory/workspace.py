@@ -386,6 +386,8 @@ class Workspace:
 
     def merge_late(self, now: datetime) -> tuple[Late, ...]:
         """Merge what other programs wrote to files that a change had just displaced; see `memory.late`."""
+        if not any(store.kept() for store in dict.fromkeys((self.store, *self.stores()))):
+            return ()
         from memory.late import merge_late
 
         return merge_late(self, now)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from memory.document import Document
-from memory.document.compare import Region
 from memory.document.source import decode
-from memory.problems import Problem
+
+if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.document.compare import Region
+    from memory.problems import Problem
 
 CODE = "secret.found"
 _ENTRY = b"\n### "
@@ -36,6 +39,7 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
 
 def secret_problems(name: str, document: Document) -> Iterator[Problem]:
     """Yield a warning for each line of a file that looks like it holds a secret."""
+    from memory.problems import Problem
     from memory.secrets import secret_lines
 
     for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):

@@ -18,12 +18,12 @@ from . import log_rows as rows
 from .beneath import version_of
 from .changes import Change, FileChange, new_id
 from .log import ChangeLog, Found, Mine
-from .records import Record, RecordedFile
 from .version import MISSING, Stored, Version
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from .records import Record, RecordedFile
     from .store import Store
     from .together import Together
     from .turner import Turner

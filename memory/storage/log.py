@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
-from memory.document.units import units_of
 from memory.errors import MemdeckError
 
 from . import log_rows as rows
 from .changes import Change, FileChange, new_id
 from .log_file import LogFile
-from .records import OUTSIDE, Touched, TouchKind, touched_in
 from .version import Version
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .places import StateFolder
+    from .records import Touched, TouchKind
     from .together import Together
 
 KEEP_BYTES = 50_000_000
@@ -273,6 +272,10 @@ class ChangeLog:
 
     def touched(self, path: str, regions: Sequence[Region]) -> list[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change."""
+        from memory.document.units import units_of
+
+        from .records import Touched
+
         found = []
         for unit in units_of(regions):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
@@ -296,6 +299,8 @@ class ChangeLog:
 
     def _touched_lines(self, path: str, region: Region) -> list[Touched]:
         """Return the lines that went and came; one with a ref that did both was edited."""
+        from .records import Touched
+
         gone = [self.reading.line(path, line) for line in lines_of(region.before)]
         come = [self.reading.line(path, line) for line in lines_of(region.after)]
         old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
@@ -320,6 +325,8 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
+        from .records import OUTSIDE, touched_in
+
         before = self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)

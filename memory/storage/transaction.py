@@ -20,7 +20,6 @@ from .changes import Change, FileChange, new_id, part_id
 from .displaced import sweep
 from .journal import Displaced, Intent, Journal
 from .places import OpenFolder
-from .recovery import recover
 from .steps import Step, conflict, half_done
 from .version import Stored
 
@@ -122,6 +121,8 @@ class Transaction:
         intent = journal.pending()
         displaced = journal.displaced()
         if intent is not None:
+            from .recovery import recover
+
             try:
                 recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
             except RefusedError as error:
