@@ -143,10 +143,17 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
 def _collect(into: dict[bytes, list[bytes]], row: Row, indexes: Iterable[int], *, by_heading: bool) -> None:
     """Add those of the pieces that are entries, by the heading of their section where that has to stay the same."""
     pieces, headings = row.pieces, row.headings
+    heading: bytes | None = None
+    found: list[bytes] = []
     for index in indexes:
         piece = pieces[index]
-        if piece[:1] != _LINE:
-            into.setdefault(headings[index] if by_heading else b"", []).append(piece)
+        if piece[:1] == _LINE:
+            continue
+        own = headings[index] if by_heading else b""
+        if own is not heading:
+            heading = own
+            found = into.setdefault(own, [])
+        found.append(piece)
 
 
 def _counts(rules: Sequence[Counted], before: int, after: int) -> list[str]:
@@ -218,7 +225,7 @@ def cut(data: bytes) -> Row:
     heading = b""
     begin = 0
     for index in [*tops, len(texts)]:
-        pieces += [text if text[-1:] not in b" \t" else _unblank(text) for text in texts[begin:index]]
+        pieces += [_unblank(text) if text.endswith((b" ", b"\t")) else text for text in texts[begin:index]]
         headings += [heading] * (index - begin)
         if index < len(texts):
             first, *rest = _lines(texts[index])
