@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory.problems import Problem
 
 CODE = "secret.found"
-_ENTRY = b"\n### "
+_ENTRY = b"\n###"  # without its blank: what ends in a rare character is found faster
 _ADVICE = "whoever reads the file has it: take it out and make a new one"
 
 
@@ -58,7 +58,7 @@ def _brings_any(regions: Sequence[Region]) -> bool:
 
 
 def _pieces(data: bytes) -> list[bytes]:
-    """Cut bytes before each heading of an entry, of which a piece keeps the words; the first begins with a line feed.
+    """Cut bytes before each line that begins as `_ENTRY` does, which pieces leave out; the first has a line feed there.
 
     Pieces that are the same hold the same whole lines.
     """
