@@ -288,7 +288,9 @@ class Workspace:
                     refuse_unwritable(name, before)
                     document = stamped(document, now)
                 data = document.dump()
-                self.store.history.expect(self.store.shown(_INSIDE + name), data)
+                # With the time of the change in it, it is another document than the one compared.
+                known = regions if document is edit.documents[name] else None
+                self.store.history.expect(self.store.shown(_INSIDE + name), data, before=stored.base, regions=known)
                 transaction.write(_INSIDE + name, data, base=stored.base)
                 written[name] = document
             self._coming = written

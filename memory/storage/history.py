@@ -59,13 +59,16 @@ class History:
 
     # -- what transactions tell ---------------------------------------------------------------------------------
 
-    def expect(self, path: str, data: bytes) -> None:
+    def expect(
+        self, path: str, data: bytes, *, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
         """Take note of bytes that a change will write, so that their hash is there when it is needed.
 
+        `regions` are what is different from the bytes `before` (None: no file), where the caller knows it already.
         The path is as seen from the workspace, as all paths of the history are.
         """
         with self._mutex:
-            self._log.expect(path, data)
+            self._log.expect(path, data, before, regions)
 
     def begin(self, change: Change, store: Store) -> bool:
         """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.

@@ -100,6 +100,7 @@ class ChangeLog:
         self._keep_bytes = keep_bytes
         self._known: dict[str, tuple[bytes | None, rows.Identity]] = {}
         self._hashing: dict[str, tuple[bytes, _Hash]] = {}
+        self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
         self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
 
@@ -111,7 +112,8 @@ class ChangeLog:
         False where it could not be noted: then `done` would wait for the log in vain.
         """
         # Looked at before the database is locked: other processes wait for it.
-        planned = [(file, self.regions(file)) for file in change.files]
+        planned = [(file, self._told(file) or self.regions(file)) for file in change.files]
+        self._compared.clear()
 
         def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look, mine)
@@ -218,8 +220,15 @@ class ChangeLog:
 
     # -- bytes --------------------------------------------------------------------------------------------------
 
-    def expect(self, path: str, data: bytes) -> None:
-        """Begin to hash bytes that a change is about to write, while they are staged and synced."""
+    def expect(
+        self, path: str, data: bytes, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
+        """Begin to hash bytes that a change is about to write, while they are staged and synced.
+
+        `regions` are kept for this very change: what is different from the bytes `before`.
+        """
+        if regions is not None:
+            self._compared[path] = (before, data, tuple(regions))
         if len(data) >= _WORTH_A_THREAD:
             self._hashing[path] = (data, _Hash(data))
 
@@ -234,6 +243,11 @@ class ChangeLog:
         found = waiting[1].result() if waiting is not None and waiting[0] is data else digest(data)
         self._known[path] = (data, found)
         return found
+
+    def _told(self, file: FileChange) -> tuple[Region, ...] | None:
+        """Return what is different in a file, where whoever changes these very bytes has said so."""
+        before, after, regions = self._compared.get(file.path, (None, b"", ()))
+        return regions if before is file.before and after is file.after else None
 
     def regions(self, file: FileChange) -> tuple[Region, ...]:
         """Return what is different in a file."""

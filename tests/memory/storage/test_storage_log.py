@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, State, Store
 from memory.storage.history import History
@@ -565,3 +566,22 @@ def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             return super().execute(sql, *values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_what_is_told_of_a_change_counts_for_these_very_bytes(store: Store, tasks: Path, now: datetime, same) -> None:
+    """A difference that the caller worked out is taken over; one of other bytes is not, and the log works it out."""
+    before, after = tasks.read_bytes(), b"## Pending\n\n### one\n"
+    told = (Region("bytes", 0, before, after),)
+    with store.transaction("edit", actor="human", now=now) as transaction:
+        base = transaction.read(TASKS).base
+        assert base is not None
+        store.history.expect(SHOWN, after, before=base if same else bytes(bytearray(base)), regions=told)
+        transaction.write(TASKS, after, base=base)
+        transaction.commit("wrote it")
+    (record,) = store.history.list()
+    found = store.history.regions(record, record.files[0])
+    assert (found == told) is same
+    assert apply(found, before) == after
+    store.history.undo(actor="human", now=now)
+    assert tasks.read_bytes() == before
