@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.document import Entry
-from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
+from memory.errors import AmbiguousError, ConflictError, NotFoundError
+from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.refs import read_ref
+from memory.storage import Change
+from memory.storage.records import Record
 from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
-    from memory.files.diff import ChangeView
-    from memory.storage import Change
-    from memory.storage.records import Record
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
-
-
-def notice(workspace: Workspace, now: datetime) -> int:
-    """Note what other programs did to the files of all systems since they were seen last; see `Workspace.notice`."""
-    history = workspace.store.history
-    names = {name for system in workspace.systems() for name in system.files()} | set(history.to_look_at())
-    readable = []
-    with workspace.together.glance():
-        for name in sorted(names):
-            with suppress(MemdeckError):
-                found = workspace.together.find(name)
-                if found is not None:
-                    found[0].read(found[1])
-                    readable.append(name)
-        return history.notice(readable, now)
 
 
 def list_changes(
@@ -54,9 +39,6 @@ def list_changes(
 
 def views_of(workspace: Workspace, record: Record) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; nothing where its bytes are no longer kept."""
-    # Here, for `notice` is all that most commands need of this module.
-    from memory.files.diff import FileRegions, change_views
-
     history = workspace.store.history
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(
@@ -155,8 +137,6 @@ def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool)
 
 
 def _matching(views: Iterable[ChangeView], entry: str) -> list[ChangeView]:
-    from memory.files.refs import read_ref
-
     text = entry.strip()
     read = read_ref(text)
     views = list(views)

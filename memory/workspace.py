@@ -382,7 +382,7 @@ class Workspace:
 
         Nothing is written but the change log outside of the workspace. What cannot be read is left out.
         """
-        from memory.changes import notice
+        from memory.noticing import notice
 
         return notice(self, now)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -37,7 +37,7 @@ class History:
         self._log = log
         self._together = together
         self._open: dict[str, tuple[Change, Store]] = {}
-        self._mutex = threading.RLock()
+        self._mutex = RLock()
 
     @property
     def _turner(self) -> Turner:
