@@ -6,8 +6,7 @@ option or one that looks like an option, anything given twice, whatever nobody k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 from .session import OUTPUTS, Session
 
@@ -23,14 +22,14 @@ _VALUES = {
 }
 
 
-class Plain(NamedTuple):
+class Plain:
     """The words of a plain call: attributes of the session in the order in which they were given, and the rest."""
 
-    common: dict[str, str | bool]
-    folder: str | None
-    dry_run: bool
-    no_exec: bool
-    force: bool
+    def __init__(self, common: Mapping[str, str | bool], folder: str | None, chosen: Collection[str]) -> None:
+        """`chosen` are the names of the options that are set."""
+        self.common = common
+        self.folder = folder
+        self.dry_run, self.no_exec, self.force = (name in chosen for name in _CHOICES.values())
 
     def tell(self, session: Session) -> None:
         """Put what was given into the session; UsageError for a time or a name that no verb can use."""
@@ -61,8 +60,8 @@ def read_plain(arguments: Sequence[str]) -> Plain | None:
             if folder is not None:
                 return None
             folder = word
-        elif word in _CHOICES and word not in chosen:
-            chosen.add(word)
+        elif word in _CHOICES and _CHOICES[word] not in chosen:
+            chosen.add(_CHOICES[word])
         elif word in _COMMON and _COMMON[word] not in common:
             common[_COMMON[word]] = True
         elif word in _VALUES and _VALUES[word] not in common:
@@ -72,4 +71,4 @@ def read_plain(arguments: Sequence[str]) -> Plain | None:
             common[_VALUES[word]] = value
         else:
             return None
-    return Plain(common, folder, *(option in chosen for option in _CHOICES))
+    return Plain(common, folder, chosen)
