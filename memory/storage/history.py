@@ -85,6 +85,11 @@ class History:
                 self._open[store.shown("")] = (shown, store)
             return taken
 
+    def sha256(self, data: bytes) -> bytes | None:
+        """Return the SHA-256 of bytes of the change that was just noted, None where it is not known."""
+        with self._mutex:
+            return self._log.sha256(data)
+
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex, self._together.glance():

@@ -367,7 +367,7 @@ class Transaction:
     def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
         """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
         if self._journal is not None:
-            roles = tuple(step.role(digests=durable) for step in steps)
+            roles = tuple(step.role(self._store.history.sha256 if durable else None) for step in steps)
             time = change.time.isoformat()
             intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
             self._journal.begin(intent, durable=durable)
