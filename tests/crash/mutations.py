@@ -136,7 +136,6 @@ def _two_renames() -> None:
 
     _set(placing, "swap", swap)
     _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
-    _set(transaction, "recover", recovery.recover)
 
 
 def _no_lease() -> None:
