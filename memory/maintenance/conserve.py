@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.document.model import BOM, front_end
 from memory.document.scan import scan
@@ -60,8 +59,7 @@ class Counted(Protocol):
         """How many go to an archive because they are over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A file cut into pieces, in order: each entry, and each other line that is not blank.
 
     An entry is its bytes without the blank lines at its end; a line begins with a line feed here, as no entry does.

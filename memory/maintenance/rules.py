@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,8 +61,7 @@ class Left(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """What one rule takes out of a document with `before` entries, and what it left; both in file order."""
 
     before: int
@@ -76,8 +74,7 @@ class Choice:
         return sum(len(pick.entries) for pick in self.picks)
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
+class Today(NamedTuple):
     """The time of a run, as the rules need it: the instant, the zone, and the day it is there."""
 
     now: datetime
