@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memory.document import Entry
-from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
+from memory.errors import AmbiguousError, ConflictError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.refs import read_ref
 from memory.storage import Change
@@ -20,21 +19,6 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"
-
-
-def notice(workspace: Workspace, now: datetime) -> int:
-    """Note what other programs did to the files of all systems since they were seen last; see `Workspace.notice`."""
-    history = workspace.store.history
-    names = {name for system in workspace.systems() for name in system.files()} | set(history.to_look_at())
-    readable = []
-    with workspace.together.glance():
-        for name in sorted(names):
-            with suppress(MemdeckError):
-                found = workspace.together.find(name)
-                if found is not None:
-                    found[0].read(found[1])
-                    readable.append(name)
-        return history.notice(readable, now)
 
 
 def list_changes(

@@ -91,7 +91,8 @@ def read_moment(text: str, zone: tzinfo) -> Moment | None:
 
 def _instant(local: datetime, zone: tzinfo) -> datetime:
     try:
-        return min(max(local.replace(tzinfo=zone).astimezone(UTC), _EARLIEST), _LATEST)
+        aware = local.replace(tzinfo=zone)
+        return min(max(aware if zone is UTC else aware.astimezone(UTC), _EARLIEST), _LATEST)
     except OverflowError:
         return _EARLIEST if local.year == 1 else _LATEST
 

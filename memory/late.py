@@ -10,11 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document import parse
-from memory.document.lines import is_lines, take_over
 from memory.errors import MemdeckError
-from memory.files.edit import Edit
-from memory.files.merging import merge_file
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -49,6 +45,8 @@ def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
 
 def _merge_lines(store: Store, kept: Kept, now: datetime) -> Late:
     """Merge what came too late to a file of another system, which has to be one of lines."""
+    from memory.document.lines import is_lines, take_over
+
     shown, why = store.shown(kept.path), ""
     try:
         if kept.data is None or not kept.data.strip():
@@ -86,6 +84,10 @@ def _merge(workspace: Workspace, kept: Kept, now: datetime) -> Late:
 
 def _why_not(workspace: Workspace, kept: Kept, file: str, now: datetime) -> str:
     """Merge one of them; return why that could not be done."""
+    from memory.document import parse
+    from memory.files.edit import Edit
+    from memory.files.merging import merge_file
+
     if kept.data is None:
         return "its bytes cannot be read"
     if not kept.data.strip():

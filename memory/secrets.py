@@ -194,7 +194,7 @@ def _logins(text: str, data: bytes) -> Iterator[Found]:
 
 def _named(text: str, lower: bytes) -> Iterator[Found]:
     """Yield what is said to be a password, token or key, and looks like one."""
-    if b":" not in lower and b"=" not in lower:
+    if (b":" not in lower and b"=" not in lower) or not any(needle in lower for needle in _NAMES):
         return
     name_at, value_at, about = _regex(_NAME, _ANY_CASE).match, _regex(_VALUE).match, _regex(_ABOUT, _ANY_CASE).match
     is_odd = _regex(_ODD).search

@@ -288,7 +288,9 @@ class Workspace:
                     refuse_unwritable(name, before)
                     document = stamped(document, now)
                 data = document.dump()
-                self.store.history.expect(self.store.shown(_INSIDE + name), data)
+                # With the time of the change in it, it is another document than the one compared.
+                known = regions if document is edit.documents[name] else None
+                self.store.history.expect(self.store.shown(_INSIDE + name), data, before=stored.base, regions=known)
                 transaction.write(_INSIDE + name, data, base=stored.base)
                 written[name] = document
             self._coming = written
@@ -380,12 +382,14 @@ class Workspace:
 
         Nothing is written but the change log outside of the workspace. What cannot be read is left out.
         """
-        from memory.changes import notice
+        from memory.noticing import notice
 
         return notice(self, now)
 
     def merge_late(self, now: datetime) -> tuple[Late, ...]:
         """Merge what other programs wrote to files that a change had just displaced; see `memory.late`."""
+        if not any(store.kept() for store in dict.fromkeys((self.store, *self.stores()))):
+            return ()
         from memory.late import merge_late
 
         return merge_late(self, now)

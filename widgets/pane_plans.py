@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.systems import Act
+    from memory.systems.acts import Act
 
     from .fields import FieldSpec
 

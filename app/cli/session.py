@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .paint import Paint
 
 Json = dict[str, Any]
+OUTPUTS = ("human", "json", "jsonl")
+"""The forms of an answer."""
 
 
 class Session:

@@ -10,9 +10,7 @@ import click
 
 from memory.errors import UsageError
 
-from .session import Session
-
-OUTPUTS = ("human", "json", "jsonl")
+from .session import OUTPUTS, Session
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:

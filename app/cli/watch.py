@@ -11,20 +11,16 @@ import click
 from memory.errors import UsageError
 
 from .completion import refs_of
+from .keeping import watch
 from .session import Session
 from .verbs import VerbGroup, under
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from memory.monitoring.keep import Ways
     from memory.monitoring.ledger import Ledger
     from memory.monitoring.overview import Standing
     from memory.monitoring.watching import Watch
-    from memory.workspace import Workspace
-
-WAIT = 10.0
-"""Seconds that a check asked for by name waits while another process runs the monitors."""
 
 
 def standings_of(session: Session) -> tuple[Standing, ...]:
@@ -35,37 +31,6 @@ def standings_of(session: Session) -> tuple[Standing, ...]:
 
     trust = trust_of(session.workspace, config_home(os.environ))
     return standings(session.workspace, session.snapshot, session.now, trust)
-
-
-def ways(workspace: Workspace) -> Ways:
-    """Return what a watch over a workspace reaches: the environment and the person's channels."""
-    from app.places import config_home
-    from memory.monitoring.channels import Addresses
-    from memory.monitoring.keep import Ways
-
-    return Ways(os.environ, Addresses(config_home(os.environ), os.environ, workspace=workspace.root))
-
-
-def watch(
-    session: Session, *, names: list[str] | None = None, everything: bool = False, heartbeat: bool = True
-) -> Watch:
-    """Keep watch once, in the name of this run or of the monitors themselves."""
-    from app.places import config_home
-    from memory.monitoring.keep import ACTOR, keep_watch
-    from memory.trust import trust_of
-
-    named = session.actor_option or os.environ.get("MEMDECK_ACTOR")
-    return keep_watch(
-        session.workspace,
-        trust_of(session.workspace, config_home(os.environ)),
-        session.now,
-        ways(session.workspace),
-        names=names,
-        everything=everything,
-        heartbeat=heartbeat,
-        wait=WAIT if names or everything else 0.0,
-        actor=session.actor if named else ACTOR,
-    )
 
 
 def refuse_safe(session: Session) -> None:

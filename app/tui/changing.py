@@ -81,7 +81,7 @@ class Changing(Part):
 
         With `taken_back` the person is told which key takes it back.
         """
-        from memory.systems import Act
+        from memory.systems.acts import Act
 
         workspace, now = self.app.workspace, self.app.clock()
         assert workspace is not None

@@ -91,7 +91,7 @@ class Filling(Part):
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
             return {}
-        from memory.systems import Act
+        from memory.systems.acts import Act
 
         try:
             build = plan.build(changed, values, self.app.clock())

@@ -9,7 +9,7 @@ from .messages import Changed, ChangeFailed, Done
 from .part import Part
 
 if TYPE_CHECKING:
-    from memory.systems import Act
+    from memory.systems.acts import Act
     from memory.typed.prune import AgentPrune
     from memory.workspace import Outcome
     from widgets.panes.typed import TypedRow
@@ -132,7 +132,7 @@ class TypedVerbs(Part):
 
 
 def _act(do: Any) -> Act:
-    from memory.systems import Act
+    from memory.systems.acts import Act
 
     return Act("typed", do)
 

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from .fields import Fields, count_lines, hidden_lines, split_lines
+from .markers import conflict_at
 from .source import count_line_ends, decode
 
 if TYPE_CHECKING:
     from .model import Document
     from .nodes import Block
 
-_MARKERS = re.compile(rb"(?:\A|(?<=[\r\n]))(?:(<{7}) [^\r\n]*|(={7})|(>{7}) [^\r\n]*)(?=[\r\n]|\Z)")
 _UNDECODED = re.compile(r"([\udc80-\udcff])[^\r\n]*")
 _OPENING = re.compile(rb"---[ \t]*(?:[\r\n]|\Z)")
 # Lines that are text, where a field was likely meant.
@@ -43,28 +43,6 @@ def structure_problems(document: Document) -> list[Finding]:
     return sorted(found, key=lambda problem: problem[0])
 
 
-def has_conflict_markers(document: Document) -> bool:
-    """Tell whether git's conflict markers stand in the file: it is shown, but not written."""
-    return _conflict_at(document.dump()) is not None
-
-
-def _conflict_at(data: bytes) -> int | None:
-    """Return the offset of the first `<<<<<<<` line that `=======` and `>>>>>>>` lines follow in this order."""
-    # From the end: for a row of equal characters that search is three times as fast.
-    if data.rfind(b">>>>>>>") < 0 or b"<<<<<<< " not in data:
-        return None
-    begin: int | None = None
-    parted = False
-    for mark in _MARKERS.finditer(data):
-        if mark[1]:
-            begin, parted = mark.start(), False
-        elif mark[2]:
-            parted = begin is not None
-        elif parted:
-            return begin
-    return None
-
-
 def _line(data: bytes, offset: int) -> int:
     return count_line_ends(data[:offset])
 
@@ -92,7 +70,7 @@ def _front(document: Document, data: bytes) -> list[Finding]:
 
 
 def _conflicts(data: bytes) -> list[Finding]:
-    begin = _conflict_at(data)
+    begin = conflict_at(data)
     if begin is None:
         return []
     message = "git's conflict markers are in the file; resolve them, memdeck only reads it"

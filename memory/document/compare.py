@@ -102,8 +102,7 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
             at += 1
         if a0 == a1 and b0 == b1:
             continue
-        removed = b"".join(part.raw for part in old_mid[a0:a1])
-        added = b"".join(part.raw for part in new_mid[b0:b1])
+        removed, added = _source(old_mid[a0:a1]), _source(new_mid[b0:b1])
         above, below = same + a0 - 1, same + a1
         yield Region(
             "sections",
@@ -117,6 +116,14 @@ def differing(before: Document, after: Document) -> Iterator[Region]:
         for part in old_mid[a0:a1]:
             place.skip(part)
         at = a1
+
+
+def _source(sections: Sequence[Section]) -> bytes:
+    """Return the source of sections in one piece, put together once."""
+    chunks: list[bytes | memoryview] = []
+    for section in sections:
+        section.chunks(chunks)
+    return b"".join(chunks)
 
 
 class _Place:

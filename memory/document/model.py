@@ -191,7 +191,8 @@ class Document:
 
         if not self.front_raw:
             raise UsageError("front.missing", "the file has no front matter", "add --- lines on top")
-        return self.replaced(front_raw=encode(set_key(self.front, key, value)))
+        front_raw = encode(set_key(self.front, key, value))
+        return self if front_raw == self.front_raw else self.replaced(front_raw=front_raw)
 
     def with_section(self, index: int, section: Section) -> Document:
         """Return the document with one section replaced.

@@ -62,10 +62,10 @@ def heading_line(title: str, level: int) -> str:
 
 def newline_of(raw: bytes, default: str = "\n") -> str:
     """Return the line end that occurs most often in a source, or `default` where there is none."""
-    feeds = raw.count(b"\n")
     returns = raw.count(b"\r")
     if not returns:
-        return "\n" if feeds else default
+        return "\n" if b"\n" in raw else default
+    feeds = raw.count(b"\n")
     pairs = raw.count(b"\r\n")
     counts = {"\n": feeds - pairs, "\r\n": pairs, "\r": returns - pairs}
     return max(counts, key=lambda end: counts[end])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory.document import Document
-from memory.document.check import has_conflict_markers
+from memory.document.markers import has_conflict_markers
 from memory.errors import MemdeckError, RefusedError
 
 _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .plan import Plan, plan_maintenance
-from .report import Gone, Move, Report, RuleReport, Skip, Stays, render
+from .report import Move, Report, RuleReport, Skip, render
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -23,13 +23,11 @@ __all__ = [
     "JOURNAL_RULES",
     "PRUNE_JOURNAL",
     "TASK_RULES",
-    "Gone",
     "Move",
     "Plan",
     "Report",
     "RuleReport",
     "Skip",
-    "Stays",
     "maintain",
     "plan_maintenance",
     "render",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import lru_cache
+from typing import NamedTuple
 
 from memory.clock import format_utc
 from memory.document import Document, parse
@@ -28,6 +30,7 @@ HEADINGS = {TASKS: "Completed", PLANS: "Completed Plans"}
 """The section that holds all entries of an archive file; a journal's has one for each date instead."""
 
 
+@lru_cache(maxsize=1024)
 def archive_name(kind: str, day: date) -> str:
     """Return the archive file of a date's month, relative to the memory folder."""
     return f"archive/{kind}-{day.isoformat()[:7]}.md"
@@ -77,8 +80,7 @@ class _Part:
         return self.fresh[0] if self.fresh else following is True
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(NamedTuple):
     """Entries of one section of the journal that leave it, by index, and the section's date."""
 
     date: date

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.document.model import BOM, front_end
 from memory.document.scan import scan
@@ -60,8 +59,7 @@ class Counted(Protocol):
         """How many go to an archive because they are over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A file cut into pieces, in order: each entry, and each other line that is not blank.
 
     An entry is its bytes without the blank lines at its end; a line begins with a line feed here, as no entry does.
@@ -143,10 +141,17 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
 def _collect(into: dict[bytes, list[bytes]], row: Row, indexes: Iterable[int], *, by_heading: bool) -> None:
     """Add those of the pieces that are entries, by the heading of their section where that has to stay the same."""
     pieces, headings = row.pieces, row.headings
+    heading: bytes | None = None
+    found: list[bytes] = []
     for index in indexes:
         piece = pieces[index]
-        if piece[:1] != _LINE:
-            into.setdefault(headings[index] if by_heading else b"", []).append(piece)
+        if piece[:1] == _LINE:
+            continue
+        own = headings[index] if by_heading else b""
+        if own is not heading:
+            heading = own
+            found = into.setdefault(own, [])
+        found.append(piece)
 
 
 def _counts(rules: Sequence[Counted], before: int, after: int) -> list[str]:
@@ -218,7 +223,7 @@ def cut(data: bytes) -> Row:
     heading = b""
     begin = 0
     for index in [*tops, len(texts)]:
-        pieces += [text if text[-1:] not in b" \t" else _unblank(text) for text in texts[begin:index]]
+        pieces += [_unblank(text) if text.endswith((b" ", b"\t")) else text for text in texts[begin:index]]
         headings += [heading] * (index - begin)
         if index < len(texts):
             first, *rest = _lines(texts[index])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from memory.clock import BadMoment, read_moment
 
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a run would do. `documents` maps file names to new content in the order of writing; empty: nothing to do.
 
     `before` holds every file that the plan looked at as it was, None where there is none. The documents are not

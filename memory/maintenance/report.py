@@ -15,6 +15,8 @@ from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 if TYPE_CHECKING:
     from memory.document.nodes import Entry
 
+    from .others import Gone, Stays
+
 SHOWN = 20
 """How many moves and skipped entries of a rule the text for people lists."""
 
@@ -71,21 +73,7 @@ class Move(_Item):
         return {"ref": self.ref, "title": self.title, "to": self.to}
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """Something of another system that its rule let go; `to` says where it is found again, `date` when it changed."""
-
-    ref: str | None
-    title: str
-    to: str
-    date: str = ""
-
-    def json(self) -> dict[str, str | None]:
-        """Return the keys `ref`, `title`, `to`."""
-        return {"ref": self.ref, "title": self.title, "to": self.to}
-
-
-Moved: TypeAlias = Move | Gone
+Moved: TypeAlias = "Move | Gone"
 """What a rule takes out of a file."""
 
 
@@ -93,19 +81,6 @@ Moved: TypeAlias = Move | Gone
 class Skip(_Item):
     """An entry that a rule looked at and left where it is, with the reason in words."""
 
-    reason: str
-
-    def json(self) -> dict[str, str | None]:
-        """Return the keys `ref`, `title`, `reason`."""
-        return {"ref": self.ref, "title": self.title, "reason": self.reason}
-
-
-@dataclass(frozen=True, slots=True)
-class Stays:
-    """Something of another system that its rule looked at and left where it is, with the reason in words."""
-
-    ref: str | None
-    title: str
     reason: str
 
     def json(self) -> dict[str, str | None]:

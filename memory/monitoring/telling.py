@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ from .channels import Route, read_route
 from .deliver import Delivery, Message, Messenger
 from .ledger import key_of
 from .options import Options, ancestors, in_order, read_options
-from .repair import Repair, repair
 from .watching import Watched
 from .windows import ends_at
 from .writing import Note
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from memory.trust import Ask
 
     from .keep import _Run
+    from .repair import Repair
     from .result import Result
 
 APIECE = 20
@@ -144,11 +143,8 @@ class Telling:
         """Remediate what fails, a few beside each other, and advance the alerts by the second checks."""
         from memory.trust import remediation_of
 
-        from .checks import check
-
         run = self._run
         asks = run.asks(self._snapshot)
-        around = run.around(self._snapshot)
         wanted = []
         for story in stories.values():
             failing = story.result.state in ("failing", "error")
@@ -161,6 +157,12 @@ class Telling:
                 wanted.append((story, ask, run.decide(ask), run.decide(self._chosen[story.monitor.name][1])))
         if not wanted:
             return
+        from concurrent.futures import ThreadPoolExecutor
+
+        from .checks import check
+        from .repair import repair
+
+        around = run.around(self._snapshot)
         with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
             futures = [
                 pool.submit(

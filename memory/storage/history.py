@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,12 +18,12 @@ from . import log_rows as rows
 from .beneath import version_of
 from .changes import Change, FileChange, new_id
 from .log import ChangeLog, Found, Mine
-from .records import Record, RecordedFile
 from .version import MISSING, Stored, Version
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from .records import Record, RecordedFile
     from .store import Store
     from .together import Together
     from .turner import Turner
@@ -37,7 +37,7 @@ class History:
         self._log = log
         self._together = together
         self._open: dict[str, tuple[Change, Store]] = {}
-        self._mutex = threading.RLock()
+        self._mutex = RLock()
 
     @property
     def _turner(self) -> Turner:
@@ -59,13 +59,16 @@ class History:
 
     # -- what transactions tell ---------------------------------------------------------------------------------
 
-    def expect(self, path: str, data: bytes) -> None:
+    def expect(
+        self, path: str, data: bytes, *, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
         """Take note of bytes that a change will write, so that their hash is there when it is needed.
 
+        `regions` are what is different from the bytes `before` (None: no file), where the caller knows it already.
         The path is as seen from the workspace, as all paths of the history are.
         """
         with self._mutex:
-            self._log.expect(path, data)
+            self._log.expect(path, data, before, regions)
 
     def begin(self, change: Change, store: Store) -> bool:
         """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
@@ -81,6 +84,11 @@ class History:
             if taken:
                 self._open[store.shown("")] = (shown, store)
             return taken
+
+    def sha256(self, data: bytes) -> bytes | None:
+        """Return the SHA-256 of bytes of the change that was just noted, None where it is not known."""
+        with self._mutex:
+            return self._log.sha256(data)
 
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""

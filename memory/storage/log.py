@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
-from memory.document.units import units_of
 from memory.errors import MemdeckError
 
 from . import log_rows as rows
 from .changes import Change, FileChange, new_id
 from .log_file import LogFile
-from .records import OUTSIDE, Touched, TouchKind, touched_in
 from .version import Version
 
 if TYPE_CHECKING:
     import sqlite3
 
     from .places import StateFolder
+    from .records import Touched, TouchKind
     from .together import Together
 
 KEEP_BYTES = 50_000_000
@@ -72,7 +71,7 @@ class _Hash:
         import _thread
         import hashlib  # noqa: F401 - here, for two threads must not import it at the same time
 
-        self._found: rows.Identity = None
+        self._found = b""
         self._data = data
         self._running = _thread.allocate_lock()
         self._running.acquire()
@@ -81,14 +80,14 @@ class _Hash:
 
     def _run(self) -> None:
         try:
-            self._found = digest(self._data)
+            self._found = _sha256(self._data)
         finally:
             self._running.release()
 
-    def result(self) -> tuple[int, bytes]:
+    def result(self) -> bytes:
         """Wait for it."""
         with self._running:
-            return self._found or digest(self._data)
+            return self._found or _sha256(self._data)
 
 
 class ChangeLog:
@@ -99,8 +98,10 @@ class ChangeLog:
         self.file = LogFile(folder)
         self.reading = reading
         self._keep_bytes = keep_bytes
-        self._known: dict[str, tuple[bytes | None, rows.Identity]] = {}
+        self._known: dict[str, tuple[bytes | None, bytes]] = {}  # The last bytes of a file, and their SHA-256.
+        self._sums: dict[int, tuple[bytes, bytes]] = {}  # Those of the change that begins, by the `id` of the bytes.
         self._hashing: dict[str, tuple[bytes, _Hash]] = {}
+        self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
         self._own: dict[str, bytes | None] = {}  # What this process wrote last.
         self._since_thinned = _THIN_EVERY
 
@@ -112,7 +113,9 @@ class ChangeLog:
         False where it could not be noted: then `done` would wait for the log in vain.
         """
         # Looked at before the database is locked: other processes wait for it.
-        planned = [(file, self.regions(file)) for file in change.files]
+        planned = [(file, self._told(file) or self.regions(file)) for file in change.files]
+        self._compared.clear()
+        self._sums.clear()
 
         def work(db: sqlite3.Connection) -> bool:
             self._settle(db, look, mine)
@@ -127,6 +130,7 @@ class ChangeLog:
         """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
 
         self._own.update((file.path, file.after) for file in change.files)
+        self._sums.clear()
 
         def work(db: sqlite3.Connection) -> None:
             if not rows.finish(db, change.id):
@@ -219,8 +223,15 @@ class ChangeLog:
 
     # -- bytes --------------------------------------------------------------------------------------------------
 
-    def expect(self, path: str, data: bytes) -> None:
-        """Begin to hash bytes that a change is about to write, while they are staged and synced."""
+    def expect(
+        self, path: str, data: bytes, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
+        """Begin to hash bytes that a change is about to write, while they are staged and synced.
+
+        `regions` are kept for this very change: what is different from the bytes `before`.
+        """
+        if regions is not None:
+            self._compared[path] = (before, data, tuple(regions))
         if len(data) >= _WORTH_A_THREAD:
             self._hashing[path] = (data, _Hash(data))
 
@@ -230,11 +241,26 @@ class ChangeLog:
             return None
         known = self._known.get(path)
         if known is not None and known[0] is data:
-            return known[1]
+            return _identity(known)
         waiting = self._hashing.pop(path, None)
-        found = waiting[1].result() if waiting is not None and waiting[0] is data else digest(data)
+        found = waiting[1].result() if waiting is not None and waiting[0] is data else _sha256(data)
         self._known[path] = (data, found)
-        return found
+        return _identity((data, found))
+
+    def sha256(self, data: bytes) -> bytes | None:
+        """Return the SHA-256 of bytes of the change that begins, where it was worked out for the log."""
+        known = self._sums.get(id(data))
+        return None if known is None else known[1]
+
+    def _keep_sum(self, path: str, data: bytes | None) -> None:
+        known = self._known.get(path)
+        if data is not None and known is not None and known[0] is data:
+            self._sums[id(data)] = (data, known[1])
+
+    def _told(self, file: FileChange) -> tuple[Region, ...] | None:
+        """Return what is different in a file, where whoever changes these very bytes has said so."""
+        before, after, regions = self._compared.get(file.path, (None, b"", ()))
+        return regions if before is file.before and after is file.after else None
 
     def regions(self, file: FileChange) -> tuple[Region, ...]:
         """Return what is different in a file."""
@@ -263,9 +289,11 @@ class ChangeLog:
         seq = rows.add_change(db, change, status, named=named is not None)
         for number, (file, regions) in enumerate(planned):
             before = self.identity(file.path, file.before)
+            self._keep_sum(file.path, file.before)
             kept = sum(region.size for region in regions)
             self._rebase(db, seq, file, kept)
             after = self.identity(file.path, file.after)
+            self._keep_sum(file.path, file.after)
             rows.add_file(db, seq, number, file.path, before, after, kept, file.mode)
             rows.add_regions(db, seq, number, regions)
             if named is not None:
@@ -273,6 +301,10 @@ class ChangeLog:
 
     def touched(self, path: str, regions: Sequence[Region]) -> list[Touched]:
         """Return the entries of one file that some regions touch, and the sections whose own text they change."""
+        from memory.document.units import units_of
+
+        from .records import Touched
+
         found = []
         for unit in units_of(regions):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
@@ -296,6 +328,8 @@ class ChangeLog:
 
     def _touched_lines(self, path: str, region: Region) -> list[Touched]:
         """Return the lines that went and came; one with a ref that did both was edited."""
+        from .records import Touched
+
         gone = [self.reading.line(path, line) for line in lines_of(region.before)]
         come = [self.reading.line(path, line) for line in lines_of(region.after)]
         old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
@@ -310,6 +344,7 @@ class ChangeLog:
         """Compare bytes with the last known ones; note the difference as a change from outside."""
         seen = rows.get_seen(db, path)
         identity = self.identity(path, data)
+        known = self._known[path] if data is not None else (None, b"")
         if seen is None:
             # The first sight is no change. A file that is not there has not been seen.
             if data is not None:
@@ -320,12 +355,14 @@ class ChangeLog:
             if version is not None and seen.version != version:
                 rows.put_seen(db, path, identity, version)
             return False
+        from .records import OUTSIDE, touched_in
+
         before = self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)
         regions = () if lost else self.regions(file)
         # To hash the older bytes again must not push out what is known of the newer ones.
-        self._known[path] = (data, identity)
+        self._known[path] = known
         named = self.touched(path, regions) if _is_short(regions) else None
         what = "changed" if named is None else touched_in(named)
         name = path.rpartition("/")[2]
@@ -346,7 +383,7 @@ class ChangeLog:
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""
         known = self._known.get(path)
-        if known is not None and known[1] == identity:
+        if known is not None and _identity(known) == identity:
             return known[0]
         if identity is None:
             return None
@@ -414,8 +451,13 @@ def _is_short(*files: Sequence[Region]) -> bool:
     return sum(region.size for regions in files for region in regions) <= _NAME_BYTES
 
 
-def digest(data: bytes) -> tuple[int, bytes]:
-    """Return what tells bytes from others: their size and a hash."""
+def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
+    """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
+    data, found = known
+    return None if data is None else (len(data), found[:16])
+
+
+def _sha256(data: bytes) -> bytes:
     from hashlib import sha256
 
-    return len(data), sha256(data).digest()[:16]
+    return sha256(data).digest()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
 
@@ -24,8 +24,7 @@ NAME = "changes.sqlite"
 DAMAGED = "changes.damaged.sqlite"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What a database file is for: its names, how messages call it, its tables with their version.
 
     `upgrades` makes the tables of each older version those of the next one.
@@ -37,7 +36,7 @@ class Kind:
     tables: str
     version: int
     connection: str = CONNECTION
-    upgrades: Mapping[int, str] = field(default_factory=dict)
+    upgrades: Mapping[int, str] = MappingProxyType({})
 
 
 CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)

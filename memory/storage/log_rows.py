@@ -11,11 +11,12 @@ from memory.document.compare import Region
 from memory.document.source import decode, encode
 
 from .changes import Change
-from .records import Record, RecordedFile, Touched
 from .version import ABSENT, Version
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from .records import Record, Touched
 
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
@@ -393,6 +394,8 @@ def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit:
 
 
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
+    from .records import Record, RecordedFile, Touched
+
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
     files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: _path(path) for _, number, path, *_ in files}

@@ -104,6 +104,7 @@ PRAGMA synchronous = NORMAL;
 PRAGMA foreign_keys = ON;
 PRAGMA trusted_schema = OFF;
 PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -4000;
 PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 4000000;
 """

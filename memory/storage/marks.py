@@ -23,10 +23,16 @@ class Mark:
     digest: str = ""
 
     @classmethod
-    def of(cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None) -> Mark:
-        """Take the mark of a stat result; with its bytes, it is recognised on another disk too."""
+    def of(
+        cls, found: os.stat_result, *, ctime: bool = False, data: bytes | None = None, sha256: bytes | None = None
+    ) -> Mark:
+        """Take the mark of a stat result; with its bytes, it is recognised on another disk too.
+
+        `sha256` is that of the bytes, where it is known already.
+        """
         stamp = found.st_ctime_ns if ctime else 0
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, "" if data is None else digest(data))
+        seen = "" if data is None else sha256.hex() if sha256 is not None else digest(data)
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns, stamp, seen)
 
     def same(self, found: os.stat_result) -> bool:
         """Whether a file is the one that was marked and nobody wrote to it since."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -140,13 +141,22 @@ class Step:
             os.close(source)
         return True
 
-    def role(self, *, digests: bool) -> Role:
-        """Return what an intent says of this step; with digests, it is recognised by its bytes too."""
+    def role(self, sha256: Callable[[bytes], bytes | None] | None) -> Role:
+        """Return what an intent says of this step; with `sha256`, it is recognised by its bytes too.
+
+        That returns the SHA-256 of some bytes where it is known already, else None.
+        """
+
+        def mark(found: os.stat_result, data: bytes | None) -> Mark:
+            if sha256 is None or data is None:
+                return Mark.of(found)
+            return Mark.of(found, data=data, sha256=sha256(data))
+
         before = after = None
         if self._found is not None:
-            before = Mark.of(self._found, data=self.file.before if digests else None)
+            before = mark(self._found, self.file.before)
         if self._staged >= 0:
-            after = Mark.of(os.fstat(self._staged), data=self.file.after if digests else None)
+            after = mark(os.fstat(self._staged), self.file.after)
         return Role(self.shown, self.label, before, after)
 
     def with_mode(self) -> FileChange:

@@ -212,6 +212,8 @@ class Store:
 
     def kept(self) -> tuple[Kept, ...]:
         """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
+        if self.journal is None or not any(file.late for file in self.journal.noted()):
+            return ()
         from .protection import kept
 
         return kept(self)

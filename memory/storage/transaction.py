@@ -20,7 +20,6 @@ from .changes import Change, FileChange, new_id, part_id
 from .displaced import sweep
 from .journal import Displaced, Intent, Journal
 from .places import OpenFolder
-from .recovery import recover
 from .steps import Step, conflict, half_done
 from .version import Stored
 
@@ -122,6 +121,8 @@ class Transaction:
         intent = journal.pending()
         displaced = journal.displaced()
         if intent is not None:
+            from .recovery import recover
+
             try:
                 recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
             except RefusedError as error:
@@ -366,7 +367,7 @@ class Transaction:
     def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
         """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
         if self._journal is not None:
-            roles = tuple(step.role(digests=durable) for step in steps)
+            roles = tuple(step.role(self._store.history.sha256 if durable else None) for step in steps)
             time = change.time.isoformat()
             intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
             self._journal.begin(intent, durable=durable)

@@ -6,8 +6,7 @@ folder in `memory/`, one module here with an object of the protocol, and one lin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from memory.problems import Problem
     from memory.recall import Record
     from memory.recall.searcher import Searcher
-    from memory.workspace import Outcome, Workspace
+    from memory.workspace import Workspace
 
 
 class System(Protocol):
@@ -61,18 +60,6 @@ class System(Protocol):
 
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield what `doctor` is to tell of it: what a person should look at, and what to do about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """A change of another system than the memory files, which a pane asks for: `do(system, actor, now)` makes it."""
-
-    system: str
-    do: Callable[[Any, str, datetime], Outcome]
-
-    def run(self, workspace: Workspace, *, actor: str, now: datetime) -> Outcome:
-        """Make it; errors as the system raises them."""
-        return self.do(workspace.system(self.system), actor, now)
 
 
 def systems_of(workspace: Workspace) -> tuple[System, ...]:

@@ -74,7 +74,8 @@ class Facts:
         import time
 
         from memory.facts.reading import time_key
-        from memory.maintenance import Gone, Report, RuleReport
+        from memory.maintenance import Report, RuleReport
+        from memory.maintenance.others import Gone
 
         begun = time.perf_counter()
         before = len(self.store.read().facts)

@@ -258,7 +258,8 @@ class TypedMemory:
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
-    from memory.maintenance import Gone, RuleReport, Stays
+    from memory.maintenance import RuleReport
+    from memory.maintenance.others import Gone, Stays
 
     stays = (*pruned.skipped, *pruned.errors)
     kept = pruned.kept + len(stays)

@@ -136,7 +136,6 @@ def _two_renames() -> None:
 
     _set(placing, "swap", swap)
     _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
-    _set(transaction, "recover", recovery.recover)
 
 
 def _no_lease() -> None:
@@ -155,7 +154,7 @@ def _stage_first_cleared() -> None:
 
 
 def _forgetting_recovery() -> None:
-    _set(transaction, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
+    _set(recovery, "recover", lambda intent, *_: (recovery.Recovery(intent, recovery.Outcome.DISCARDED), []))
 
 
 def _recovery_only_back() -> None:

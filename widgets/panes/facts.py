@@ -147,7 +147,7 @@ class FactsPane(Pane):
         ]
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
-            from memory.systems import Act
+            from memory.systems.acts import Act
 
             text, tags, scope = values["text"].strip(), _tags(values["tags"]), values["scope"]
             return Act("facts", lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
@@ -162,7 +162,7 @@ class FactsPane(Pane):
 
     def removing(self, items: Sequence[Fact]) -> Removal | None:
         """Remove facts, all in one change; u brings them back."""
-        from memory.systems import Act
+        from memory.systems.acts import Act
 
         from .chain import question
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from memory.document import parse
-from memory.document.check import has_conflict_markers
+from memory.document.markers import has_conflict_markers
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory.document.documents import EXAMPLES, byte_strings, lines_of
 

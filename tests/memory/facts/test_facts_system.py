@@ -15,7 +15,8 @@ from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.transfer import export, read_rows
 from memory.recall import read_query, scan
-from memory.systems import Act, check_all, maintain_all, records_of_all, searcher_of, systems_of
+from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
+from memory.systems.acts import Act
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import NOW, line
 

@@ -6,12 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from memory.document import parse
-from memory.document.compare import compare
+from memory.document import Document, parse
+from memory.document.compare import Region, compare
+from memory.document.source import ESCAPES, decode
 from memory.files.check import check_files
 from memory.files.secret_notes import secrets_in
 from memory.files.task_edits import add_task, done_task
+from memory.secrets import find_secrets
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -76,3 +80,87 @@ def test_lines_of_what_is_new(before: str, after: str, lines: list[int]) -> None
     old, new = parse(before.encode()), parse(after.encode())
     said = secrets_in([("tasks.md", new, compare(old, new))])
     assert [int(one.split(":")[1].split(" ")[0]) for one in said] == lines
+
+
+_SECRET_LINES = [
+    f"- notes: password: {SECRET}",
+    "- token: abc123xyz",
+    "- key",
+    "api_",
+    "api key: abc123xyz0",
+    "key: abc123xyz0",
+    "sk-abc123456",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "MIIEpAIBAAKCAQEA3Tz2mr7SZiAMfQyuvBjM9Oi1234567890abcdefABCDEF",
+    "-----END RSA PRIVATE KEY-----",
+    "url: https://ann:s3cretpass@db.example/x",
+    "Authorization: Bearer abc.def123456",
+    "### AKIAIOSFODNN7EXAMPLE",
+    "### password: hunter3",
+    "password: hunter3",
+]
+_PLAIN_LINES = ["", "### ", "### a", "## A", "## B", "- x: y", "```", "über", "\udc80", "password:", "hunter2 7"]
+_line = st.sampled_from([*_SECRET_LINES, *_PLAIN_LINES])
+_block = st.lists(st.tuples(_line, st.sampled_from(["\n", "\n", "\r\n", "\r"])), max_size=5)
+_blocks = st.lists(_block, min_size=1, max_size=5)
+
+
+def _told_plainly(edited: list[tuple[str, Document, tuple[Region, ...]]]) -> list[str]:
+    """Look at everything that changed: what stood there before, wherever, is left out."""
+    known = {
+        text[one.start : one.end]
+        for _, _, regions in edited
+        for region in regions
+        for text in [decode(region.before)]
+        for one in find_secrets(text)
+    }
+    said = []
+    for name, document, regions in edited:
+        shift = 0
+        for region in regions:
+            text = decode(region.after)
+            above = document.dump().count(b"\n", 0, region.start + shift)
+            for one in find_secrets(text):
+                if text[one.start : one.end] not in known:
+                    said.append(f"{name}:{above + text.count(chr(10), 0, one.start) + 1} ({one.kind})")
+            shift += len(region.after) - len(region.before)
+    return list(dict.fromkeys(said))
+
+
+@settings(max_examples=300)
+@given(blocks=_blocks, data=st.data())
+def test_what_moved_need_not_be_looked_at(blocks: list[list[tuple[str, str]]], data: st.DataObject) -> None:
+    """Blocks of lines move within and between two files, some get new lines: the same is told as by a full look."""
+    pool = st.sampled_from(blocks) | _block
+    edited = []
+    for name in ("tasks.md", "journal.md"):
+        sides = []
+        for _ in "ba":
+            chosen = data.draw(st.lists(pool, max_size=6))
+            sides.append(parse("".join(text + end for block in chosen for text, end in block).encode("utf-8", ESCAPES)))
+        old, new = sides
+        edited.append((name, new, compare(old, new)))
+    told = [f"{one.split(' ')[0]} ({one.split('(')[1].split(')')[0]})" for one in secrets_in(edited)]
+    assert told == _told_plainly(edited)
+
+
+@settings(max_examples=300)
+@given(lines=st.lists(_line | st.text(max_size=30), max_size=8))
+def test_no_secret_goes_beyond_its_line(lines: list[str]) -> None:
+    """What is found in lines one by one is what is found in all of them: moved lines may be left out by lines."""
+    text = "\n".join(lines)
+    alone: list[str] = []
+    for line in text.split("\n"):
+        alone += [line[one.start : one.end] for one in find_secrets(line)]
+    assert [text[one.start : one.end] for one in find_secrets(text)] == alone
+
+
+def test_a_thousand_moved_entries_hide_no_new_line() -> None:
+    """Of many entries that trade places one got a secret line: it is told, those that moved are not."""
+    entries = [f"### e{number}\n- x: password: hunter{number}a\n" for number in range(900)]
+    old = parse(("## A\n" + "".join(entries)).encode())
+    entries[400] += "- token: brandnew123\n"
+    new = parse(("## B\n" + "".join(reversed(entries))).encode())
+    (said,) = secrets_in([("tasks.md", new, compare(old, new))])
+    line = int(said.split(":")[1].split(" ")[0])
+    assert new.dump().decode().splitlines()[line - 1] == "- token: brandnew123"

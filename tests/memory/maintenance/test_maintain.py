@@ -390,8 +390,7 @@ def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
         documents: dict[str, Document] = dict(plan.documents)
         name = "archive/tasks-2024-01.md"
         documents[name] = documents[name].remove_entry(0, 0)
-        object.__setattr__(plan, "documents", documents)
-        return Edit(checked(plan, NOW), "")
+        return Edit(checked(plan._replace(documents=documents), NOW), "")
 
     with pytest.raises(MemdeckError) as caught:
         workspace.change("maintain", build, actor="maintain", now=NOW)

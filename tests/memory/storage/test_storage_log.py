@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import shutil
@@ -14,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, State, Store
 from memory.storage.history import History
+from memory.storage.journal import Journal
 from memory.storage.log import ChangeLog
 from memory.storage.log_file import DAMAGED, NAME
 
@@ -565,3 +568,41 @@ def _die_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
             return super().execute(sql, *values)  # type: ignore[arg-type]
 
     monkeypatch.setattr(sqlite3, "connect", lambda *values, **named: real(*values, factory=Dying, **named))
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_what_is_told_of_a_change_counts_for_these_very_bytes(store: Store, tasks: Path, now: datetime, same) -> None:
+    """A difference that the caller worked out is taken over; one of other bytes is not, and the log works it out."""
+    before, after = tasks.read_bytes(), b"## Pending\n\n### one\n"
+    told = (Region("bytes", 0, before, after),)
+    with store.transaction("edit", actor="human", now=now) as transaction:
+        base = transaction.read(TASKS).base
+        assert base is not None
+        store.history.expect(SHOWN, after, before=base if same else bytes(bytearray(base)), regions=told)
+        transaction.write(TASKS, after, base=base)
+        transaction.commit("wrote it")
+    (record,) = store.history.list()
+    found = store.history.regions(record, record.files[0])
+    assert (found == told) is same
+    assert apply(found, before) == after
+    store.history.undo(actor="human", now=now)
+    assert tasks.read_bytes() == before
+
+
+def test_the_intent_knows_files_by_the_sums_of_the_log(store: Store, tasks: Path, now: datetime, monkeypatch) -> None:
+    """Small and large files, changed and new: whoever worked it out, the intent holds the SHA-256 of both sides."""
+    intents = []
+    begin = Journal.begin
+    monkeypatch.setattr(Journal, "begin", lambda self, one, **how: (intents.append(one), begin(self, one, **how)))
+    large = "memory/large.md"
+    states = [b"", b"x" * 400_000, b"y" * 500_000, b"z" * 300_000]
+    for before, after in itertools.pairwise(states):
+        old = tasks.read_bytes()
+        with store.transaction("edit", actor="human", now=now) as transaction:
+            store.history.expect(f".aiter/{large}", after)
+            transaction.write(large, after, base=transaction.read(large).base)
+            transaction.write(TASKS, old + b"more\n", base=transaction.read(TASKS).base)
+            transaction.commit("both")
+        sums = {role.path: (role.before and role.before.digest, role.after.digest) for role in intents[-1].roles}
+        one, two, three, four = (hashlib.sha256(data).hexdigest() for data in (before, after, old, old + b"more\n"))
+        assert sums == {f".aiter/{large}": (one if before else None, two), SHOWN: (three, four)}
