@@ -14,6 +14,7 @@ from textual.message import Message
 
 from memory.safetext import cell_width, clip
 
+from .covered import Covered
 from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
@@ -46,7 +47,7 @@ class Lane:
     title: str
 
 
-class Column(Vertical):
+class Column(Covered, Vertical):
     """The name of a column and its list."""
 
     def __init__(self, lane: Lane, cards: LineList) -> None:
@@ -75,7 +76,7 @@ class Column(Vertical):
         self.query_one(".board--title", SafeText).say(text, layout=False)
 
 
-class Board(Horizontal):
+class Board(Covered, Horizontal):
     """Columns of cards. The keys left and right go from column to column, the mouse takes cards along.
 
     The lists are made by the owner and know how to draw a card; a card is a `Row` with continuations below it.

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.message import Message
 
+from .covered import Covered
 from .detail import Caption, Detail, Link, Spacer, Title
 from .filter_bar import FilterBar
 from .footer import with_keys
@@ -78,7 +79,7 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class Pane(PaneSays):
+class Pane(Covered, PaneSays):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a

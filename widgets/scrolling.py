@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from rich.style import Style
 from textual.geometry import Region, Size, Spacing
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -22,6 +26,7 @@ class Scrolling(ScrollView):
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
 
+    _bar: ScrollBar | None = None
     _line_width = 0
 
     line_indent = 0
@@ -31,6 +36,15 @@ class Scrolling(ScrollView):
     def line_width(self) -> int:
         """Cells of a line beside padding and scrollbar; worked out once for a picture."""
         return self._line_width or self.scrollable_content_region.width
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scrollbar, made when it is asked for; it moves with each page and draws itself in one go."""
+        bar = super().vertical_scrollbar
+        if bar is not self._bar:
+            self._bar = bar
+            bar.render_lines = partial(_bar_lines, bar)  # type: ignore[method-assign]
+        return bar
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw lines as `render_line` gives them.
@@ -75,3 +89,21 @@ class Scrolling(ScrollView):
     def _follows_content(self) -> bool:
         """Whether this or something around it is as large as its content."""
         return any(isinstance(node, Widget) and node.styles.auto_dimensions for node in self.ancestors_with_self)
+
+
+def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
+    """The lines of a scrollbar, as Textual draws them, without a Rich console and a style for each of them."""
+    drawn = bar.render()
+    if not isinstance(drawn, ScrollBarRender) or not isinstance(drawn.style, Style):
+        return ScrollBar.render_lines(bar, crop)
+    back, front = drawn.style.bgcolor, drawn.style.color
+    if back is None or front is None:
+        return ScrollBar.render_lines(bar, crop)
+    cells = drawn.render_bar(
+        bar.size.height, drawn.virtual_size, drawn.window_size, drawn.position, bar.size.width, True, back, front
+    ).segments
+    strips = [Strip([cells[y]], bar.size.width) for y in crop.line_range]
+    background = bar.background_colors[1]
+    for line_filter in bar.get_line_filters():
+        strips = [strip.apply_filter(line_filter, background) for strip in strips]
+    return strips

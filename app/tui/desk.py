@@ -12,6 +12,7 @@ from textual.containers import Container, Horizontal
 from textual.getters import query_one
 from textual.screen import Screen
 
+from widgets.covered import Covered
 from widgets.footer import UNBOUND, KeyHints
 from widgets.frame import Frame
 from widgets.header import HeaderLine
@@ -34,6 +35,14 @@ def bindings() -> Iterator[Binding]:
             id=action.id,
             tooltip=action.description,
         )
+
+
+class Body(Covered, Horizontal):
+    """Sidebar and panes."""
+
+
+class Panes(Covered, Container):
+    """The panes, of which one is seen."""
 
 
 class Desk(Screen[None]):
@@ -91,14 +100,14 @@ class Desk(Screen[None]):
         header = HeaderLine()
         header.path = self._path
         yield header
-        with Horizontal(id="body"):
+        with Body(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
                 sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in self._names])
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar
-            with Container(id="panes"):
+            with Panes(id="panes"):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED, late=True)

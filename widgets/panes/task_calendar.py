@@ -13,6 +13,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 
 from memory.files.agenda import Agenda, Occasion, month_of
+from widgets.covered import Covered
 from widgets.month import Month
 from widgets.pane import Pane
 from widgets.pane_parts import PaneList
@@ -43,7 +44,7 @@ class DayList(PaneList):
         return occasion_line(key.occasion, width, self.glyphs, often=key.often)
 
 
-class Calendar(Horizontal):
+class Calendar(Covered, Horizontal):
     """The agenda has the focus; its cursor and the keys left and right choose the day."""
 
     DEFAULT_CSS: ClassVar[str] = """
