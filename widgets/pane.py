@@ -260,6 +260,7 @@ class Pane(Covered, PaneSays):
             self._arrange(redraw=False)
             if text:
                 self.line_list.show_top()
+            self.follow_cursor()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, which `REVERSED` may follow."""

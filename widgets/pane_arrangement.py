@@ -93,7 +93,7 @@ class Arrangement:
         def fits(before: str, after: str) -> bool:
             return narrows(before, after, pane.filter_fields, pane.judged_fields)
 
-        def haystack(row: Row) -> bytes:
+        def haystack(row: Row) -> str:
             row.haystack = found = pane.haystack(row.item)
             return found
 

@@ -13,9 +13,13 @@ SHORTEST = 3
 """Letters from which the beginning of a field's name stands for it; `re:` in a title is a word."""
 
 
-def haystack_of(text: str) -> bytes:
-    """Return what words are looked for in; UTF-8 holds a word's bytes exactly where the text holds the word."""
-    return text.casefold().encode("utf-8", "surrogatepass")
+def haystack_of(text: str) -> str:
+    """Return what words are looked for in: casefolded UTF-8, each byte of it as a character.
+
+    It holds a word, made in the same way, exactly where the text holds the word. One byte a character whatever the
+    language makes it small, and Python looks into such a string in half the time that bytes take.
+    """
+    return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def field_named(name: str, names: Sequence[str]) -> str | None:
@@ -42,9 +46,9 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
 
 
 class Needles(NamedTuple):
-    """A filter that was read: casefolded words in UTF-8, and pairs of a field's name and what its value holds."""
+    """A filter that was read: words as `haystack_of` makes them, and pairs of a field's name and what its value holds."""
 
-    words: tuple[bytes, ...]
+    words: tuple[str, ...]
     fields: tuple[tuple[str, str], ...]
 
     @classmethod
@@ -61,10 +65,10 @@ class Needles(NamedTuple):
                 fields.append((field, value))
             else:
                 words.append(part)
-        return cls(tuple(word.encode("utf-8", "surrogatepass") for word in words), tuple(fields))
+        return cls(tuple(map(haystack_of, words)), tuple(fields))
 
     @property
-    def word(self) -> bytes | None:
+    def word(self) -> str | None:
         """The word, where the filter is the usual one: a single word."""
         return self.words[0] if len(self.words) == 1 and not self.fields else None
 

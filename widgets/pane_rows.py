@@ -17,8 +17,8 @@ class Row:
         """`mark` tells whether the item's content is the same as before."""
         self.item = item
         self.mark = mark
-        self.haystack: bytes | None = None
-        """What the filter looks at, casefolded; in bytes, which take a half or a quarter of the room of text."""
+        self.haystack: str | None = None
+        """What the filter looks at, as `haystack_of` makes it."""
 
 
 class Rows(NamedTuple):

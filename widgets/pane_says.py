@@ -86,7 +86,7 @@ class PaneSays(Widget):
         entry = getattr(item, "entry", None)
         return entry.text if entry is not None else " ".join(map(str, item.json().values()))
 
-    def haystack(self, item: Any) -> bytes:
+    def haystack(self, item: Any) -> str:
         """The same as words are looked for in it; a hundred thousand of them stand between a key and its answer."""
         return haystack_of(self.text(item))
 

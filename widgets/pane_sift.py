@@ -76,7 +76,7 @@ class Sieve:
         self._steps: list[tuple[str, Left]] = []
 
     def sift(
-        self, text: str, test: Callable[[Row], bool] | bytes, haystack: Callable[[Row], bytes], fits: Narrows
+        self, text: str, test: Callable[[Row], bool] | str, haystack: Callable[[Row], str], fits: Narrows
     ) -> Left:
         """Return what a text leaves of each group; `test` is a word to look for, or asked for each row.
 
@@ -89,7 +89,7 @@ class Sieve:
         if steps and steps[-1][0] == text:
             return steps[-1][1]
         start: Left = steps[-1][1] if steps else [group.rows for group in self.groups]
-        if isinstance(test, bytes):
+        if isinstance(test, str):
             word = test
             left = [[row for row in rows if word in (row.haystack or haystack(row))] for rows in start]
         else:

@@ -136,12 +136,12 @@ class JournalPane(Pane):
         places = self._about[2]
         return None if places is None else item.at in places
 
-    def haystack(self, item: JournalEntry) -> bytes:
+    def haystack(self, item: JournalEntry) -> str:
         """The same, mostly without a way through text."""
         raw = b"" if item.entry is None else item.entry.raw
         if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
             return super().haystack(item)
-        return f"{item.date} ".encode() + raw.lower()
+        return f"{item.date} {raw.lower().decode('latin-1')}"
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new entry, at this moment."""

@@ -347,10 +347,14 @@ class TaskViews(Pane):
                 return super().go_to(ref)
         return True
 
-    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """The month follows the agenda; of the columns only the one that keys mean counts."""
-        if self.calendar is not None and event.line_list is self.calendar.list:
+    def follow_cursor(self) -> None:
+        """The month follows the agenda."""
+        if self.calendar is not None:
             self.calendar.follow_cursor()
+        super().follow_cursor()
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Of the columns only the one that keys mean counts."""
         if event.line_list is not self.line_list:
             event.stop()
             event.prevent_default()
