@@ -87,7 +87,6 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         background: $background;
         color: $foreground;
         overflow-x: hidden;
-        overflow-y: scroll;
         scrollbar-size-vertical: 1;
         & > .line-list--bar { color: $accent; }
         & > .line-list--hover { background: $block-hover-background; }

@@ -46,7 +46,6 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         background: $background;
         color: $foreground;
         overflow-x: hidden;
-        overflow-y: scroll;
         scrollbar-size-vertical: 1;
         & > .line-view--selection { background: $input-selection-background; }
     }

@@ -84,6 +84,9 @@ class Pane(Covered, PaneSays):
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a
     time: Enter opens the detail, Escape goes back. With the class `-zoom` they do so in every terminal.
+
+    Their scrollbars have a cell that stays free without them: one that came and went with each entry would be a layout
+    of the screen each time. In a small terminal the cell counts more, and a layout costs less.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -93,6 +96,8 @@ class Pane(Covered, PaneSays):
         width: 1fr;
         & > .pane--list-frame { width: 3fr; }
         & > .pane--detail-frame { width: 2fr; }
+        PaneList, Detail { overflow-y: scroll; }
+        &.-single PaneList, &.-single Detail { overflow-y: auto; }
         .pane--empty { display: none; padding: 1 2; color: $foreground-muted; }
         &.-stacked { layout: vertical; }
         &.-stacked > .pane--list-frame { width: 100%; height: 3fr; }

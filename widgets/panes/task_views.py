@@ -101,6 +101,7 @@ class TaskViews(Pane):
         &.-board Board { display: block; }
         &.-calendar Calendar { display: block; }
         &.-board.-empty Board { height: 1; }
+        &.-stacked CardList { overflow-y: auto; }
         &.-board.-empty .pane--empty, &.-calendar.-empty .pane--empty { display: block; }
     }
     """
