@@ -102,8 +102,9 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
     cells = drawn.render_bar(
         bar.size.height, drawn.virtual_size, drawn.window_size, drawn.position, bar.size.width, True, back, front
     ).segments
-    strips = [Strip([cells[y]], bar.size.width) for y in crop.line_range]
+    # Few different cells, each many times: what is worked out for one strip holds for all that are the same.
+    made = {id(cell): Strip([cell], bar.size.width) for cell in cells}
     background = bar.background_colors[1]
     for line_filter in bar.get_line_filters():
-        strips = [strip.apply_filter(line_filter, background) for strip in strips]
-    return strips
+        made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
+    return [made[id(cells[y])] for y in crop.line_range]
