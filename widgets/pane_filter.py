@@ -46,7 +46,7 @@ def strange_words(text: str, names: Sequence[str], *, listed: bool = False) -> s
 
 
 class Needles(NamedTuple):
-    """A filter that was read: words as `haystack_of` makes them, and pairs of a field's name and what its value holds."""
+    """A filter that was read: words as `haystack_of` makes them, pairs of a field's name and what its value holds."""
 
     words: tuple[str, ...]
     fields: tuple[tuple[str, str], ...]

@@ -75,9 +75,7 @@ class Sieve:
         self.groups = groups_of(keys)
         self._steps: list[tuple[str, Left]] = []
 
-    def sift(
-        self, text: str, test: Callable[[Row], bool] | str, haystack: Callable[[Row], str], fits: Narrows
-    ) -> Left:
+    def sift(self, text: str, test: Callable[[Row], bool] | str, haystack: Callable[[Row], str], fits: Narrows) -> Left:
         """Return what a text leaves of each group; `test` is a word to look for, or asked for each row.
 
         `fits` says whether what one text left holds all that another one leaves.
