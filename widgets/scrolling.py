@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size, Spacing
 from textual.reactive import Reactive
@@ -103,8 +104,9 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
         bar.size.height, drawn.virtual_size, drawn.window_size, drawn.position, bar.size.width, True, back, front
     ).segments
     # Few different cells, each many times: what is worked out for one strip holds for all that are the same.
-    made = {id(cell): Strip([cell], bar.size.width) for cell in cells}
     background = bar.background_colors[1]
+    ground = Style(bgcolor=background.rich_color)
+    made = {id(cell): Strip(Segment.apply_style([cell], ground), bar.size.width) for cell in cells}
     for line_filter in bar.get_line_filters():
         made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
     return [made[id(cells[y])] for y in crop.line_range]

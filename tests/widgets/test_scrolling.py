@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.filter import LineFilter, Monochrome
 from textual.geometry import Region
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,7 +24,7 @@ class Views(App[None]):
     CSS = """
     LineView { height: 10; background: #102030; color: #d0d0d0; }
     .loose, .loose LineView { height: auto; }
-    .auto { overflow-y: auto; }
+    .kept { overflow-y: scroll; }
     .indented { padding: 0 0 0 3; }
     .boxed { border: round red; padding: 1 2; }
     .faint { opacity: 50%; }
@@ -44,7 +45,7 @@ def lines(count: int) -> list:
     return [line(f"line {number}") for number in range(count)]
 
 
-@pytest.mark.parametrize("kind", ["", "auto"])
+@pytest.mark.parametrize("kind", ["", "kept"])
 @pytest.mark.parametrize(("before", "after", "moves"), [(30, 90, 0), (3, 7, 0), (3, 30, 1), (30, 3, 1)])
 async def test_only_a_scrollbar_makes_a_layout(
     monkeypatch: pytest.MonkeyPatch, kind: str, before: int, after: int, moves: int
@@ -61,8 +62,8 @@ async def test_only_a_scrollbar_makes_a_layout(
         )
         app.view.set_content(lines(after))
         await pilot.pause()
-        assert min(1, len(layouts)) == (moves if kind == "auto" else 0)
-        assert app.view.show_vertical_scrollbar is (after > 10 or kind != "auto")
+        assert min(1, len(layouts)) == (0 if kind else moves)
+        assert app.view.show_vertical_scrollbar is (after > 10 or kind == "kept")
         if after > 10:
             assert app.view.vertical_scrollbar.window_virtual_size == after
         assert app.view.max_scroll_y == max(0, after - 10)
@@ -145,3 +146,24 @@ async def test_only_lines_that_changed_are_drawn_again(monkeypatch: pytest.Monke
             *(f"line {number}" for number in range(6)),
             "",
         ]
+
+
+async def test_a_scrollbar_is_drawn_and_takes_the_mouse() -> None:
+    """It looks as Textual draws it wherever it stands, and a press beside its thumb turns the page."""
+    app = Views()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.view.set_content(lines(200))
+        await pilot.pause()
+        bar = app.view.vertical_scrollbar
+        crop = Region(0, 0, *bar.size)
+        for place in (0, 3, 77, 190):
+            app.view.scroll_to(y=place, animate=False)
+            await pilot.pause()
+            bar._styles_cache.clear()
+            assert _looks(bar.render_lines(crop)) == _looks(ScrollBar.render_lines(bar, crop))
+        app.view.scroll_to(y=0, animate=False)
+        await pilot.pause()
+        await pilot.mouse_down(bar, offset=(0, 9))
+        await pilot.mouse_up(bar, offset=(0, 9))
+        await pilot.pause(0.5)
+        assert round(app.view.scroll_y) > 0
