@@ -11,6 +11,7 @@ from widgets.filter_bar import FilterBar
 from widgets.footer import KeyHints, key_name
 from widgets.glyphs import ASCII
 from widgets.header import Alert, HeaderLine, lay_out_header
+from widgets.inputs import SafeInput
 from widgets.line_list import LineList
 from widgets.pieces import Piece, line, line_text, line_width
 from widgets.sidebar import PaneEntry, Sidebar
@@ -264,6 +265,31 @@ async def test_the_filter_bar_tells_each_key() -> None:
         await pilot.pause()
         assert bar.text == "\x1b[31m"
         assert_safe(screen_text(app))
+
+
+async def test_a_hint_goes_on_where_the_count_will_be() -> None:
+    """Nothing moves as the count comes, however long it is, and what is too long for the line ends behind a word."""
+    bar, view = FilterBar(), LineList(rows=["a"])
+    app = Harness(lambda: [view, bar])
+    hint = "words, or title:… (f shows all fields), and much more than that"
+    async with app.run_test(size=(50, 5)) as pilot:
+        bar.open(hint=hint)
+        await pilot.pause()
+        (line,) = [row for row in screen_text(app).split("\n") if row.startswith(" /")]
+        assert line.rstrip() == " / words, or title:… (f shows all fields), and …"
+        editor = bar.query_one(SafeInput)
+        before = editor.size
+        await pilot.press("d")
+        bar.say("12 of 318")
+        await pilot.pause()
+        assert screen_text(app).split("\n")[-1] == " / d                                    12 of 318 "
+        bar.say("12345 of 20000  colour: is no field")
+        await pilot.pause()
+        assert "12345 of 20000" in screen_text(app)
+        assert editor.size.width < before.width
+        await pilot.press("backspace")
+        await pilot.pause()
+        assert "words, or title:" in screen_text(app)
 
 
 async def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widget import Widget
 
+from app.tui.memdeck_app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.test_tui_views import lanes, tasks_pane
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
+from widgets.frame import Frame
 from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.pane_rows import Row
 from widgets.rows import Heading
@@ -216,3 +219,40 @@ async def test_the_letter_of_a_link_leaves_a_cell(workspace: Workspace) -> None:
             before = lines[region.y + row][: region.x]
             assert before[-1] == " "
             assert before[-2].isalpha()
+
+
+async def test_a_key_gives_one_picture(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """List and entry are never seen apart, and no letter of the filter before what it leaves."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        pane = tasks_pane(app)
+        seen: list[tuple[tuple[str, str], tuple[str, str]]] = []
+        display = MemdeckApp._display
+
+        def look(self: MemdeckApp, *shown: Any) -> None:
+            title = pane.current().title if pane.current() else ""
+            label = pane.query(".pane--detail-frame").first(Frame).label
+            seen.append(((title, label), (pane.filter_bar.text, pane.filter)))
+            display(self, *shown)
+
+        monkeypatch.setattr(MemdeckApp, "_display", look)
+        await press(pilot, "j", "j", "G", "slash")
+        await type_text(pilot, "dezz")
+        await press(pilot, "backspace", "backspace")
+        assert len({title for (title, _), _ in seen}) > 3
+        assert {text for _, (text, _) in seen} >= {"", "d", "de", "dez", "dezz"}
+        assert all(title == label for (title, label), _ in seen)
+        assert all(text == used for _, (text, used) in seen)
+
+
+async def test_what_nothing_fits_is_said_in_the_list(workspace: Workspace) -> None:
+    """The words stand where the rows were, in any view, and the list keeps its place and its keys."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        for key in ("", "b", "c"):
+            await press(pilot, *key, "slash")
+            await type_text(pilot, "zzq")
+            assert ("Nothing fits “zzq”" in screen_text(app)) is (key != "c")
+            await press(pilot, "escape")
+            assert "zzq" not in screen_text(app)
+            assert app.desk.focused is tasks_pane(app).line_list
