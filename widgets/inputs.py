@@ -8,7 +8,7 @@ nothing reaches the terminal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -114,7 +114,35 @@ def fitting(words: str, width: int) -> str:
     return clip(words, width)
 
 
-class SafeInput(Input):
+if TYPE_CHECKING:
+    _Mixed = Widget
+else:
+    # Textual takes the styles of the first base that is a widget.
+    _Mixed = object
+
+
+class Ordered(_Mixed):
+    """Mixin for editors: keys that move their cursor or delete act before the next letter is there.
+
+    Textual looks for the binding of such a key on its way up to the application, while a letter right behind it, as
+    they come over a slow line, is typed at once: `left` and `x` would be `x` and `left`.
+    """
+
+    async def on_key(self, event: events.Key) -> None:
+        """Act at once."""
+        if event.is_printable:
+            return
+        found = self.screen.active_bindings.get(event.key)
+        if found is None or found.node is not self or not found.enabled:
+            return
+        action = found.binding.action.partition("(")[0]
+        if action in ("home", "end") or action.startswith(("cursor_", "delete_")):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(found.binding.action)
+
+
+class SafeInput(Ordered, Input):
     """A one-line editor for text from files; `text` is the value as it stands in the file.
 
     A placeholder that has no room gives way to `shorter`, else it ends behind a word.

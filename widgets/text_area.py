@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.text import Text
 from textual.widgets import TextArea
 
-from .inputs import hold, picture, release
+from .inputs import Ordered, hold, picture, release
 
 
-class SafeTextArea(TextArea):
+class SafeTextArea(Ordered, TextArea):
     """An editor of several lines for text from files; `content` is the value as it stands in the file."""
 
     DEFAULT_CSS = """

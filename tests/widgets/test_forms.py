@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -14,8 +15,9 @@ from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.dialogs import Confirm, Preview, Prompt
 from widgets.fields import Completion, FieldSpec
 from widgets.forms import Form
-from widgets.inputs import hold, picture, release
+from widgets.inputs import SafeInput, hold, picture, release
 from widgets.pieces import line
+from widgets.text_area import SafeTextArea
 
 
 def _assert_not_shown(shown: Shown, words: str) -> None:
@@ -378,3 +380,19 @@ async def test_a_prompt_takes_one_valid_line() -> None:
     shown = await run(Prompt("How far?", "7", validate=percent), "1", "2", "3", "enter", "backspace", "enter")
     assert shown.results == ["12"]
     assert (await run(Prompt("How far?"), "5", "escape")).results == [None]
+
+
+@pytest.mark.parametrize("make", [SafeInput, SafeTextArea])
+async def test_a_letter_behind_an_arrow_is_typed_behind_it(make: type[SafeInput | SafeTextArea]) -> None:
+    """Keys that come at once, as over a slow line, act in their order."""
+    app = Harness(lambda: [make("abc")])
+    async with app.run_test(size=(30, 6)) as pilot:
+        editor = app.query_one(make)
+        editor.focus()
+        await pilot.press("end")
+        for name in ("left", "x", "left", "left", "y", "backspace", "delete", "z", "end", "!"):
+            app.post_message(Key(name, name if len(name) == 1 else None))
+        await pilot.pause()
+        await pilot.pause()
+        text = editor.text if isinstance(editor, SafeInput) else editor.content
+        assert text == "azxc!"
