@@ -523,7 +523,8 @@ class Pane(Covered, PaneSays):
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
-        """Everything again."""
+        """Everything again, unless it was opened anew meanwhile."""
         event.stop()
-        self.set_filter("")
-        self.focus_list()
+        if not self.filter_bar.is_open:
+            self.set_filter("")
+            self.focus_list()
