@@ -72,7 +72,8 @@ def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable
         command = [memdeck(), str(places.copy(size)), "--now", NOW.isoformat()]
         with Screen(command, places.environment()) as screen:
             screen.wait_for(wanted)
-            screen.settle(quiet=1.0)
+            # What is said at the start goes after some seconds, which is no work of a key.
+            screen.settle(quiet=6.0, timeout=20)
             if view:
                 screen.press(view)
                 screen.settle(quiet=1.0)
