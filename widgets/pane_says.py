@@ -28,9 +28,9 @@ class PaneSays(Widget):
     sorts: ClassVar[tuple[str, ...]] = ("file order",)
     filter_fields: ClassVar[tuple[str, ...]] = ()
     filter_words: ClassVar[tuple[str, ...]] = ()
+    """What a filter by field is completed to, such as `is:stale`: the values of fields that have only a few."""
     judged_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the filter about which `field_fits` decides."""
-    """What a filter by field is completed to, such as `is:stale`: the values of fields that have only a few."""
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
 
