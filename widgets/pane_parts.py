@@ -54,9 +54,10 @@ class PaneList(LineList):
         if self._wrapped[0] != width:
             room = max(1, width - 2 * INDENT)
             texts = (line(Piece(text, "muted")) for text in self._words.split("\n"))
-            self._wrapped = (width, [EMPTY, *(row for text in texts for row in wrap_line(text, room))])
+            self._wrapped = (width, [row for text in texts for row in wrap_line(text, room)])
         lines = self._wrapped[1]
-        return self.draw(line(" " * INDENT, lines[y]) if y < len(lines) else EMPTY, width)
+        row = y - (len(lines) < self.size.height)
+        return self.draw(line(" " * INDENT, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Put the cursor elsewhere; the entry comes with it."""

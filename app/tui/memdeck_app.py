@@ -170,8 +170,7 @@ class MemdeckApp(Postbox):
         self.typing_ahead = TypeAhead(self)
         first = None
         if workspace is not None:
-            wanted = pane or self.remembering.last_pane
-            first = self.navigation.begin(self.navigation.first(wanted))
+            first = self.navigation.begin(self.navigation.first(pane, self.remembering.last_pane))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
         self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
         for theme in THEMES:

@@ -101,14 +101,18 @@ class Navigation(Part):
         if self.pane is pane and self.app.desk.focused is None:
             self.app.desk.set_focus(pane.focus_target)
 
-    def first(self, wanted: str | None) -> str:
-        """The pane to open first: the one that is wanted, else the usual one, else one of a system that is here."""
+    def first(self, asked: str | None, left: str | None) -> str:
+        """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
+        left last; else the usual one, or one of a system that is here.
+        """
         workspace = self.app.workspace
         assert workspace is not None
         systems = workspace.system_names()
         own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
         usual = own[0] if own and "files" not in systems else FIRST_PANE
-        return wanted if wanted in {name.id for name in self.panes} else usual
+        if asked in NAMES:
+            return asked
+        return left if left in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""

@@ -63,6 +63,10 @@ async def test_facts_are_there_with_their_file_only(tmp_path: Path) -> None:
         await press(pilot, "g", "f")
         assert app.navigation.pane.pane_id == "facts"
         assert "facts" in app.navigation.pane.query_one(".pane--empty", SafeText).words
+    app = make_app(workspace, pane="facts")
+    async with running(app):
+        assert app.navigation.pane.pane_id == "facts", "who asks for a pane gets it"
+        assert "Press a to store the first fact" in screen_text(app)
     root = tmp_path / "alone"
     (root / ".aegis/memory").mkdir(parents=True)
     (root / ".aegis/memory/memories.jsonl").write_bytes(fact_line("m-1", "only me"))
