@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from bench.measure import Case
 from bench.places import NOW, Places, memdeck
 from bench.reference import OPEN_TASK
-from bench.screen_peers import Command, screen_peers
+from bench.screen_peers import UP, Command, screen_peers
 from bench.terminal import Screen
 
 
@@ -43,12 +43,13 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case(floor, show(lambda: [sys.executable, "-m", "bench.minimal_app", str(tasks)]))
     yield Case("memdeck", show(ours), compared_with=floor, target=1.5)
     for name, command, prepare in screen_peers(places, size):
-        yield Case(name, _opened(command, titles), prepare, floor)
+        key = UP if name == "toolong" else b"j"
+        yield Case(name, _opened(command, titles, key), prepare, floor)
     for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c")):
         yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted))
 
 
-def _opened(command: Callable[[], Command], titles: list[str]) -> Callable[[], dict[str, float]]:
+def _opened(command: Callable[[], Command], titles: list[str], key: bytes) -> Callable[[], dict[str, float]]:
     """Return what takes a peer's time until the beginning of a title is there; some cut them, or sort them."""
     beginnings = sorted({title[:14] for title in titles if title.isascii()})
 
@@ -57,7 +58,7 @@ def _opened(command: Callable[[], Command], titles: list[str]) -> Callable[[], d
         with Screen(words, environment) as screen:
             painted = screen.wait_for(beginnings, timeout=30)
             screen.settle()
-            return {"first paint": painted, "first key": screen.press(b"j")[0], "rss": screen.peak_mib()}
+            return {"first paint": painted, "first key": screen.press(key)[0], "rss": screen.peak_mib()}
 
     return run
 

@@ -17,9 +17,15 @@ from bench.reference import OPEN_TASK
 Command = tuple[list[str], Mapping[str, str]]
 """What is run, and in which environment."""
 
+UP = b"k"
+"""The first key where a program opens at the end of its rows; elsewhere it is the one for the row below."""
+
 
 def screen_peers(places: Places, size: str) -> Iterator[tuple[str, Callable[[], Command], Callable[[], None]]]:
-    """Yield for each peer its name, what gives its command, and what makes its files before the first round."""
+    """Yield for each peer its name, what gives its command, and what makes its files before the first round.
+
+    toolong, a viewer of logs, opens at the end.
+    """
     tasks = places.memory(places.workspace(size)) / "tasks.md"
     folder = places.folder / f"screen-peers-{size}"
     usual = places.environment()
@@ -43,10 +49,14 @@ def screen_peers(places: Places, size: str) -> Iterator[tuple[str, Callable[[], 
     def visidata() -> None:
         made("vd", "tasks.tsv").write_text("title\n" + "".join(f"{title}\n" for title in titles()), "utf-8")
 
+    def toolong() -> None:
+        made("tl", "tasks.log").write_text("".join(f"{title}\n" for title in titles()), "utf-8")
+
     yield (
         "curses list (Python)",
         lambda: ([sys.executable, "-m", "bench.curses_list", str(tasks)], usual),
         lambda: None,
     )
     yield "calcurse", lambda: (["calcurse", "-D", str(folder / "calcurse")], usual), calcurse
+    yield "toolong", lambda: (["tl", str(folder / "tasks.log")], usual), toolong
     yield "visidata", lambda: (["vd", str(folder / "tasks.tsv")], usual), visidata
