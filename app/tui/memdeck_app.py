@@ -261,7 +261,7 @@ class MemdeckApp(Postbox):
         if workspace is not None:
             self.workspace = workspace
             self.desk.header.path = short_path(str(workspace.root), self.environ)
-            self.navigation.open_pane(self.navigation.first(None), remember=False)
+            self.navigation.open_pane(self.navigation.first(), remember=False)
 
     def _leave(self) -> None:
         """Keep what is typed and what is remembered, stop watching."""

@@ -101,7 +101,7 @@ class Navigation(Part):
         if self.pane is pane and self.app.desk.focused is None:
             self.app.desk.set_focus(pane.focus_target)
 
-    def first(self, asked: str | None, left: str | None) -> str:
+    def first(self, asked: str | None = None, left: str | None = None) -> str:
         """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
         left last; else the usual one, or one of a system that is here.
         """
