@@ -27,7 +27,6 @@ SIGN = 2
 HINT = "filter"
 """What stands in the bar while nothing is typed."""
 
-
 NAMED_FROM = 2
 """Letters from which on a word is completed to the name of a field; a single one begins too much."""
 
@@ -127,7 +126,7 @@ class FilterBar(Widget):
     _cells = ROOM
     _told = ""
 
-    # Nothing is in it until it is opened: most lists are left without a filter, and an editor costs a start much.
+    # Nothing is in it at the start, for which an editor costs much; `prepare` puts it in.
 
     @cached_property
     def _editor(self) -> SafeInput:
@@ -192,7 +191,14 @@ class FilterBar(Widget):
         room = max(0, self.size.width - SIGN - ROOM - 1)
         words = fitting(self._hint, room + ROOM - 1)
         self._editor.placeholder = words[:room]
-        self._count.say(words[room:], layout=False)
+        self._put(words[room:], ROOM)
+
+    def _put(self, words: str, cells: int) -> None:
+        """Say something at the right, in so many cells; others than before move the editor's end."""
+        moves = cells != self._cells
+        if moves:
+            self._count.styles.width = self._cells = cells
+        self._count.say(words, layout=moves)
 
     def _on_typed(self) -> None:
         if not self._editor.value:
@@ -223,10 +229,7 @@ class FilterBar(Widget):
         if not self._editor.value:
             return  # the hint stands there
         cells = max(ROOM, cell_width(count) + 1)
-        grows = cells != self._cells
-        if grows:
-            self._count.styles.width = self._cells = cells
-        self._count.say(f"{count:>{cells - 1}}", layout=grows)
+        self._put(f"{count:>{cells - 1}}", cells)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """What was typed is known already, unless the bar was opened with a text."""

@@ -13,7 +13,10 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
-EFFECTS = ("opacity", "text_opacity", "tint", "hatch", "outline_top", "outline_left")
+EFFECTS = (
+    *("opacity", "text_opacity", "tint", "hatch"),
+    *("outline_top", "outline_right", "outline_bottom", "outline_left"),
+)
 """Rules of a style that change what a widget has drawn."""
 
 

@@ -290,6 +290,8 @@ async def test_a_hint_goes_on_where_the_count_will_be() -> None:
         await pilot.press("backspace")
         await pilot.pause()
         assert "words, or title:" in screen_text(app)
+        assert " / words, or title:… (f shows all fields), and …" in screen_text(app)
+        assert editor.size == before
 
 
 async def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
