@@ -157,8 +157,8 @@ class Board(Covered, Horizontal):
         """Lines that each card takes, with the blank one below it."""
         return 1 if self._dense else CARD_LINES + self._roomy
 
-    def put(self, cards: Mapping[str, Sequence[Row]], *, redraw: bool) -> None:
-        """Show these cards, by column."""
+    def put(self, cards: Mapping[str, Sequence[Row]], *, redraw: bool, to_top: bool = False) -> None:
+        """Show these cards, by column; `to_top`: the first ones."""
         if redraw:
             self._further.clear()
         many = sum(map(len, cards.values())) > MANY if redraw else self._dense
@@ -173,7 +173,7 @@ class Board(Covered, Horizontal):
                     more = self._further[row] = tuple(Continuation(row, line + 1) for line in range(lines))
                 keys.append(row)
                 keys.extend(more)
-            column.cards.set_rows(keys, redraw=redraw)
+            column.cards.set_rows(keys, redraw=redraw, to_top=to_top)
             self._counts[number] = len(rows)
         self._say()
         self._say_later()

@@ -175,19 +175,20 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         """The cursor's place among the rows, from 0; -1 while there is no item."""
         return self._position
 
-    def set_rows(self, rows: Sequence[Hashable], *, redraw: bool = True) -> None:
+    def set_rows(self, rows: Sequence[Hashable], *, redraw: bool = True, to_top: bool = False) -> None:
         """Replace the rows. The cursor stays on its key, else it goes to the nearest key that is left.
 
         A view that begins at the top stays there as long as the cursor's row is in it; `holds_top` in any case.
         Further down the row that anchors the view (the cursor's, or the top one when the cursor is out of sight)
         keeps its place on the screen. `redraw=False` promises that no row looks different than before, as after
-        filtering. `rows` must not change afterwards.
+        filtering. `to_top` shows the first rows whatever was shown: the cursor goes to the first of them if its own is
+        not among those in view. `rows` must not change afterwards.
         """
         old, position = self._rows, self._position
-        top = round(self.scroll_y)
+        top = 0 if to_top else round(self.scroll_y)
         in_sight = top <= position < top + max(1, self.size.height)
         self._rows = rows
-        self._position = nearest(old, position, rows)
+        self._position = self._in_first_view(self.cursor) if to_top else nearest(old, position, rows)
         self._hover = -1
         if redraw:
             self._lines.clear()
@@ -197,7 +198,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         # Scrolled at once: later it would be a second picture for the same key.
         if not self.is_attached:
             pass
-        elif top <= 0 and (self.holds_top or self._fits_from_top()):
+        elif to_top or (top <= 0 and (self.holds_top or self._fits_from_top())):
             self.scroll_to(y=0, animate=False, force=True, immediate=True)
         elif in_sight:
             first = item_from(rows, 0, 1) == self._position
@@ -215,11 +216,11 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         height = self.size.height
         return height <= 0 or self._position < 0 or self._position + extent(self._rows, self._position) <= height
 
-    def show_top(self) -> None:
-        """Show the first rows; the cursor comes with them where its own row is further down."""
-        if not self._fits_from_top():
-            self.action_first()
-        self.scroll_to(y=0, animate=False, force=True)
+    def _in_first_view(self, key: Hashable | None) -> int:
+        """The place of a key among the rows in view at the top; the first item if it is not there."""
+        height = max(1, self.size.height)
+        place = find(self._rows[:height], key)
+        return place if place >= 0 and place + extent(self._rows, place) <= height else item_from(self._rows, 0, 1)
 
     def redraw(self, keys: Iterable[Hashable] | None = None) -> None:
         """Forget the pictures of some items (default: all) and draw them again while they are in view."""

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
@@ -41,6 +42,7 @@ from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
 from .pane_filter import strange_words
 from .pane_links import Linking
+from .pane_narrowing import Narrowing
 from .pane_parts import PaneFilter, PaneList
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pane_rows import Row, Rows, keep, match_rows
@@ -146,6 +148,7 @@ class Pane(Covered, PaneSays):
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
         self.linking = Linking(self)
+        self.narrowing = Narrowing(self)
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """What people keep under a name, as `look` gave it."""
         self._remark = ""
@@ -246,6 +249,7 @@ class Pane(Covered, PaneSays):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
+        self.narrowing.finish()
         self.line_list.cursor = row
         if self.line_list.cursor is not row:
             self.set_filter("")
@@ -258,14 +262,18 @@ class Pane(Covered, PaneSays):
         row = self.arrangement.row_of(ref)
         return None if row is None else row.item
 
-    def set_filter(self, text: str) -> None:
-        """Show only what fits: all words occur; `name:value` looks at one of `filter_fields`."""
+    def set_filter(self, text: str, *, typed: bool = False) -> None:
+        """Show only what fits: all words occur; `name:value` looks at one of `filter_fields`.
+
+        `typed`: somebody types it, and looks at many rows may go on after the next picture.
+        """
         if text != self.filter:
             self.arrangement.filter = text
-            self._arrange(redraw=False)
-            if text:
-                self.line_list.show_top()
-            self.follow_cursor()
+            if typed and text:
+                self.narrowing.begin()
+            else:
+                self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
+                self.follow_cursor()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, which `REVERSED` may follow."""
@@ -301,7 +309,7 @@ class Pane(Covered, PaneSays):
         """Take the views that people gave a name; the title says which of them is shown."""
         self.saved_views = views
         if self.contents is not None:
-            self._say_title()
+            self.say_title()
 
     def restore(self, view: Mapping[str, str]) -> None:
         """Go back to what `view` gave; before the first contents as well."""
@@ -384,9 +392,13 @@ class Pane(Covered, PaneSays):
 
     def _arrange(self, *, redraw: bool) -> None:
         """Sort and filter the rows and hand them to the list."""
-        self.put_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
+        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
+
+    def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
+        """Show the rows that sort and filter left, and say how many. `to_top`: the first of them, with the cursor."""
+        self.put_keys(keys, redraw=redraw, to_top=to_top)
         self._say_empty()
-        self._say_title()
+        self.say_title()
 
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """The rows that nothing hides while there is no filter; for panes that fold."""
@@ -396,9 +408,14 @@ class Pane(Covered, PaneSays):
         """The rows that a filter leaves."""
         return keep(keys, needles.test(self))
 
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
-        """Show the rows that sort and filter left."""
-        self.line_list.set_rows(keys, redraw=redraw)
+    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+        """Give the rows that sort and filter left to the list."""
+        self.line_list.set_rows(keys, redraw=redraw, to_top=to_top)
+
+    @property
+    def rows_of_picture(self) -> int | None:
+        """So many of the rows that a filter leaves fill the view; None: it shows some of all."""
+        return self.line_list.size.height
 
     @property
     def has_items(self) -> bool:
@@ -420,31 +437,30 @@ class Pane(Covered, PaneSays):
         return () if self.sort == self.sorts[0] else (f"sorted by {self.sort}",)
 
     def _say_empty(self) -> None:
-        has_items = self.has_items
-        self.set_class(not has_items, "-empty")
-        if not has_items:
-            refusal = None if self.contents is None else self.contents.refusal
-            if self.filter and self.row_count:
-                strange = strange_words(self.filter, self.filter_fields, listed=True)
-                words = f"Nothing fits “{self.filter}”. Esc shows everything again.\n\n{strange}".rstrip()
-            elif refusal is not None:
-                words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
-            else:
-                words = with_keys(self.empty, self.app)
-            self.say_instead(words if self.contents else "")
+        refusal = None if self.contents is None else self.contents.refusal
+        if self.has_items or not self.contents:
+            words = ""
+        elif self.filter and self.row_count:
+            strange = strange_words(self.filter, self.filter_fields, listed=True)
+            words = f"Nothing fits “{self.filter}”. Esc shows everything again.\n\n{strange}".rstrip()
+        elif refusal is not None:
+            words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
+        else:
+            words = with_keys(self.empty, self.app)
+        self.say_instead(words)
 
     def say_instead(self, words: str) -> None:
-        """Say something where there is nothing to show."""
+        """Say something where there is nothing to show; nothing where there is."""
         self._list.say(words)
         instead = self.query_one(".pane--empty", SafeText)
         instead.say(words, layout=instead.display)
 
-    def _say_title(self) -> None:
+    def say_title(self) -> None:
         """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""
         said, usual = [], self._remark
         if self.filter:
             usual = ""
-            said = [self.arrangement.count(self.shown_keys), strange_words(self.filter, self.filter_fields)]
+            said = [self.arrangement.count(), strange_words(self.filter, self.filter_fields)]
             self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
             usual = ""
@@ -488,6 +504,11 @@ class Pane(Covered, PaneSays):
 
     # What happens in it
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Who leaves the filter finds all rows that fit."""
+        if self.filter_bar not in event.widget.ancestors:
+            self.narrowing.finish()
+
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
         """Show what the cursor stands on."""
         event.stop()
@@ -504,7 +525,7 @@ class Pane(Covered, PaneSays):
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Tell how many are selected."""
         event.stop()
-        self._say_title()
+        self.say_title()
         self.post_message(self.Current(self))
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from .pane_filter import Needles
 from .pane_rows import EMPTY, Row, Rows
 
 if TYPE_CHECKING:
     from .pane import Pane
-    from .pane_sift import Left, Sieve
+    from .pane_sift import GoOn, Sieve, Step
 
 REVERSED = ", reversed"
 """What stands after the name of an order that is turned round."""
@@ -34,14 +35,16 @@ class Arrangement:
         self._order: Order | None = None
         self._counted: tuple[Rows, int] = (EMPTY, 0)
         self._sieve: Sieve | None = None
-        self._left: Left | None = None
+        self._step: Step | None = None
+        self.fits: Callable[[Row], bool] | None = None
+        """Whether a row fits the filter, for who looks at few rows only; None: `keys` has what fits."""
 
     def put(self, rows: Rows, order: Order | None) -> None:
         """Take the rows of a new look, which `order_of` may have sorted already."""
         rows.apply()
         self.rows = rows
         self._order = order
-        self._sieve = None
+        self._sieve = self._step = None
 
     def sort_by(self, name: str) -> bool:
         """Sort by one of the pane's `sorts`, which `REVERSED` may follow; False if that changes nothing."""
@@ -65,11 +68,53 @@ class Arrangement:
             rows.keys, lambda row: key(items[row]), reverse=name != sort, lacks=lambda value: lacks(value, name)
         )
 
-    def keys(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
-        """The rows that sort and filter leave, in order."""
+    def keys(self, now: datetime, zone: tzinfo, *, so_far: bool = False) -> Sequence[Hashable]:
+        """The rows that sort and filter leave, in order; `so_far`: those that `look` came to."""
+        if not so_far:
+            self.look(now, zone)
         keys = self._sorted(now, zone)
-        self._left = None
-        return self._filtered(keys) if self.filter else self._pane.unfolded(keys)
+        if not self.filter:
+            return self._pane.unfolded(keys)
+        if self._step is not None:
+            return self._sieve_of(keys).keys_of(self._step)
+        return self._pane.kept(keys, Needles.read(self.filter, self._pane.filter_fields))
+
+    def look(self, now: datetime, zone: tzinfo, go_on: GoOn | None = None) -> None:
+        """Look for what the filter leaves, until `go_on`, which is told how many rows are found, says it is enough.
+
+        A pane that chooses its rows itself, or whose items have further lines, does so when the rows are asked for.
+        """
+        from .pane import Pane
+        from .pane_sift import narrows, to_the_end
+
+        pane, keys = self._pane, self._sorted(now, zone)
+        sieve = self._sieve_of(keys) if self.filter and type(pane).kept is Pane.kept else None
+        if sieve is None or sieve.groups is None:
+            self._step = self.fits = None
+            return
+        needles = Needles.read(self.filter, pane.filter_fields)
+
+        def narrower(before: str, after: str) -> bool:
+            return narrows(before, after, pane.filter_fields, pane.judged_fields)
+
+        def haystack(row: Row) -> str:
+            row.haystack = found = pane.haystack(row.item)
+            return found
+
+        step = sieve.step(self.filter, narrower)
+        if step is not self._step or self.fits is None:
+            self._step, self.fits = step, needles.test(pane)
+        step.look(needles.word or self.fits, haystack, go_on or to_the_end)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the filter looked at every row."""
+        return self._step is None or self._step.is_whole
+
+    @property
+    def found(self) -> int:
+        """How many rows the filter found so far, where it may be asked before it looked at all of them."""
+        return 0 if self._step is None else self._step.found
 
     def _sorted(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
         if self.sort == self._pane.sorts[0]:
@@ -77,28 +122,6 @@ class Arrangement:
         if self._order is None or self._order[0] != self.sort:
             self._order = self.order_of(self.rows, self.sort, now, zone)
         return self.rows.keys if self._order is None else self._order[1]
-
-    def _filtered(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
-        """Filter; what the texts before this one left is looked at first."""
-        from .pane import Pane
-        from .pane_filter import Needles
-        from .pane_sift import narrows
-
-        pane = self._pane
-        needles = Needles.read(self.filter, pane.filter_fields)
-        sieve = self._sieve_of(keys)
-        if sieve.groups is None or type(pane).kept is not Pane.kept:
-            return pane.kept(keys, needles)
-
-        def fits(before: str, after: str) -> bool:
-            return narrows(before, after, pane.filter_fields, pane.judged_fields)
-
-        def haystack(row: Row) -> str:
-            row.haystack = found = pane.haystack(row.item)
-            return found
-
-        self._left = sieve.sift(self.filter, needles.word or needles.test(pane), haystack, fits)
-        return sieve.keys_of(self._left)
 
     def _sieve_of(self, keys: Sequence[Hashable]) -> Sieve:
         from .pane_sift import Sieve
@@ -110,23 +133,23 @@ class Arrangement:
     def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[Row]] | None:
         """The rows of each heading that `keys` gave last; None where they have to be looked at one by one."""
         if self.filter:
-            return self._left
+            return None if self._step is None else self._step.left
         sieve = self._sieve
         if sieve is None or sieve.keys is not keys or sieve.groups is None:
             return None
         return [group.rows for group in sieve.groups]
 
-    def count(self, shown: Sequence[Hashable]) -> str:
-        """How many of all the items a filter left: `3 of 20`."""
+    def count(self) -> str:
+        """How many of all the items a filter left: `3 of 20`, or `3+ of 20` before all were looked at."""
         from .pane_says import PaneSays
 
         counts = self._pane.counts
         if type(self._pane).counts is PaneSays.counts:
-            fitting = None if self._left is None else sum(map(len, self._left))
-            if fitting is None:
-                fitting = sum(isinstance(key, Row) for key in shown)
-            return f"{fitting} of {len(self.rows.items)}"
-        left = [key for key in shown if isinstance(key, Row)]
+            shown = self._pane.shown_keys if self._step is None else ()
+            fitting = sum(isinstance(key, Row) for key in shown) if self._step is None else self._step.found
+            more = "" if self.is_whole else "+"
+            return f"{fitting}{more} of {len(self.rows.items)}"
+        left = [key for key in self._pane.shown_keys if isinstance(key, Row)]
         if self._counted[0] is not self.rows:
             self._counted = (self.rows, sum(counts(item) for _, item, _ in self.rows.items))
         return f"{sum(counts(row.item) for row in left)} of {self._counted[1]}"

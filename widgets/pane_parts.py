@@ -74,4 +74,4 @@ class PaneFilter(FilterBar):
 
     def typed(self) -> None:
         """A letter was typed, or taken back."""
-        self._pane.set_filter(self.text)
+        self._pane.set_filter(self.text, typed=True)

@@ -2,13 +2,14 @@
 
 Rows are held in groups, each with the headings and notes above it, and every text on the way to the filter's text
 with what it left: a longer text looks only at what a shorter one left, and a key that takes a letter back has its
-answer already.
+answer already. A look may stop halfway, so that a picture comes first: the next one goes on where it stopped, also
+for a longer text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .pane_filter import field_named
@@ -18,8 +19,22 @@ from .rows import Continuation, Heading
 MOST_STEPS = 32
 """So many texts are remembered with what they left."""
 
+STRIDE = 512
+"""So many rows are looked at before somebody is asked whether to go on."""
+
 Left: TypeAlias = Sequence[Sequence[Row]]
 """The rows that a filter left of each group."""
+
+GoOn: TypeAlias = Callable[[int], bool]
+"""Asked again and again whether to look at further rows; told how many were found."""
+
+Test: TypeAlias = Callable[[Row], bool] | str
+"""A word to look for, or a question about each row."""
+
+
+def to_the_end(found: int) -> bool:  # noqa: ARG001
+    """Stop nowhere, however many rows were found."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,65 @@ def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
     return groups
 
 
+@dataclass(slots=True)
+class Step:
+    """What one text left of the groups, as far as they were looked at."""
+
+    text: str
+    start: Left
+    """What is looked at, by group."""
+    left: list[list[Row]] = field(default_factory=list)
+    """What is left of each group that was come to."""
+    found: int = 0
+    """How many rows that is."""
+    _group: int = 0
+    _row: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row was looked at."""
+        return self._group == len(self.start)
+
+    @property
+    def whole_groups(self) -> int:
+        """Of how many groups every row was looked at."""
+        return self._group
+
+    def look(self, test: Test, haystack: Callable[[Row], str], go_on: GoOn = to_the_end) -> None:
+        """Look at further rows, until `go_on`, which is told how many are left so far, says that it is enough."""
+        unasked = 0
+        while self._group < len(self.start):
+            if unasked >= STRIDE:
+                if not go_on(self.found):
+                    return
+                unasked = 0
+            rows, row = self.start[self._group], self._row
+            if row or len(rows) > STRIDE:
+                rows = rows[row : row + STRIDE]
+            if isinstance(test, str):
+                found = [one for one in rows if test in (one.haystack or haystack(one))]
+            else:
+                found = [one for one in rows if test(one)]
+            if row:
+                self.left[-1] += found
+            else:
+                self.left.append(found)
+            self.found += len(found)
+            unasked += len(rows)
+            self._row += len(rows)
+            if self._row >= len(self.start[self._group]):
+                self._group, self._row = self._group + 1, 0
+
+    def rest(self) -> Left:
+        """What a text may leave that leaves nothing but what this one does: what is left, and what was not seen."""
+        if self.is_whole:
+            return self.left
+        left: list[Sequence[Row]] = [*self.left[: self._group]]
+        if self._row:
+            left.append([*self.left[-1], *self.start[self._group][self._row :]])
+        return [*left, *self.start[len(left) :]]
+
+
 def narrows(before: str, after: str, names: Sequence[str], judged: Collection[str] = ()) -> bool:
     """Whether everything that fits the text `after` fits `before` as well.
 
@@ -73,40 +147,36 @@ class Sieve:
     def __init__(self, keys: Sequence[Hashable]) -> None:
         self.keys = keys
         self.groups = groups_of(keys)
-        self._steps: list[tuple[str, Left]] = []
+        self._steps: list[Step] = []
 
-    def sift(self, text: str, test: Callable[[Row], bool] | str, haystack: Callable[[Row], str], fits: Narrows) -> Left:
-        """Return what a text leaves of each group; `test` is a word to look for, or asked for each row.
+    def step(self, text: str, fits: Narrows) -> Step:
+        """Return what a text left so far; where it is new, that has yet to look at anything.
 
         `fits` says whether what one text left holds all that another one leaves.
         """
         assert self.groups is not None
         steps = self._steps
-        while steps and not (steps[-1][0] == text or fits(steps[-1][0], text)):
+        while steps and not (steps[-1].text == text or fits(steps[-1].text, text)):
             steps.pop()
-        if steps and steps[-1][0] == text:
-            return steps[-1][1]
-        start: Left = steps[-1][1] if steps else [group.rows for group in self.groups]
-        if isinstance(test, str):
-            word = test
-            left = [[row for row in rows if word in (row.haystack or haystack(row))] for rows in start]
-        else:
-            left = [[row for row in rows if test(row)] for rows in start]
-        del steps[: max(0, len(steps) - MOST_STEPS)]
-        steps.append((text, left))
-        return left
+        if not steps or steps[-1].text != text:
+            start = steps[-1].rest() if steps else [group.rows for group in self.groups]
+            del steps[: max(0, len(steps) - MOST_STEPS)]
+            steps.append(Step(text, start))
+        return steps[-1]
 
-    def keys_of(self, left: Left) -> list[Hashable]:
-        """The rows that are left, below the headings of their groups, which count them: `2 of 14`."""
+    def keys_of(self, step: Step) -> list[Hashable]:
+        """The rows that are left so far, below the headings of their groups, which count them: `2 of 14`."""
         assert self.groups is not None
         kept: list[Hashable] = []
-        for group, rows in zip(self.groups, left, strict=True):
+        for number, (group, rows) in enumerate(zip(self.groups, step.left, strict=False)):
             if rows:
                 above = group.above
                 if not kept:
                     first = next((place for place, key in enumerate(above) if isinstance(key, Heading)), len(above))
                     above = above[first:]
-                kept.extend(counted(above, len(group.rows), len(rows)))
+                # The group where the look stopped may have more.
+                known = number < step.whole_groups
+                kept.extend(counted(above, len(group.rows), len(rows)) if known else above)
                 kept.extend(rows)
         return kept
 

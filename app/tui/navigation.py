@@ -139,7 +139,6 @@ class Navigation(Part):
 
     def _say_reading(self, pane: Pane) -> None:
         if pane.contents is None and pane.is_mounted:
-            pane.add_class("-empty")
             pane.say_instead("Reading the files …")
 
     def go(self, character: str) -> None:

@@ -315,13 +315,30 @@ async def test_a_view_at_the_top_stays_there() -> None:
 
 
 async def test_the_top_takes_the_cursor_with_it() -> None:
-    """The first rows are shown; a cursor further down comes to the first item."""
+    """The first rows are shown; a cursor further down, or on what is gone, comes to the first item."""
     app, view, _ = app_with(rows_of(200))
     async with app.run_test(size=(40, 10)) as pilot:
-        view.cursor = 3
-        view.show_top()
-        assert view.cursor == 3
-        view.cursor = 100
-        view.show_top()
-        await pilot.pause()
-        assert (view.cursor, view.scroll_y) == (0, 0)
+        for cursor, rows, expected in ((3, 200, 3), (100, 200, 0), (150, 120, 0), (9, 9, 0), (7, 8, 7)):
+            view.set_rows(rows_of(200))
+            view.cursor = cursor
+            view.set_rows(rows_of(rows), to_top=True)
+            await pilot.pause()
+            assert (view.cursor, view.scroll_y) == (expected, 0)
+            assert view.rows[view.position] == expected
+        view.set_rows([], to_top=True)
+        assert (view.cursor, view.position) == (None, -1)
+        view.set_rows([Heading("A"), "a"], to_top=True)
+        assert (view.cursor, view.position) == ("a", 1)
+
+
+async def test_a_card_that_is_cut_is_not_in_view() -> None:
+    """The cursor stays on an item only where all its lines are shown."""
+    rows = [
+        row for number in range(20) for row in (str(number), Continuation(str(number)), Continuation(str(number), 2))
+    ]
+    app, view, _ = app_with(rows)
+    async with app.run_test(size=(40, 10)):
+        for cursor, expected in (("2", "2"), ("3", "0")):
+            view.cursor = cursor
+            view.set_rows(list(rows), to_top=True)
+            assert view.cursor == expected

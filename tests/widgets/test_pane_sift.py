@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widgets.pane_rows import Row, keep
-from widgets.pane_sift import Sieve, groups_of, narrows
+from widgets.pane_sift import STRIDE, Sieve, groups_of, narrows
 from widgets.pane_sort import sort_rows
 from widgets.rows import Continuation, Heading, Note
 
@@ -32,26 +32,73 @@ def sample() -> list[Hashable]:
     return [Heading("A", "3"), *first, Note(number=1), Heading("EMPTY"), Heading("B", "2"), *second]
 
 
+def longer(one: str, other: str) -> bool:
+    """Whether a text goes on another one."""
+    return other.startswith(one)
+
+
 @given(st.lists(st.text("aepr", max_size=4), min_size=1, max_size=8))
 def test_the_way_to_a_text_changes_nothing(texts: list[str]) -> None:
     """After any texts before it, a text leaves the rows and the headings that it leaves by itself."""
     keys = sample()
     sieve = Sieve(keys)
     for text in texts:
-        word = text
-        left = sieve.sift(text, word, haystack, lambda one, other: other.startswith(one))
-        alone = keep(keys, lambda row, word=word: word in haystack(row))  # type: ignore[misc]
-        assert sieve.keys_of(left) == alone
+        step = sieve.step(text, longer)
+        step.look(text, haystack)
+        assert step.is_whole
+        assert sieve.keys_of(step) == keep(keys, lambda row, word=text: word in haystack(row))  # type: ignore[misc]
+
+
+SIZES = st.lists(st.integers(0, 3 * STRIDE), min_size=1, max_size=5)
+WAYS = st.lists(st.tuples(st.sampled_from(("", "1", "12", "123", "2", "23")), st.integers(0, 6)), max_size=8)
+
+
+@settings(deadline=None)
+@given(SIZES, WAYS)
+def test_a_look_that_stopped_goes_on_where_it_was(sizes: list[int], ways: list[tuple[str, int]]) -> None:
+    """Wherever looks stop, and whatever was typed before they were whole: in the end nothing is missing or twice."""
+    numbers = iter(range(sum(sizes)))
+    keys: list[Hashable] = []
+    for place, size in enumerate(sizes):
+        keys += [Heading(str(place), str(size)), *rows_of(*(str(next(numbers)) for _ in range(size)))]
+    sieve = Sieve(keys)
+    for text, stops in ways:
+        alone = keep(keys, lambda row, word=text: word in haystack(row))  # type: ignore[misc]
+        step = sieve.step(text, longer)
+        for _ in range(stops):
+            told: list[int] = []
+            step.look(text, haystack, lambda found: bool(told.append(found)))  # noqa: B023
+            assert told == ([] if step.is_whole else [step.found])
+            so_far = [key for key in sieve.keys_of(step) if isinstance(key, Row)]
+            assert so_far == [key for key in alone if isinstance(key, Row)][: len(so_far)]
+            assert len(so_far) == step.found
+    step = sieve.step("12", longer)
+    step.look(lambda row: "12" in haystack(row), haystack)
+    assert sieve.keys_of(step) == keep(keys, lambda row: "12" in haystack(row))
+
+
+def test_a_heading_counts_only_what_was_looked_at() -> None:
+    """The group where a look stopped says how many there are, not how many of them fit so far."""
+    rows = rows_of(*map(str, range(2 * STRIDE)))
+    sieve = Sieve([Heading("A", "2"), *rows_of("0", "x"), Heading("B", str(len(rows))), *rows])
+    step = sieve.step("0", longer)
+    step.look("0", haystack, lambda _: False)
+    headings = [key for key in sieve.keys_of(step) if isinstance(key, Heading)]
+    assert headings == [Heading("A", "1 of 2"), Heading("B", str(len(rows)))]
+    step.look("0", haystack)
+    counted = next(key for key in sieve.keys_of(step) if isinstance(key, Heading) and key.title == "B")
+    assert counted.note == f"{sum('0' in str(number) for number in range(len(rows)))} of {len(rows)}"
 
 
 def test_a_heading_says_how_many_of_its_rows_are_left() -> None:
     """`2 of 3` below a filter, the number alone where all are left, and no heading over nothing."""
     keys = sample()
     sieve = Sieve(keys)
-    left = sieve.sift("ap", "ap", haystack, lambda *_: False)
-    assert [key for key in sieve.keys_of(left) if isinstance(key, Heading)] == [Heading("A", "2 of 3")]
-    left = sieve.sift("p", "p", haystack, lambda *_: False)
-    assert sieve.keys_of(left) == keys
+    for text, expected in (("ap", [Heading("A", "2 of 3")]), ("p", [Heading("A", "3"), Heading("B", "2")])):
+        step = sieve.step(text, lambda *_: False)
+        step.look(text, haystack)
+        assert [key for key in sieve.keys_of(step) if isinstance(key, Heading) and key.note] == expected
+    assert sieve.keys_of(step) == keys
 
 
 def test_lines_of_items_are_left_to_others() -> None:

@@ -174,9 +174,9 @@ class ArchivePane(OutlinePane):
         else:
             super().unfold(item)
 
-    def set_filter(self, text: str) -> None:
+    def set_filter(self, text: str, *, typed: bool = False) -> None:
         """A filter looks at all files: those that were not read yet are read in a worker."""
-        super().set_filter(text)
+        super().set_filter(text, typed=typed)
         if text:
             self._ask(self.unread())
 

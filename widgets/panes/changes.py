@@ -329,10 +329,10 @@ class ChangesPane(Pane):
         self._layouts = layouts(item for _, item, _ in contents.rows.items)
         super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
 
-    def set_filter(self, text: str) -> None:
+    def set_filter(self, text: str, *, typed: bool = False) -> None:
         """A filter looks through the older changes as well, page by page, once the keys rest."""
         changed = text != self.filter
-        super().set_filter(text)
+        super().set_filter(text, typed=typed)
         if changed:
             self._wanted = PAGE
             if self._typing is not None:
@@ -376,7 +376,7 @@ class ChangesPane(Pane):
         """How many changes there are, so far as they were looked at, shown or not."""
         return super().row_count or self._listed.seen
 
-    def _say_title(self) -> None:
+    def say_title(self) -> None:
         """How many are listed, of how many that were looked at; a `+` says that there are more."""
         shown = sum(1 + len(row.item.turns) for row in self.line_list.rows if isinstance(row, Row))
         seen = f"{self._listed.seen:,}{'' if self._listed.complete else '+'}"

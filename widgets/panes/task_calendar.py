@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import date, timedelta
 from itertools import islice
 from typing import ClassVar
@@ -90,7 +90,7 @@ class Calendar(Covered, Horizontal):
         self.day: date | None = None
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, Row] = {}
-        self._shown: Collection[Row] | None = None
+        self._fits: Callable[[Row], bool] | None = None
         self._days: MonthDays | None = None
         self._new = False
         self._left: Hashable | None = None
@@ -100,13 +100,25 @@ class Calendar(Covered, Horizontal):
         yield self.month
         yield self.list
 
-    def put(self, agenda: Agenda, rows: Mapping[int, Row], shown: Collection[Row] | None, *, redraw: bool) -> None:
-        """Show an agenda: `rows` are those of tasks by the id of the task, `shown` those that fit a filter, if any."""
+    def put(
+        self,
+        agenda: Agenda,
+        rows: Mapping[int, Row],
+        fits: Callable[[Row], bool] | None,
+        *,
+        redraw: bool,
+        to_top: bool = False,
+    ) -> None:
+        """Show an agenda: `rows` are those of tasks by the id of the task; `fits` says which fit a filter, if any.
+
+        Only what stands in the month is asked for, not all that there is.
+        """
         self._new = self._new or agenda is not self._agenda or rows is not self._rows
-        self._agenda, self._rows, self._shown = agenda, rows, shown
-        if self.day is None:
-            self.day = agenda.today
-        self._arrange(redraw=redraw)
+        if self._new or redraw or to_top or fits is not self._fits:
+            self._agenda, self._rows, self._fits = agenda, rows, fits
+            if self.day is None:
+                self.day = agenda.today
+            self._arrange(redraw=redraw, to_top=to_top)
 
     def go_to(self, day: date) -> None:
         """Look at a day: the cursor goes to the first of what stands there."""
@@ -161,22 +173,22 @@ class Calendar(Covered, Horizontal):
         """Whether a day of the month that is shown has rows, which then need not be made anew."""
         return self._days is not None and self._days.holds(day)
 
-    def _arrange(self, *, redraw: bool) -> None:
+    def _arrange(self, *, redraw: bool, to_top: bool = False) -> None:
         agenda, day = self._agenda, self.day
         if agenda is None or day is None:
             return
         if self._new or self._days is None or not self._days.first <= day <= self._days.last:
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
-        self.list.set_rows(self._days.keys(self._shown, day), redraw=redraw)
+        self.list.set_rows(self._days.keys(self._fits, day), redraw=redraw, to_top=to_top)
         if redraw:
             self.list.redraw()
         self._left = self.list.cursor
         self._show_month()
 
-    def _fits(self, occasion: Occasion) -> bool:
+    def _shows(self, occasion: Occasion) -> bool:
         row = self._rows.get(id(occasion.task))
-        return row is not None and (self._shown is None or row in self._shown)
+        return row is not None and (self._fits is None or self._fits(row))
 
     def _show_month(self) -> None:
         agenda, day = self._agenda, self.day
@@ -185,14 +197,14 @@ class Calendar(Covered, Horizontal):
         self.month.show(day, agenda.today, self._days.loads)
         room = self.size.height - len(self.month.rows) - 1
         below: list[Line] = []
-        late = list(islice(filter(self._fits, agenda.overdue), room)) if room > 2 else []
+        late = list(islice(filter(self._shows, agenda.overdue), room)) if room > 2 else []
         if late:
             named = late[: min(MOST_LATE, room - 1)]
             below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
         room -= len(below) + 1
         # The rows beside the month end with it.
         later = islice(agenda.after(self._days.last), MOST_AHEAD)
-        ahead = list(islice(filter(self._fits, later), room)) if room > 0 else []
+        ahead = list(islice(filter(self._shows, later), room)) if room > 0 else []
         if ahead:
             below.append(line(Piece(f" AFTER {day:%B}".upper(), "heading")))
             below += map(self._short, ahead)

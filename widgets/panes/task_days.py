@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import date
 
 from memory.files.agenda import Agenda, Occasion, month_bounds
@@ -51,6 +50,9 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
 
 Place = tuple[Occasion, Row]
 """A task on a day, and its row in the list."""
+
+Fits = Callable[[Row], bool]
+"""Whether a task fits a filter."""
 
 
 class DayRow(Row):
@@ -110,29 +112,30 @@ class MonthDays:
         self._late = [(one, rows[id(one.task)]) for one in late if one.day < self.first and id(one.task) in rows]
         self._made: dict[Hashable, DayRow] = {} if before is None else before._used
         self._used: dict[Hashable, DayRow] = {}
+        self._keys: dict[int, DayRow] = {}
         self.loads: Mapping[date, Load] = {}
-        self._chosen: tuple[Collection[Row] | None, dict[date, list[Place]]] | None = None
+        self._chosen: tuple[Fits | None, dict[date, list[Place]]] | None = None
 
     def holds(self, day: date) -> bool:
         """Whether a day is one of this month that has rows of its own."""
         return day in self.loads
 
-    def _fitting(self, shown: Collection[Row] | None) -> dict[date, list[Place]]:
+    def _fitting(self, fits: Fits | None) -> dict[date, list[Place]]:
         """The days with what fits a filter (None: there is none)."""
-        if self._chosen is None or self._chosen[0] is not shown:
+        if self._chosen is None or self._chosen[0] is not fits:
             days = self._days
-            if shown is not None:
-                fitting = ((day, [place for place in places if place[1] in shown]) for day, places in days.items())
+            if fits is not None:
+                fitting = ((day, [place for place in places if fits(place[1])]) for day, places in days.items())
                 days = {day: places for day, places in fitting if places}
-            self._chosen = (shown, dict(days))
+            self._chosen = (fits, dict(days))
             self.loads = {day: load_of(places) for day, places in days.items()}
         return self._chosen[1]
 
-    def keys(self, shown: Collection[Row] | None, chosen: date) -> list[Hashable]:
+    def keys(self, fits: Fits | None, chosen: date) -> list[Hashable]:
         """The rows of the agenda: what is late from before, each day with something, and what recurs often."""
-        days = self._fitting(shown)
+        days = self._fitting(fits)
         keys: list[Hashable] = []
-        late = [place for place in self._late if shown is None or place[1] in shown]
+        late = [place for place in self._late if fits is None or fits(place[1])]
         if late:
             keys += self._part("OVERDUE SINCE BEFORE", late, 0)
         for day in sorted({*days, chosen}):
@@ -141,7 +144,7 @@ class MonthDays:
             if not places:
                 words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
                 keys.append(Note(words, len(keys)))
-        often = [place for place in self._often if shown is None or place[1] in shown]
+        often = [place for place in self._often if fits is None or fits(place[1])]
         if often:
             keys += self._part(OFTEN, often, len(keys), often=True)
         return keys
@@ -150,21 +153,23 @@ class MonthDays:
         """A heading and its rows, below so many rows."""
         keys: list[Hashable] = [Note(number=above)] if above else []
         keys.append(Heading(title, str(len(places)) if places else ""))
-        for one, row in places[:LONGEST_DAY]:
-            name = (row, one.day, one.kind, often)
-            key = self._used.get(name)
-            if key is None:
-                key = self._made.get(name) or DayRow(one, row.mark, often=often)
-                key.occasion, key.item, key.mark = one, one.task, row.mark
-                self._used[name] = key
-            keys.append(key)
+        keys += [self._keys.get(id(place)) or self._key(place, often=often) for place in places[:LONGEST_DAY]]
         if len(places) > LONGEST_DAY:
             keys.append(Note(f"… and {len(places) - LONGEST_DAY} more", above))
         return keys
 
+    def _key(self, place: Place, *, often: bool) -> DayRow:
+        """The row of a place, the one that it had before."""
+        one, row = place
+        name = (row, one.day, one.kind, often)
+        key = self._made.get(name) or DayRow(one, row.mark, often=often)
+        key.occasion, key.item, key.mark = one, one.task, row.mark
+        self._used[name] = self._keys[id(place)] = key
+        return key
+
 
 def load_of(places: Sequence[Place]) -> Load:
     """How much stands on a day."""
-    kinds = Counter([place[0].kind for place in places])
-    late = kinds["overdue"]
-    return Load(open=kinds["due"] + late, done=kinds["done"], overdue=late > 0, again=kinds["again"])
+    kinds = [place[0].kind for place in places]
+    late = kinds.count("overdue")
+    return Load(open=kinds.count("due") + late, done=kinds.count("done"), overdue=late > 0, again=kinds.count("again"))

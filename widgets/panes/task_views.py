@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date, datetime, tzinfo
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.task_order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
@@ -100,9 +99,7 @@ class TaskViews(Pane):
         Calendar { display: none; }
         &.-board Board { display: block; }
         &.-calendar Calendar { display: block; }
-        &.-board.-empty Board { height: 1; }
         &.-stacked CardList { overflow-y: auto; }
-        &.-board.-empty .pane--empty, &.-calendar.-empty .pane--empty { display: block; }
     }
     """
 
@@ -297,21 +294,39 @@ class TaskViews(Pane):
         """The rows of all columns."""
         return [key for cards in self._lists for key in cards.rows]
 
-    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool) -> None:
+    @property
+    def rows_of_picture(self) -> int | None:
+        """Columns of the board are filled by all rows; a calendar looks itself for what fits in its month."""
+        if self.board is not None:
+            return None
+        return super().rows_of_picture if self.calendar is None else 0
+
+    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
         """Give the rows to the view that is shown."""
         if self.board is not None:
-            self.board.put(self._lanes(keys), redraw=redraw)
+            self.board.put(self._lanes(keys), redraw=redraw, to_top=to_top)
         elif self.calendar is not None:
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             if self._by_task[0] is not self.arrangement.rows:
                 self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            groups = self.arrangement.groups_of(keys) or [[key for key in keys if isinstance(key, Row)]]
-            shown: Collection[Row] | None = set(chain.from_iterable(groups)) if self.filter else None
-            self.calendar.put(self._agenda[1], self._by_task[1], shown, redraw=redraw)
+            self.calendar.put(self._agenda[1], self._by_task[1], self.arrangement.fits, redraw=redraw, to_top=to_top)
         else:
-            super().put_keys(keys, redraw=redraw)
+            super().put_keys(keys, redraw=redraw, to_top=to_top)
+
+    def say_instead(self, words: str) -> None:
+        """Say something below the names of the board's columns, or in the calendar's place, as a list does itself.
+
+        What makes room for it is set here and not by a class, which would be a look at every style of the pane.
+        """
+        super().say_instead(words)
+        apart = bool(words) and self.view_name != VIEWS[0]
+        instead = self.query_one(".pane--empty")
+        if instead.display != apart:
+            instead.display = apart
+            if self._board is not None:
+                self._board.styles.height = 1 if apart else None
 
     def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[Row]]:
         """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
