@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 from bench.measure import Case
@@ -10,6 +11,21 @@ from bench.places import NOW, Places, memdeck
 from bench.reference import OPEN_TASK
 from bench.screen_peers import UP, Command, screen_peers
 from bench.terminal import Screen
+
+JOURNAL = b"3"
+"""The key of the journal's pane."""
+
+KEYS = (
+    ("cursor", [b"j"] * 5),
+    ("page", [b"\x04"] * 3),
+    ("/", [b"/"]),
+    ("first letter", [b"d"]),
+    ("second letter", [b"e"]),
+    ("letter back", [b"\x7f"]),
+)
+
+WARM_SECONDS = 4
+"""How long a pane may take to prepare for its filter."""
 
 
 def screen_cases(places: Places, size: str) -> Iterator[Case]:
@@ -45,7 +61,7 @@ def screen_cases(places: Places, size: str) -> Iterator[Case]:
     for name, command, prepare in screen_peers(places, size):
         key = UP if name == "toolong" else b"j"
         yield Case(name, _opened(command, titles, key), prepare, floor)
-    for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c")):
+    for view, key in (("list", b""), ("board", b"b"), ("calendar", b"c"), ("journal", JOURNAL)):
         yield Case(f"work of a key in the {view}", _keys(places, size, key, wanted))
 
 
@@ -64,9 +80,11 @@ def _opened(command: Callable[[], Command], titles: list[str], key: bytes) -> Ca
 
 
 def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable[[], dict[str, float]]:
-    """Return what takes the work of keys in a view of the tasks: moving, paging, a filter that grows and shrinks.
+    """Return what takes the work of keys in a view: moving, paging, a filter that grows and shrinks.
 
-    Each run has a workspace of its own, for which view was open is remembered.
+    It is told until the first picture and, named `all`, until nothing more comes: where a filter has very many rows to
+    look at, those in view come first and the others between pictures. Each run has a workspace of its own, for which
+    view was open is remembered.
     """
 
     def run() -> dict[str, float]:
@@ -77,11 +95,13 @@ def _keys(places: Places, size: str, view: bytes, wanted: list[str]) -> Callable
             screen.settle(quiet=6.0, timeout=20)
             if view:
                 screen.press(view)
+                # A journal of 100,000 entries is made ready for the filter in the background.
                 screen.settle(quiet=1.0)
-            found = {"cursor": screen.work([b"j"] * 5), "page": screen.work([b"\x04"] * 3)}
-            screen.work([b"/"])
-            for name, key in (("first letter", b"d"), ("second letter", b"e"), ("letter back", b"\x7f")):
-                found[name] = screen.work([key])
+                time.sleep(WARM_SECONDS if view == JOURNAL else 0)
+            found = {}
+            for name, keys in KEYS:
+                picture, whole = screen.work(keys)
+                found |= {name: picture, f"{name}, all": whole}
             return found
 
     return run

@@ -100,17 +100,24 @@ class Screen:
         first = time.perf_counter() - sent
         return first, max(first, self.settle(quiet=quiet, timeout=2) - sent)
 
-    def work(self, keys: Sequence[bytes], quiet: float = 0.3) -> float:
+    def work(self, keys: Sequence[bytes], quiet: float = 0.3) -> tuple[float, float]:
         """Send keys one after the other, each once the one before is drawn; return the seconds of work of each.
 
-        That is the processor time of the program's main thread until nothing came for `quiet` seconds: what a terminal
-        waits for, without the pauses between two frames and without other threads.
+        That is the processor time of the program's main thread: until its first picture begins to arrive, which is what
+        somebody waits for, and until nothing came for `quiet` seconds. Pauses between two frames and other threads do
+        not count.
         """
-        before = self._worked()
+        before, picture = self._worked(), 0.0
         for key in keys:
-            self.press(key)
+            idle = self._worked()
+            sent = time.perf_counter()
+            os.write(self._terminal, key)
+            if not self._read(sent + 5):
+                raise TimeoutError(f"no answer to {key!r}")
+            picture += self._worked() - idle
+            self.settle(quiet=0.03, timeout=2)
         self.settle(quiet=quiet, timeout=3)
-        return (self._worked() - before) / len(keys)
+        return picture / len(keys), (self._worked() - before) / len(keys)
 
     def _worked(self) -> float:
         with open(f"/proc/{self.pid}/task/{self.pid}/schedstat", encoding="ascii") as stream:
