@@ -82,7 +82,6 @@ class FilterBar(Widget):
         layout: horizontal;
         display: none;
         background: $surface;
-        &.-open { display: block; }
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
         .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; padding: 0 1 0 0; }
         SafeInput.-textual-compact { width: 1fr; background: $surface; padding: 0 0 0 1; }
@@ -125,6 +124,7 @@ class FilterBar(Widget):
     _hint = HINT
     _cells = ROOM
     _told = ""
+    _shown = False
 
     # Nothing is in it at the start, for which an editor costs much; `prepare` puts it in.
 
@@ -144,7 +144,7 @@ class FilterBar(Widget):
     @property
     def is_open(self) -> bool:
         """Whether the bar is shown."""
-        return self.has_class("-open")
+        return self._shown
 
     def open(
         self,
@@ -160,8 +160,8 @@ class FilterBar(Widget):
         `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`, and
         `names` are the fields, such as `is`.
         """
-        self.add_class("-open")
-        self.display = True
+        # No class: a look at every style that may be another for it.
+        self.display = self._shown = True
         editor = self._editor
         self.prepare()
         self._hint = hint
@@ -218,8 +218,7 @@ class FilterBar(Widget):
         """Clear the filter and hide the bar."""
         if self.is_open:
             self._editor.text = ""
-            self.remove_class("-open")
-            self.display = False
+            self.display = self._shown = False
             self.post_message(self.Closed(self))
 
     def say(self, count: str) -> None:

@@ -48,6 +48,8 @@ class Scrolling(ScrollView):
         if bar is not self._bar:
             self._bar = bar
             bar.render_lines = partial(_bar_lines, bar)  # type: ignore[method-assign]
+            # Another height of the bar is another virtual size, and nothing is in it that would be laid out for that.
+            bar._size_updated = partial(ScrollBar._size_updated, bar, layout=False)  # type: ignore[method-assign]
         return bar
 
     def render_lines(self, crop: Region) -> list[Strip]:
