@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
 
-FEW = 30_000
-"""Of so many rows, one slice mostly looks at all: then one picture is less work than two."""
+FEW, FEW_SECONDS = 30_000, 0.008
+"""A list of so many rows gets a longer slice at first, which mostly looks at all: one picture is less work than two."""
 
 SAY_SECONDS = 0.1
 """How long a count stands before it is said how far it has come."""
@@ -48,8 +48,8 @@ class Narrowing:
         arrangement = pane.arrangement
         # A list that has not got all of its rows yet would forget those of them that are selected.
         wanted = None if pane.line_list.selected else pane.rows_of_picture
-        end = perf_counter() + SLICE_SECONDS
-        few = bool(wanted) and pane.row_count <= FEW
+        few = first and bool(wanted) and pane.row_count <= FEW
+        end = perf_counter() + (FEW_SECONDS if few else SLICE_SECONDS)
 
         def is_picture(found: int) -> bool:
             return first and wanted is not None and found >= wanted

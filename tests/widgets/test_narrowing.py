@@ -62,7 +62,8 @@ def looks(pane: Pane, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every turn looks at one stride of rows."""
-    monkeypatch.setattr(pane_narrowing, "SLICE_SECONDS", 0)
+    for name in ("SLICE_SECONDS", "FEW_SECONDS", "FEW"):
+        monkeypatch.setattr(pane_narrowing, name, 0)
 
 
 @pytest.mark.usefixtures("in_slices")
