@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .failures import output_of, report
-from .plain import read_plain
 from .session import Session
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
 
 
 def _call(arguments: list[str], session: Session) -> int:
-    if "_MEMDECK_COMPLETE" not in os.environ and (plain := read_plain(arguments)) is not None:
-        return plain.run(session)
     from .root import VERBS, root
 
     prog = "memdeck"

@@ -63,6 +63,20 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
     assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
 
 
+def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
+    """What cron calls every night leaves out what only other verbs need, the merge of two writers too."""
+    code = (
+        "import sys\n"
+        "from app.cli.run import run; code = run(sys.argv[1:])\n"
+        "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"
+    )
+    words = ["--maintain", str(shop), "--no-exec", "--now", "2024-01-15T12:00:00Z"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split("\n"))
+    assert "memory.maintenance.run" in loaded
+    assert loaded & {*HEAVY, "memory.late", "memory.document.merge"} == set()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
