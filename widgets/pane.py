@@ -32,7 +32,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from .covered import Covered
-from .detail import Caption, Detail, Link, Spacer, Title
+from .detail import Link
 from .filter_bar import FilterBar
 from .footer import with_keys
 from .frame import Frame
@@ -40,17 +40,14 @@ from .glyphs import UNICODE, Glyphs
 from .inputs import SafeText
 from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
+from .pane_entry import PaneEntry
 from .pane_filter import strange_words
-from .pane_links import Linking
 from .pane_narrowing import Narrowing
 from .pane_parts import PaneFilter, PaneList
 from .pane_plans import Badge, Build, FormPlan, Removal
 from .pane_rows import Row, Rows, keep, match_rows
-from .pane_says import PaneSays
 
 if TYPE_CHECKING:
-    from textual.widget import Widget
-
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
@@ -81,7 +78,7 @@ def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
     return all(look.get(key, "") == value for key, value in kept.items())
 
 
-class Pane(Covered, PaneSays):
+class Pane(Covered, PaneEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one over the other, below 60 columns one at a
@@ -147,16 +144,13 @@ class Pane(Covered, PaneSays):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        self.linking = Linking(self)
         self.narrowing = Narrowing(self)
         self.saved_views: Mapping[str, Mapping[str, str]] = {}
         """What people keep under a name, as `look` gave it."""
         self._remark = ""
         self._wanted_ref: str | None = None
         self._arrived = False
-        self._shows_detail = False
-        self._followed: object = self
-        self._list, self._filter_bar, self._detail = PaneList(self), PaneFilter(self), Detail()
+        self._list, self._filter_bar = PaneList(self), PaneFilter(self)
 
     # What the application asks
 
@@ -164,11 +158,6 @@ class Pane(Covered, PaneSays):
     def line_list(self) -> LineList:
         """The list."""
         return self._list
-
-    @property
-    def detail_view(self) -> Detail:
-        """The detail."""
-        return self._detail
 
     @property
     def filter_bar(self) -> FilterBar:
@@ -179,11 +168,6 @@ class Pane(Covered, PaneSays):
     def glyphs(self) -> Glyphs:
         """The signs to draw with."""
         return getattr(self.app, "glyphs", UNICODE)
-
-    def current(self) -> Any | None:
-        """The item under the cursor."""
-        cursor = self.line_list.cursor
-        return cursor.item if isinstance(cursor, Row) else None
 
     def selected(self) -> tuple[Any, ...]:
         """The selected items in the order of the list, else the one under the cursor."""
@@ -198,16 +182,6 @@ class Pane(Covered, PaneSays):
     def sort(self) -> str:
         """By what the rows are sorted: one of `sorts`, with `REVERSED` where that is turned round."""
         return self.arrangement.sort
-
-    @property
-    def linked(self) -> Sequence[Link] | None:
-        """The links of the entry under the cursor; None while they are not known."""
-        return self.linking.of(self.line_list.cursor)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the detail covers the list in a terminal too narrow for both."""
-        return self.has_class("-open") and any(map(self.has_class, ("-single", "-full", "-zoom")))
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; for a worker. Raises what reading files raises."""
@@ -323,13 +297,6 @@ class Pane(Covered, PaneSays):
         if at := view.get("at", ""):
             self.go_to(at)
 
-    def open_detail(self) -> None:
-        """Give the detail the focus, in its place or instead of the list."""
-        self.add_class("-open")
-        self.detail_view.focus()
-        if self.is_open:
-            self.call_after_refresh(self._show_detail)
-
     def step_off(self) -> None:
         """Put the cursor on the next item that no action applies to, for when those items go elsewhere."""
         rows, leaving = self.line_list.rows, set(self.line_list.targets)
@@ -339,30 +306,6 @@ class Pane(Covered, PaneSays):
             if isinstance(rows[index], Row) and rows[index] not in leaving:
                 self.line_list.cursor = rows[index]
                 return
-
-    def follow(self, target: Hashable) -> None:
-        """Ask the application to go to the target of a link."""
-        match target:
-            case (str(file), str(ref)):
-                self.post_message(self.Jump(file, ref))
-            case _:
-                return
-
-    def close_detail(self) -> bool:
-        """Go back to the list; False if the focus was there already."""
-        was_open = self.is_open or self.detail_view.has_focus
-        self.remove_class("-open")
-        self.focus_list()
-        return was_open
-
-    def focus_list(self) -> None:
-        """Give the list (or what stands in its place) the focus."""
-        self.focus_target.focus()
-
-    @property
-    def focus_target(self) -> Widget:
-        """What takes the focus of the pane: the list, or what stands in its place."""
-        return self.detail_view if self.is_open else self.line_list
 
     # How it works
 
@@ -468,40 +411,6 @@ class Pane(Covered, PaneSays):
         kept = f"“{self.named}”" if self.named else ""
         self.query_one(".pane--list-frame", Frame).say(self.title, *said, kept, *self.arranged(), usual)
 
-    def _show_first_detail(self) -> None:
-        self._shows_detail = True
-        self._show_detail()
-
-    def _show_detail(self) -> None:
-        """The item under the cursor, in full; links follow when the cursor rests."""
-        if not self._shows_detail:
-            return
-        item = self.current()
-        frame = self.query_one(".pane--detail-frame", Frame)
-        if item is None:
-            frame.say("")
-            self.detail_view.show(self.overview() if self.contents else ())
-            return
-        title = self.detail_title(item)
-        frame.say(title, self.place(item))
-        lines = [*self.detail(item)]
-        # The frame says the title; where it has to cut it, the text says it as well.
-        fits = frame.has_room_for(title)
-        if lines and isinstance(lines[0], Title) and lines[0].text == title and fits:
-            del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
-        elif title and not fits and not (lines and isinstance(lines[0], Title)):
-            lines = [Title(title), Spacer(), *lines]
-        if self.linked:
-            lines += [Spacer(), Caption("LINKED"), *self.linked]
-        self.detail_view.show(lines, entry=self.line_list.cursor)
-        self.linking.rest()
-
-    def on_pane_linked(self, message: Linked) -> None:
-        """Show the links, if the cursor is still there."""
-        new = self.linking.set(message.row, message.links)
-        if new and message.row is self.line_list.cursor and self.is_attached:
-            self._show_detail()
-
     # What happens in it
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -509,34 +418,11 @@ class Pane(Covered, PaneSays):
         if self.filter_bar not in event.widget.ancestors:
             self.narrowing.finish()
 
-    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Show what the cursor stands on."""
-        event.stop()
-        self.follow_cursor()
-
-    def follow_cursor(self) -> None:
-        """Show the entry that the cursor stands on, unless that is done."""
-        row = self.line_list.cursor
-        if self.contents is not None and row is not self._followed:
-            self._followed = row
-            self._show_detail()
-            self.post_message(self.Current(self))
-
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Tell how many are selected."""
         event.stop()
         self.say_title()
         self.post_message(self.Current(self))
-
-    def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Enter: the detail."""
-        event.stop()
-        self.open_detail()
-
-    def on_detail_followed(self, event: Detail.Followed) -> None:
-        """A link: the application goes there."""
-        event.stop()
-        self.follow(event.target)
 
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """The filter stays."""
