@@ -59,7 +59,6 @@ class Due:
         return f"{value} ({self.remark})" if self.remark else value
 
 
-_BRACKETS = frozenset(f"[{priority}]".encode() for priority in PRIORITIES)
 NO_DUE = Due()
 """What a task without `due` has."""
 
@@ -154,23 +153,27 @@ def completed_of(entry: Entry) -> str | None:
     return quick.decode("utf-8", ESCAPES) or None
 
 
-_CREATED, _COMPLETED = b"\n- created: ", b"\n- completed: "
+_CREATED, _COMPLETED = b"created:", b"completed:"
 
 
-def _quick(raw: bytes, line: bytes) -> bytes | None:
-    """Return the value behind the usual beginning of a line, empty if its key is nowhere; None: read all fields."""
-    at = raw.find(line)
-    key = raw.find(line[3:-1])
-    if key != at + 3:
-        return b"" if key < 0 else None
-    start = at + len(line)
+def _quick(raw: bytes, key: bytes) -> bytes | None:
+    """Return the value behind a key in its usual line, empty if the key is nowhere; None: read all fields."""
+    at = raw.find(key)
+    if at < 0:
+        return b""
+    start = at + len(key) + 1
+    if raw[at - 3 : at] != b"\n- " or raw[start - 1 : start] != b" ":
+        return None
+    # Code and HTML above could hide it.
+    above = raw[raw.find(b"\n") : at - 3]
+    if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
+        return None
+    moment = _MOMENT(raw, start)
+    if moment is not None:
+        return moment[1]
     end = raw.find(b"\n", start)
     # Indented lines behind it could go on with it.
     if end < 0 or (raw[end + 1 : end + 2] in b" \t\r\n" and raw[end:].strip()):
-        return None
-    # Code and HTML above could hide it.
-    above = raw[raw.find(b"\n") : at]
-    if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
         return None
     value = raw[start:end].strip(b" \t")
     if b"\r" in value or not value.isascii():
@@ -178,25 +181,31 @@ def _quick(raw: bytes, line: bytes) -> bytes | None:
     return b"" if len(value) < 8 and text_or_none(value.decode()) is None else value
 
 
+_MOMENT = re.compile(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)").match
+"""A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
+
+_HEADING = re.compile(
+    rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode()
+).match
+"""A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
+
+
 def quick_identity(raw: bytes) -> str | None:
     """Return the identity of a task out of its source; None where heading or `created` are not the usual ones.
 
     A ref is looked up among all tasks of a file, and most of them are never asked for anything else.
     """
-    end = raw.find(b"\n")
-    title = raw[4:end]
-    if title[:1] == b"[":
-        space = title.find(b"] ")
-        if title[: space + 1] not in _BRACKETS:
+    heading = _HEADING(raw)
+    if heading is None:
+        return None
+    title: bytes = heading[1]
+    # Outside of ASCII there is white space as well.
+    if title[0] >= 128 or title[-1] >= 128:
+        text = title.decode("utf-8", ESCAPES)
+        if text.strip() != text:
             return None
-        title = title[space + 2 :]
-    # At its ends white space of any kind and hashes would have to be looked at.
-    if end < 0 or raw[:4] != b"### " or not title or title[0] <= 32 or title[-1] <= 35 or b"\r" in title:
-        return None
-    if not title.isascii() and title.decode("utf-8", ESCAPES).strip() != title.decode("utf-8", ESCAPES):
-        return None
     created = _quick(raw, _CREATED)
-    return None if created is None else identity_of_bytes(b"tasks\0" + title + b"\0" + created)
+    return None if created is None else identity_of_bytes(b"tasks\0%b\0%b" % (title, created))
 
 
 def text_or_none(value: str | None) -> str | None:

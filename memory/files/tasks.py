@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document import Document, Entry
@@ -355,13 +356,16 @@ class TaskList:
 
     def _look_for_twins(self, task: Task) -> str | None:
         """Answer for one task: only those that have its title somewhere are looked into."""
-        title, created = task.title, task.created
-        source = encode(title)
-        group = [
-            other
-            for other in self.tasks
-            if source in other.entry.raw and other.title == title and other.created == created
-        ]
+        if self._identities is not None:
+            group = [other for other, known in zip(self.tasks, self._identities, strict=True) if known == task.identity]
+        else:
+            title, created = task.title, task.created
+            source = encode(title)
+            group = [
+                other
+                for other in self.tasks
+                if source in other.entry.raw and other.title == title and other.created == created
+            ]
         if len(group) < 2:
             return None
         digits = tell_apart(task.identity, [twin.completed or "" for twin in group])
@@ -430,5 +434,8 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose ref begins with these digits."""
     short = digits[:SHORT]
-    found = [task for task in tasks if task._list.identities()[task._index].startswith(short)]
+    found: list[Task] = []
+    for tasks_of_list, group in groupby(tasks, lambda task: task._list):
+        identities = tasks_of_list.identities()
+        found += [task for task in group if identities[task._index].startswith(short)]
     return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]

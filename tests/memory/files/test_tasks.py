@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.document import Entry, parse
@@ -213,6 +213,13 @@ def test_the_quick_reading_of_created_agrees_with_the_fields(lines: list[str], n
 
 
 @given(st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), max_size=12))
+@example("#")
+@example("a #")
+@example("[HIGH] #")
+@example("[LOW] [x")
+@example("[low] x")
+@example("\u00a0x\u2003")
+@example("\u90e8\u7f72")
 def test_the_quick_reading_of_a_title_agrees_with_the_heading(text: str) -> None:
     """Titles are read without the general reader where that is safe, and never differ from it."""
     entry = Entry(f"### {text}\n".encode())
