@@ -75,8 +75,11 @@ class CardList(PaneList):
 
     def _cut(self, y: int) -> str:
         """Where the card of a line goes on out of view: an arrow up or down; empty: all of it is in view."""
-        board, height = self._views.board, self.scrollable_content_region.height
-        if board is None or board.is_dense or height < CARD_LINES - 1 or 0 < y < height - 1:
+        board = self._views.board
+        if board is None or board.is_dense:
+            return ""
+        height = self.scrollable_content_region.height
+        if height < CARD_LINES - 1 or 0 < y < height - 1:
             return ""
         position = y + round(self.scroll_y)
         key = self.rows[position] if position < len(self.rows) else None
