@@ -143,7 +143,7 @@ class FilterBar(Widget):
 
     @property
     def is_open(self) -> bool:
-        """Whether the bar is shown."""
+        """Whether the bar is shown; known also before there are styles, which `display` asks."""
         return self._shown
 
     def open(

@@ -163,6 +163,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
         self._hover = -1
+        self._pressed: Hashable | None = None
         self.set_rows(rows)
 
     @property
@@ -184,6 +185,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         filtering. `to_top` shows the first rows whatever was shown: the cursor goes to the first of them if its own is
         not among those in view. `rows` must not change afterwards.
         """
+        if to_top and self._range_from is not None:
+            # What the cursor leaves behind is none of the range.
+            self.action_range()
         old, position = self._rows, self._position
         top = 0 if to_top else round(self.scroll_y)
         in_sight = top <= position < top + max(1, self.size.height)
@@ -362,10 +366,15 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
                     self.refresh_line(row)
             self._hover = position
 
-    def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse is; control selects, shift or alt a range, a double click opens."""
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note the row under the mouse: it may go elsewhere before the button is let go."""
         position = event.y + round(self.scroll_y)
-        if not 0 <= position < len(self._rows):
+        self._pressed = self._rows[position] if 0 <= position < len(self._rows) else None
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the row that was clicked; control selects, shift or alt a range, a double click opens."""
+        position = -1 if self._pressed is None else find(self._rows, self._pressed, event.y + round(self.scroll_y))
+        if position < 0:
             return
         position = owner_of(self._rows, position)
         if is_item(self._rows[position]):

@@ -34,6 +34,11 @@ class Selecting(Widget):
         return self._chosen | self._range_keys()
 
     @property
+    def has_selection(self) -> bool:
+        """Whether anything is selected, or a range begun."""
+        return bool(self._chosen) or self._range_from is not None
+
+    @property
     def targets(self) -> tuple[Hashable, ...]:
         """What an action applies to, in the rows' order: the selected keys, else the key under the cursor."""
         if selected := self.selected:
@@ -74,7 +79,7 @@ class Selecting(Widget):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Escape is the list's own only while something is selected; else it means what it means outside."""
-        return action != "clear" or bool(self._chosen) or self._range_from is not None
+        return action != "clear" or self.has_selection
 
     def action_mark(self) -> None:
         """Select the item under the cursor or no longer, then move on; a range is ended and kept."""

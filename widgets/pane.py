@@ -151,6 +151,8 @@ class Pane(Covered, PaneEntry):
         self._wanted_ref: str | None = None
         self._arrived = False
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
+        self.instead = SafeText("", classes="pane--empty")
+        """Says something in the place of rows where the list cannot do so itself."""
 
     # What the application asks
 
@@ -246,8 +248,11 @@ class Pane(Covered, PaneEntry):
             if typed and text:
                 self.narrowing.begin()
             else:
+                self.narrowing.settle()
                 self.show_keys(self.arrangement.keys(self.now, self.zone), to_top=bool(text))
                 self.follow_cursor()
+        elif not typed:
+            self.narrowing.finish()
 
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, which `REVERSED` may follow."""
@@ -312,7 +317,7 @@ class Pane(Covered, PaneEntry):
     def compose(self) -> ComposeResult:
         """List and detail, each in a frame."""
         with Frame(name=self.title, classes="pane--list-frame"):
-            yield SafeText("", classes="pane--empty")
+            yield self.instead
             yield self._list
             yield self._filter_bar
         with Frame(classes="pane--detail-frame"):
@@ -335,7 +340,8 @@ class Pane(Covered, PaneEntry):
 
     def _arrange(self, *, redraw: bool) -> None:
         """Sort and filter the rows and hand them to the list."""
-        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw)
+        to_top = self.narrowing.settle() and bool(self.filter)
+        self.show_keys(self.arrangement.keys(self.now, self.zone), redraw=redraw, to_top=to_top)
 
     def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
         """Show the rows that sort and filter left, and say how many. `to_top`: the first of them, with the cursor."""
@@ -357,8 +363,10 @@ class Pane(Covered, PaneEntry):
 
     @property
     def rows_of_picture(self) -> int | None:
-        """So many of the rows that a filter leaves fill the view; None: it shows some of all."""
-        return self.line_list.size.height
+        """So many of the rows that a filter leaves fill the view, 0 for one that looks for its rows itself; None: it is
+        made of all rows.
+        """
+        return max(1, self.line_list.size.height)
 
     @property
     def has_items(self) -> bool:
@@ -395,8 +403,7 @@ class Pane(Covered, PaneEntry):
     def say_instead(self, words: str) -> None:
         """Say something where there is nothing to show; nothing where there is."""
         self._list.say(words)
-        instead = self.query_one(".pane--empty", SafeText)
-        instead.say(words, layout=instead.display)
+        self.instead.say(words, layout=self.instead.display)
 
     def say_title(self) -> None:
         """The pane's name; then what is selected or fits a filter, how the rows are arranged, what there is at all."""

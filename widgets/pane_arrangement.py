@@ -68,10 +68,13 @@ class Arrangement:
             rows.keys, lambda row: key(items[row]), reverse=name != sort, lacks=lambda value: lacks(value, name)
         )
 
-    def keys(self, now: datetime, zone: tzinfo, *, so_far: bool = False) -> Sequence[Hashable]:
-        """The rows that sort and filter leave, in order; `so_far`: those that `look` came to."""
-        if not so_far:
-            self.look(now, zone)
+    def keys(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
+        """The rows that sort and filter leave, in order."""
+        self.sift(now, zone)
+        return self.sifted(now, zone)
+
+    def sifted(self, now: datetime, zone: tzinfo) -> Sequence[Hashable]:
+        """The same as far as `sift` came."""
         keys = self._sorted(now, zone)
         if not self.filter:
             return self._pane.unfolded(keys)
@@ -79,7 +82,7 @@ class Arrangement:
             return self._sieve_of(keys).keys_of(self._step)
         return self._pane.kept(keys, Needles.read(self.filter, self._pane.filter_fields))
 
-    def look(self, now: datetime, zone: tzinfo, go_on: GoOn | None = None) -> None:
+    def sift(self, now: datetime, zone: tzinfo, go_on: GoOn | None = None) -> None:
         """Look for what the filter leaves, until `go_on`, which is told how many rows are found, says it is enough.
 
         A pane that chooses its rows itself, or whose items have further lines, does so when the rows are asked for.
@@ -104,7 +107,7 @@ class Arrangement:
         step = sieve.step(self.filter, narrower)
         if step is not self._step or self.fits is None:
             self._step, self.fits = step, needles.test(pane)
-        step.look(needles.word or self.fits, haystack, go_on or to_the_end)
+        step.sift(needles.word or self.fits, haystack, go_on or to_the_end)
 
     @property
     def is_whole(self) -> bool:
@@ -124,14 +127,22 @@ class Arrangement:
         return self.rows.keys if self._order is None else self._order[1]
 
     def _sieve_of(self, keys: Sequence[Hashable]) -> Sieve:
-        from .pane_sift import Sieve
-
         if self._sieve is None or self._sieve.keys is not keys:
+            from .pane_sift import Sieve
+
             self._sieve = Sieve(keys)
         return self._sieve
 
+    def _make_sieve(self, keys: Sequence[Hashable]) -> None:
+        """Have a sieve ready, unless somebody needed one meanwhile."""
+        from .pane_sift import Sieve
+
+        sieve = Sieve(keys)
+        if self._sieve is None and self.rows.keys is keys:
+            self._sieve = sieve
+
     def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[Row]] | None:
-        """The rows of each heading that `keys` gave last; None where they have to be looked at one by one."""
+        """The rows of each heading of `keys`; of a filter, as far as it looked. None: they are to be looked at."""
         if self.filter:
             return None if self._step is None else self._step.left
         sieve = self._sieve
@@ -144,12 +155,12 @@ class Arrangement:
         from .pane_says import PaneSays
 
         counts = self._pane.counts
-        if type(self._pane).counts is PaneSays.counts:
-            shown = self._pane.shown_keys if self._step is None else ()
-            fitting = sum(isinstance(key, Row) for key in shown) if self._step is None else self._step.found
-            more = "" if self.is_whole else "+"
-            return f"{fitting}{more} of {len(self.rows.items)}"
+        plain = type(self._pane).counts is PaneSays.counts
+        if plain and self._step is not None:
+            return f"{self._step.found}{'' if self.is_whole else '+'} of {len(self.rows.items)}"
         left = [key for key in self._pane.shown_keys if isinstance(key, Row)]
+        if plain:
+            return f"{len(left)} of {len(self.rows.items)}"
         if self._counted[0] is not self.rows:
             self._counted = (self.rows, sum(counts(item) for _, item, _ in self.rows.items))
         return f"{sum(counts(row.item) for row in left)} of {self._counted[1]}"
@@ -165,7 +176,7 @@ class Arrangement:
     def warm(self, go_on: Callable[[], bool]) -> None:
         """Prepare what the first key of a filter needs; `go_on` is asked after each millisecond of work."""
         if self.sort == self._pane.sorts[0]:
-            self._sieve_of(self.rows.keys)
+            self._make_sieve(self.rows.keys)
         for number, (row, item, _) in enumerate(self.rows.items):
             if not number % WARM_ROWS and not go_on():
                 return

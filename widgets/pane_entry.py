@@ -41,6 +41,11 @@ class PaneEntry(PaneSays):
         """The detail."""
         return self._detail
 
+    @property
+    def followed(self) -> object:
+        """The row whose entry is shown."""
+        return self._followed
+
     def current(self) -> Any | None:
         """The item under the cursor."""
         cursor = self.line_list.cursor

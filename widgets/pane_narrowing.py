@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .pane import Pane
+    from .pane_sift import GoOn
 
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
 
 FEW, FEW_SECONDS = 30_000, 0.008
-"""A list of so many rows gets a longer slice at first, which mostly looks at all: one picture is less work than two."""
+"""A list of so many rows gets a longer first slice, which mostly looks at all: one picture is less work than two."""
 
 SAY_SECONDS = 0.1
 """How long a count stands before it is said how far it has come."""
@@ -21,14 +22,15 @@ SAY_SECONDS = 0.1
 class Narrowing:
     """The look of a pane's filter at its rows, in slices.
 
-    Nothing is shown before there is a picture of it, `Pane.rows_of_picture`; then the count grows until all rows were
-    looked at, and the list gets the rest. What needs all rows before asks for them with `finish`.
+    The list stays as it was until enough is found to fill it, `Pane.rows_of_picture`, or, where something is selected,
+    everything; then the count grows until all rows were looked at, and the list gets the rest. Who needs all rows
+    before asks for them with `finish`.
     """
 
     def __init__(self, pane: Pane) -> None:
         """Nothing was typed yet."""
         self._pane = pane
-        self._shown = False
+        self._shown = True
         self._waits = False
         self._said = 0.0
 
@@ -36,34 +38,37 @@ class Narrowing:
         """Another text was typed."""
         self._shown = False
         self._said = perf_counter()
-        self._look()
+        wanted = self._wanted
+        few = bool(wanted) and self._pane.row_count <= FEW
+        end = self._said + (FEW_SECONDS if few else SLICE_SECONDS)
+        self._sift(lambda found: perf_counter() < end and (few or wanted is None or found < wanted))
 
     def finish(self) -> None:
         """Look at all that is left to look at, now."""
         if not self._pane.arrangement.is_whole:
-            self._look(for_long=True)
+            self._sift(lambda found: True)  # noqa: ARG005
 
-    def _look(self, *, for_long: bool = False) -> None:
-        pane, first = self._pane, not self._shown
-        arrangement = pane.arrangement
+    def settle(self) -> bool:
+        """Leave the picture of what was typed last to somebody else; whether it is owed still."""
+        owed, self._shown = not self._shown, True
+        return owed
+
+    @property
+    def _wanted(self) -> int | None:
+        """How many rows make a picture; None: all that there are."""
+        pane = self._pane
         # A list that has not got all of its rows yet would forget those of them that are selected.
-        wanted = None if pane.line_list.selected else pane.rows_of_picture
-        few = first and bool(wanted) and pane.row_count <= FEW
-        end = perf_counter() + (FEW_SECONDS if few else SLICE_SECONDS)
+        return None if pane.line_list.has_selection else pane.rows_of_picture
 
-        def is_picture(found: int) -> bool:
-            return first and wanted is not None and found >= wanted
-
-        def go_on(found: int) -> bool:
-            return for_long or (perf_counter() < end and (few or not is_picture(found)))
-
-        arrangement.look(pane.now, pane.zone, go_on)
-        if arrangement.is_whole or is_picture(arrangement.found):
-            self._shown = True
-            pane.show_keys(arrangement.keys(pane.now, pane.zone, so_far=True), to_top=first)
+    def _sift(self, go_on: GoOn) -> None:
+        pane, arrangement, wanted = self._pane, self._pane.arrangement, self._wanted
+        arrangement.sift(pane.now, pane.zone, go_on)
+        fills = not self._shown and wanted is not None and arrangement.found >= wanted
+        if arrangement.is_whole or fills:
+            pane.show_keys(arrangement.sifted(pane.now, pane.zone), to_top=self.settle())
             pane.follow_cursor()
-        elif end - self._said > SAY_SECONDS:
-            self._said = end
+        elif perf_counter() - self._said > SAY_SECONDS:
+            self._said = perf_counter()
             pane.say_title()
         if not arrangement.is_whole and not self._waits:
             self._waits = True
@@ -72,4 +77,6 @@ class Narrowing:
     def _go_on(self) -> None:
         self._waits = False
         if self._pane.is_attached and not self._pane.arrangement.is_whole:
-            self._look()
+            wanted = None if self._shown else self._wanted
+            end = perf_counter() + SLICE_SECONDS
+            self._sift(lambda found: perf_counter() < end and (wanted is None or found < wanted))

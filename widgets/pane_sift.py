@@ -28,6 +28,9 @@ Left: TypeAlias = Sequence[Sequence[Row]]
 GoOn: TypeAlias = Callable[[int], bool]
 """Asked again and again whether to look at further rows; told how many were found."""
 
+Narrows: TypeAlias = Callable[[str, str], bool]
+"""Whether what the first text left holds all that the second one leaves."""
+
 Test: TypeAlias = Callable[[Row], bool] | str
 """A word to look for, or a question about each row."""
 
@@ -76,28 +79,25 @@ class Step:
     """What is left of each group that was come to."""
     found: int = 0
     """How many rows that is."""
-    _group: int = 0
-    _row: int = 0
+    group: int = 0
+    """Of how many groups every row was looked at."""
+    row: int = 0
+    """How many rows of the next group were."""
 
     @property
     def is_whole(self) -> bool:
         """Whether every row was looked at."""
-        return self._group == len(self.start)
+        return self.group == len(self.start)
 
-    @property
-    def whole_groups(self) -> int:
-        """Of how many groups every row was looked at."""
-        return self._group
-
-    def look(self, test: Test, haystack: Callable[[Row], str], go_on: GoOn = to_the_end) -> None:
+    def sift(self, test: Test, haystack: Callable[[Row], str], go_on: GoOn = to_the_end) -> None:
         """Look at further rows, until `go_on`, which is told how many are left so far, says that it is enough."""
         unasked = 0
-        while self._group < len(self.start):
+        while self.group < len(self.start):
             if unasked >= STRIDE:
                 if not go_on(self.found):
                     return
                 unasked = 0
-            rows, row = self.start[self._group], self._row
+            rows, row = self.start[self.group], self.row
             if row or len(rows) > STRIDE:
                 rows = rows[row : row + STRIDE]
             if isinstance(test, str):
@@ -110,17 +110,17 @@ class Step:
                 self.left.append(found)
             self.found += len(found)
             unasked += len(rows)
-            self._row += len(rows)
-            if self._row >= len(self.start[self._group]):
-                self._group, self._row = self._group + 1, 0
+            self.row += len(rows)
+            if self.row >= len(self.start[self.group]):
+                self.group, self.row = self.group + 1, 0
 
     def rest(self) -> Left:
         """What a text may leave that leaves nothing but what this one does: what is left, and what was not seen."""
         if self.is_whole:
             return self.left
-        left: list[Sequence[Row]] = [*self.left[: self._group]]
-        if self._row:
-            left.append([*self.left[-1], *self.start[self._group][self._row :]])
+        left: list[Sequence[Row]] = [*self.left[: self.group]]
+        if self.row:
+            left.append([*self.left[-1], *self.start[self.group][self.row :]])
         return [*left, *self.start[len(left) :]]
 
 
@@ -149,14 +149,11 @@ class Sieve:
         self.groups = groups_of(keys)
         self._steps: list[Step] = []
 
-    def step(self, text: str, fits: Narrows) -> Step:
-        """Return what a text left so far; where it is new, that has yet to look at anything.
-
-        `fits` says whether what one text left holds all that another one leaves.
-        """
+    def step(self, text: str, narrower: Narrows) -> Step:
+        """Return what a text left so far; where it is new, nothing was looked at yet."""
         assert self.groups is not None
         steps = self._steps
-        while steps and not (steps[-1].text == text or fits(steps[-1].text, text)):
+        while steps and not (steps[-1].text == text or narrower(steps[-1].text, text)):
             steps.pop()
         if not steps or steps[-1].text != text:
             start = steps[-1].rest() if steps else [group.rows for group in self.groups]
@@ -175,14 +172,10 @@ class Sieve:
                     first = next((place for place, key in enumerate(above) if isinstance(key, Heading)), len(above))
                     above = above[first:]
                 # The group where the look stopped may have more.
-                known = number < step.whole_groups
+                known = number < step.group
                 kept.extend(counted(above, len(group.rows), len(rows)) if known else above)
                 kept.extend(rows)
         return kept
-
-
-Narrows: TypeAlias = Callable[[str, str], bool]
-"""Whether what the first text left holds all that the second one leaves."""
 
 
 def counted(above: Sequence[Hashable], total: int, fitting: int) -> Sequence[Hashable]:

@@ -331,6 +331,18 @@ async def test_the_top_takes_the_cursor_with_it() -> None:
         assert (view.cursor, view.position) == ("a", 1)
 
 
+async def test_an_item_taller_than_the_view_begins_at_the_top() -> None:
+    """Its first line is shown, however far down the view was."""
+    rows = [key for name in "abcd" for key in (name, *(Continuation(name, line + 1) for line in range(15)))]
+    app, view, _ = app_with(rows)
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.action_last()
+        await pilot.pause()
+        assert view.scroll_y > 10
+        view.set_rows(rows[:48], to_top=True)
+        assert (view.cursor, view.scroll_y) == ("a", 0)
+
+
 async def test_a_card_that_is_cut_is_not_in_view() -> None:
     """The cursor stays on an item only where all its lines are shown."""
     rows = [

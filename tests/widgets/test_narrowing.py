@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from textual.events import Click, MouseUp
 from textual.pilot import Pilot
 
 from tests.widgets.harness import Harness
-from tests.widgets.panes.looking import Files, settled, showing
+from tests.widgets.panes.looking import NOW, Files, settled, showing
 from widgets import pane_narrowing
 from widgets.pane import Pane
 from widgets.pane_rows import Row
 from widgets.pane_sift import STRIDE
 from widgets.panes.journal import JournalPane
 from widgets.panes.tasks import TasksPane
-from widgets.rows import Heading
+from widgets.rows import Heading, Note
 
 DAYS, ENTRIES = 12, 400
 """Many more entries than are looked at in one slice."""
@@ -39,24 +41,45 @@ def titles(pane: Pane) -> list[str]:
     return [row.item.title for row in pane.line_list.rows if isinstance(row, Row)]
 
 
+TASKS = 3 * STRIDE
+
+
+def tasks(count: int = TASKS) -> Files:
+    """Tasks that are odd or even, those of the second half `last`, over the days of a month."""
+    entries = (
+        f"### [LOW] {('even', 'odd')[number % 2]}{' last' * (number >= count // 2)} task {number}\n"
+        f"- due: 2024-01-{number % 28 + 1:02}\n\n"
+        for number in range(count)
+    )
+    return Files({"tasks.md": "## Pending\n\n" + "".join(entries)})
+
+
 async def rest(pane: Pane, pilot: Pilot[None], app: Harness) -> None:
     """Wait until all rows were looked at."""
-    while not pane.arrangement.is_whole:
+    for _ in range(1000):
+        if pane.arrangement.is_whole:
+            break
         await pilot.pause()
+    assert pane.arrangement.is_whole
     await settled(pilot, app)
 
 
 def looks(pane: Pane, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows were found after each look that follows."""
     found: list[int] = []
-    look = pane.arrangement.look
+    sift = pane.arrangement.sift
 
-    def looking(*given: Any) -> None:
-        look(*given)
+    def sifting(*given: Any) -> None:
+        sift(*given)
         found.append(pane.arrangement.found)
 
-    monkeypatch.setattr(pane.arrangement, "look", looking)
+    monkeypatch.setattr(pane.arrangement, "sift", sifting)
     return found
+
+
+def stop(pane: Pane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no look go on by itself: whatever is whole from now on, somebody asked for."""
+    monkeypatch.setattr(pane.narrowing, "_go_on", lambda: None)
 
 
 @pytest.fixture
@@ -127,16 +150,66 @@ async def test_the_next_letter_does_not_wait() -> None:
 
 
 @pytest.mark.usefixtures("in_slices")
-async def test_who_leaves_the_filter_finds_all_rows() -> None:
-    """Enter right behind the last letter, and a jump to an entry that was not looked at yet."""
+async def test_the_picture_begins_at_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the list stood, a letter shows the first hits, and the entry of the cursor with them; the rest moves
+    nothing, wherever somebody scrolled meanwhile.
+    """
+    pane = JournalPane()
+    async with showing(pane, journal()) as (pilot, app):
+        pane.filter_bar.open()
+        pane.line_list.action_last()
+        await settled(pilot, app)
+        assert pane.line_list.scroll_y > 0
+        pane.set_filter("common", typed=True)
+        assert (pane.line_list.scroll_y, pane.line_list.position) == (0, 1)
+        assert pane.current().title == f"common entry {DAYS}-1"
+        assert pane.followed is pane.line_list.cursor
+        pane.line_list.action_page(1)
+        place = pane.line_list.scroll_y, pane.line_list.position
+        assert place[0] > 0
+        await rest(pane, pilot, app)
+        assert (pane.line_list.scroll_y, pane.line_list.position) == place
+        pane.line_list.action_last()
+        found = looks(pane, monkeypatch)
+        pane.set_filter("common entry", typed=True)
+        assert (len(found), pane.line_list.scroll_y) == (1, 0)
+
+
+@pytest.mark.usefixtures("in_slices")
+@pytest.mark.parametrize("what", ["contents", "sort"])
+async def test_a_picture_that_is_owed_begins_at_the_top(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New contents or another order before the first picture of a text: they show the first hits as it would have."""
+    pane = TasksPane()
+    files = tasks()
+    async with showing(pane, files) as (pilot, app):
+        stop(pane, monkeypatch)
+        pane.line_list.action_last()
+        await settled(pilot, app)
+        pane.filter_bar.open()
+        pane.set_filter("last", typed=True)
+        assert len(titles(pane)) == TASKS
+        if what == "sort":
+            pane.set_sort("urgency")
+        else:
+            pane.show(files.look(), pane.now)
+        assert len(titles(pane)) == TASKS // 2
+        assert (pane.line_list.scroll_y, pane.line_list.position) == (0, 1)
+        pane.line_list.action_last()
+        pane.show(files.look(), pane.now)
+        assert pane.line_list.position > 1
+
+
+@pytest.mark.usefixtures("in_slices")
+async def test_who_leaves_the_filter_finds_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list with the focus, a jump to an entry that was not looked at yet, a filter that nobody types."""
     pane = JournalPane()
     files = journal()
     async with showing(pane, files) as (pilot, app):
         pane.filter_bar.open()
         await settled(pilot, app)
+        stop(pane, monkeypatch)
         pane.set_filter("common", typed=True)
         assert not pane.arrangement.is_whole
-        pane.focus_list()
         pane.line_list.focus()
         await pilot.pause()
         assert pane.arrangement.is_whole
@@ -147,6 +220,32 @@ async def test_who_leaves_the_filter_finds_all_rows() -> None:
         assert not pane.arrangement.is_whole
         assert pane.go_to(files.look().journal.entries()[-1].ref)
         assert (pane.filter, pane.current().title[-5:]) == ("entry", "final")
+        pane.filter_bar.close()
+        await settled(pilot, app)
+        pane.filter_bar.open("common", focus=False)
+        pane.set_filter("common")
+        assert pane.arrangement.is_whole
+        assert len(titles(pane)) == DAYS * ENTRIES * 99 // 100
+
+
+@pytest.mark.usefixtures("in_slices")
+@pytest.mark.parametrize("view", ["list", "board"])
+async def test_a_jump_ends_where_it_leads(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that fits is found in what was not looked at yet; one that does not takes the filter away."""
+    pane = TasksPane()
+    async with showing(pane, tasks()) as (pilot, app):
+        pane.show_view(view)
+        await settled(pilot, app)
+        refs = {row.item.title: row.item.ref for row in pane.shown_keys if isinstance(row, Row)}
+        stop(pane, monkeypatch)
+        pane.filter_bar.open()
+        for text, number, left in (("odd", TASKS - 1, "odd"), ("od", TASKS - 2, "")):
+            title = f"{('even', 'odd')[number % 2]} last task {number}"
+            pane.set_filter(text, typed=True)
+            assert not pane.arrangement.is_whole
+            assert pane.go_to(refs[title])
+            await settled(pilot, app)
+            assert (pane.current().title, pane.filter) == (title, left)
 
 
 @pytest.mark.usefixtures("in_slices")
@@ -180,22 +279,109 @@ async def test_files_may_change_while_rows_are_looked_at() -> None:
 @pytest.mark.parametrize("view", ["list", "board", "calendar"])
 async def test_each_view_of_tasks_ends_with_the_same(view: str) -> None:
     """The board waits for all of its columns, the calendar looks at its month: each shows just what fits."""
-    lines = ["## Pending\n\n"]
-    lines += [
-        f"### [LOW] {'odd' if number % 2 else 'even'} task {number}\n- due: 2024-01-{number % 28 + 1:02}\n\n"
-        for number in range(3 * STRIDE)
-    ]
     pane = TasksPane()
-    async with showing(pane, {"tasks.md": "".join(lines)}) as (pilot, app):
+    async with showing(pane, tasks()) as (pilot, app):
         pane.show_view(view)
         await settled(pilot, app)
         pane.filter_bar.open()
+        if view != "calendar":
+            pane.line_list.action_last()
+        before = [*pane.shown_keys]
         pane.set_filter("odd", typed=True)
         assert not pane.arrangement.is_whole
+        assert ([*pane.shown_keys] == before) == (view == "board")
         await rest(pane, pilot, app)
-        assert pane.arrangement.count() == f"{3 * STRIDE // 2} of {3 * STRIDE}"
+        assert pane.arrangement.count() == f"{TASKS // 2} of {TASKS}"
         shown = [row.item.title for row in pane.shown_keys if isinstance(row, Row)]
         assert shown
         assert all(title.startswith("odd") for title in shown)
         if view != "calendar":
-            assert len(shown) == 3 * STRIDE // 2
+            assert len(shown) == TASKS // 2
+            assert (pane.line_list.scroll_y, pane.current().title) == (0, "odd task 1")
+
+
+async def test_the_day_of_a_calendar_goes_with_the_cursor() -> None:
+    """A letter takes the cursor to what fits first, and the chosen day with it; one that leaves it there does not."""
+    pane = TasksPane()
+    async with showing(pane, tasks(280)) as (pilot, app):
+        pane.show_view("calendar")
+        await settled(pilot, app)
+        calendar = pane.calendar
+        assert calendar is not None
+        calendar.go_to(date(2024, 1, 25))
+        pane.set_filter("odd")
+        assert pane.current().title.startswith("odd")
+        assert calendar.list.cursor.occasion.day == calendar.day != date(2024, 1, 25)
+        day = calendar.day
+        pane.set_filter("odd ")
+        assert calendar.day == day
+
+
+async def test_a_range_ends_where_a_letter_takes_the_cursor_away() -> None:
+    """What was selected stays so as far as it fits, and nothing comes in between."""
+    pane = JournalPane()
+    async with showing(pane, journal(2)) as (pilot, app):
+        for _ in range(100):
+            pane.line_list.action_move(1)
+        pane.line_list.action_range()
+        pane.line_list.action_move(1)
+        pane.line_list.action_move(1)
+        chosen = pane.selected()
+        assert len(chosen) == 3
+        pane.filter_bar.open()
+        pane.set_filter("o", typed=True)
+        await rest(pane, pilot, app)
+        assert pane.selected() == tuple(item for item in chosen if "o" in item.title)
+        assert pane.line_list.position < 3
+
+
+@pytest.mark.usefixtures("in_slices")
+async def test_nothing_hides_in_a_list_without_room() -> None:
+    """A list that the entry covers is not empty before something that fits was found."""
+    pane = JournalPane()
+    app = Harness(lambda: [pane])
+    async with app.run_test(size=(50, 20)) as pilot:
+        pane.add_class("-open")
+        await pilot.pause()
+        pane.show(journal().look(), NOW)
+        assert pane.is_open
+        assert pane.line_list.size.height == 0
+        pane.filter_bar.open("final", focus=False)
+        assert titles(pane)
+        await rest(pane, pilot, app)
+        assert titles(pane) == [f"common entry 1-{ENTRIES - 1} final"]
+
+
+@pytest.mark.usefixtures("in_slices")
+async def test_a_long_look_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count grows while rows are looked at, one look at a time whatever was typed."""
+    monkeypatch.setattr(pane_narrowing, "SAY_SECONDS", -1)
+    pane = JournalPane()
+    async with showing(pane, journal()) as (pilot, app):
+        said: list[str] = []
+        waiting: list[object] = []
+        monkeypatch.setattr(pane.filter_bar, "say", said.append)
+        later = pane.call_after_refresh
+        monkeypatch.setattr(pane, "call_after_refresh", lambda do: (waiting.append(do), later(do)))
+        pane.filter_bar.open()
+        for text in ("r", "ra", "rar", "rare"):
+            said.clear()
+            pane.set_filter(text, typed=True)
+        assert len(waiting) == 1
+        await rest(pane, pilot, app)
+        counts = [int(words.split("+")[0]) for words in said if "+" in words]
+        assert counts == sorted(counts)
+        assert len({*counts}) >= 2
+        assert said[-1] == f"{DAYS * 4} of {DAYS * ENTRIES}"
+
+
+async def test_what_is_clicked_is_what_stood_there() -> None:
+    """Rows that come between pressing and letting go of the button move the click along with its row."""
+    pane = JournalPane()
+    async with showing(pane, journal(2)) as (pilot, _):
+        wanted = pane.line_list.rows[5]
+        await pilot.mouse_down(pane.line_list, offset=(4, 5))
+        pane.line_list.set_rows([Heading("NEW"), Note(), *pane.line_list.rows])
+        await pilot.pause()
+        await pilot._post_mouse_events([MouseUp, Click], pane.line_list, offset=(4, 5), button=1)
+        assert pane.line_list.cursor is wanted

@@ -111,7 +111,7 @@ class Calendar(Covered, Horizontal):
     ) -> None:
         """Show an agenda: `rows` are those of tasks by the id of the task; `fits` says which fit a filter, if any.
 
-        Only what stands in the month is asked for, not all that there is.
+        Few are asked for: what stands in the month, what is overdue, and what comes next as far as it is shown.
         """
         self._new = self._new or agenda is not self._agenda or rows is not self._rows
         if self._new or redraw or to_top or fits is not self._fits:
@@ -180,10 +180,12 @@ class Calendar(Covered, Horizontal):
         if self._new or self._days is None or not self._days.first <= day <= self._days.last:
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
+        before = self.list.cursor
         self.list.set_rows(self._days.keys(self._fits, day), redraw=redraw, to_top=to_top)
         if redraw:
             self.list.redraw()
-        self._left = self.list.cursor
+        # A cursor that went to what fits takes its day along.
+        self._left = None if to_top and self.list.cursor is not before else self.list.cursor
         self._show_month()
 
     def _shows(self, occasion: Occasion) -> bool:

@@ -112,7 +112,7 @@ class MonthDays:
         self._late = [(one, rows[id(one.task)]) for one in late if one.day < self.first and id(one.task) in rows]
         self._made: dict[Hashable, DayRow] = {} if before is None else before._used
         self._used: dict[Hashable, DayRow] = {}
-        self._keys: dict[int, DayRow] = {}
+        self._row_of_place: dict[int, DayRow] = {}
         self.loads: Mapping[date, Load] = {}
         self._chosen: tuple[Fits | None, dict[date, list[Place]]] | None = None
 
@@ -153,18 +153,20 @@ class MonthDays:
         """A heading and its rows, below so many rows."""
         keys: list[Hashable] = [Note(number=above)] if above else []
         keys.append(Heading(title, str(len(places)) if places else ""))
-        keys += [self._keys.get(id(place)) or self._key(place, often=often) for place in places[:LONGEST_DAY]]
+        keys += [
+            self._row_of_place.get(id(place)) or self._make_row(place, often=often) for place in places[:LONGEST_DAY]
+        ]
         if len(places) > LONGEST_DAY:
             keys.append(Note(f"… and {len(places) - LONGEST_DAY} more", above))
         return keys
 
-    def _key(self, place: Place, *, often: bool) -> DayRow:
+    def _make_row(self, place: Place, *, often: bool) -> DayRow:
         """The row of a place, the one that it had before."""
         one, row = place
         name = (row, one.day, one.kind, often)
         key = self._made.get(name) or DayRow(one, row.mark, often=often)
         key.occasion, key.item, key.mark = one, one.task, row.mark
-        self._used[name] = self._keys[id(place)] = key
+        self._used[name] = self._row_of_place[id(place)] = key
         return key
 
 

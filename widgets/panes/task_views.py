@@ -209,7 +209,7 @@ class TaskViews(Pane):
             from widgets.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
-            self._mount(frame, self._board, ".pane--empty")
+            self._mount(frame, self._board, self.instead)
         if name == "calendar" and self._calendar is None:
             from .task_calendar import Calendar
 
@@ -235,7 +235,7 @@ class TaskViews(Pane):
         if had_focus:
             self.call_after_refresh(self.focus_list)
 
-    def _mount(self, frame: Widget, view: Widget, before: str | Widget) -> None:
+    def _mount(self, frame: Widget, view: Widget, before: Widget) -> None:
         """Mount a view; nothing is drawn before all of it is there, or an empty frame would be seen first."""
         hold = ExitStack()
         hold.enter_context(self.app.batch_update())
@@ -299,7 +299,7 @@ class TaskViews(Pane):
 
     @property
     def rows_of_picture(self) -> int | None:
-        """Columns of the board are filled by all rows; a calendar looks itself for what fits in its month."""
+        """The columns of a board are made of all rows; a calendar looks itself for what fits in its month."""
         if self.board is not None:
             return None
         return super().rows_of_picture if self.calendar is None else 0
@@ -319,15 +319,14 @@ class TaskViews(Pane):
             super().put_keys(keys, redraw=redraw, to_top=to_top)
 
     def say_instead(self, words: str) -> None:
-        """Say something below the names of the board's columns, or in the calendar's place, as a list does itself.
+        """Say something below the names of the board's columns, or above a calendar that has no files yet.
 
         What makes room for it is set here and not by a class, which would be a look at every style of the pane.
         """
         super().say_instead(words)
         apart = bool(words) and self.view_name != VIEWS[0]
-        instead = self.query_one(".pane--empty")
-        if instead.display != apart:
-            instead.display = apart
+        if self.instead.display != apart:
+            self.instead.display = apart
             if self._board is not None:
                 self._board.styles.height = 1 if apart else None
 
@@ -358,6 +357,7 @@ class TaskViews(Pane):
         row = self.arrangement.row_of(ref)
         if row is None:
             return False
+        self.narrowing.finish()
         if not self._place_cursor(row):
             self.set_filter("")
             self.filter_bar.close()
