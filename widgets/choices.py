@@ -33,6 +33,8 @@ class Option:
 class Choices(Dialog, ModalScreen[str | None]):
     """Gives the name of the option that was chosen; None when it was left with Escape."""
 
+    letters_leave = True
+
     DEFAULT_CSS = f"""
     Choices {{
         {DIALOG_CSS}

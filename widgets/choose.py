@@ -21,6 +21,8 @@ from .pieces import Line, Piece, line
 class Choose(Dialog, ModalScreen[str | None]):
     """Asks which one; gives its words, None when it was left."""
 
+    letters_leave = True
+
     DEFAULT_CSS = f"""
     Choose {{
         {DIALOG_CSS}

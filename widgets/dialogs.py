@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,6 +18,7 @@ from .footer import KeyHints
 from .glyphs import UNICODE
 from .inputs import SafeInput, SafeText
 from .line_view import LineView
+from .modal import Modal
 from .pieces import Line
 from .typed import after_typing
 
@@ -54,13 +55,7 @@ LOW = 16
 """Terminals of fewer lines give a dialog with a body everything they have."""
 
 
-if TYPE_CHECKING:
-    Mixin = ModalScreen[object]
-else:
-    Mixin = object
-
-
-class Dialog(Mixin):
+class Dialog(Modal):
     """Mixin of modal screens: they follow the size of the terminal.
 
     What stands above and below the body always has its lines; the body scrolls in what is left, and the frame says

@@ -66,10 +66,16 @@ class GoPrefix(Widget):
             self.post_message(GoWaits(self, waits))
 
     def on_key(self, event: events.Key) -> None:
-        """End a sequence that `g` began: what is typed after it never acts as a key of its own."""
-        if not self._after_go or any(
-            binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key
-        ):
+        """End a sequence that `g` began: what is typed after it never acts as a key of its own.
+
+        It begins here as well, and not where the binding is looked up, which the next key of a burst would overtake.
+        """
+        if any(binding.action == "go" for key, binding in live_keys(self.screen, self) if key == event.key):
+            event.stop()
+            event.prevent_default()
+            self.action_go()
+            return
+        if not self._after_go:
             return
         self._go_on(waits=False)
         if event.character and event.is_printable:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.widget import Widget
 
 
 def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
@@ -18,8 +19,8 @@ def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
     if editor is None:
         do()
         return
-    # Behind the keys, then behind the messages that the keys cause, then behind these on the screen.
-    behind([editor, editor, screen], do)
+    # Behind the keys, then behind the messages that the keys cause, then behind these on their way up to the screen.
+    behind([editor, *(node for node in editor.ancestors_with_self if isinstance(node, Widget))], do)
 
 
 def behind(queues: Sequence[MessagePump], do: Callable[[], object]) -> None:

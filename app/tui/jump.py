@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from widgets.footer import KeyHints
 from widgets.inputs import SafeText
 from widgets.jump import JumpPlace, labels
+from widgets.modal import Modal
 
 
 class JumpLabel(SafeText):
@@ -26,8 +27,10 @@ class JumpLabel(SafeText):
         self.styles.offset = (max(0, place.x - (len(label) - 1) * place.ends), place.y)
 
 
-class JumpScreen(ModalScreen[JumpPlace | None]):
+class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
     """Lies over the main screen and gives the place that was chosen; any key that leads nowhere leaves."""
+
+    letters_leave = True
 
     DEFAULT_CSS: ClassVar[str] = """
     JumpScreen {

@@ -16,6 +16,7 @@ from widgets.footer import KeyHints
 from widgets.frame import Frame
 from widgets.inputs import SafeInput, SafeText
 from widgets.line_list import LineList
+from widgets.modal import Modal
 from widgets.pieces import Line, Piece, Tone, clip_line, line, line_width, pad_line
 from widgets.rows import Continuation
 from widgets.typed import after_typing
@@ -54,7 +55,7 @@ class Example:
     words: str
 
 
-class SearchScreen(ModalScreen["Entry | None"]):
+class SearchScreen(Modal, ModalScreen["Entry | None"]):
     """Gives the entry that was chosen. It asks by `ask` and shows what `show` is given."""
 
     AUTO_FOCUS = "SafeInput"

@@ -78,7 +78,11 @@ class TypeAhead:
         """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
         screen = self._app.screen
         focused, fields = screen.focused, sys.modules.get("widgets.fields")
-        if screen is self._app.desk or focused is None:
+        if screen is self._app.desk:
+            return None
+        if key.is_printable and getattr(screen, "letters_leave", False):
+            return [screen] if focused is None else [focused, *focused.ancestors]
+        if focused is None:
             return None
         around: list[DOMNode] = [focused, *focused.ancestors]
         in_a_field = fields is not None and any(isinstance(node, fields.FieldRow) for node in around)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
+from textual.events import Key
 from textual.pilot import Pilot
 
 from app.tui.memdeck_app import MemdeckApp
@@ -69,4 +70,25 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
     await settle(pilot)
 
 
-NAMES = {" ": "space", ":": "colon", "/": "slash", "-": "minus", "+": "plus", ",": "comma", ".": "full_stop"}
+async def burst(pilot: Pilot[int], *keys: str) -> None:
+    """Send keys that reach the application together, as over a slow line; names of keys, or texts."""
+    for word in keys:
+        for name in [word] if word in NAMED else [NAMES.get(character, character) for character in word]:
+            character = next((sign for sign, known in NAMES.items() if known == name), name if len(name) == 1 else None)
+            pilot.app.post_message(Key(name, character))
+    await settle(pilot)
+
+
+NAMED = ("ctrl+f", "ctrl+s", "enter", "escape", "down")
+"""Keys that have names of several letters."""
+
+NAMES = {
+    "!": "exclamation_mark",
+    " ": "space",
+    ":": "colon",
+    "/": "slash",
+    "-": "minus",
+    "+": "plus",
+    ",": "comma",
+    ".": "full_stop",
+}

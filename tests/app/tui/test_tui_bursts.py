@@ -1,0 +1,106 @@
+"""Keys that reach the application together, as over a slow line: each acts where the one before leads."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tui.jump import JumpLabel, JumpScreen
+from app.tui.search import SearchScreen
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import burst, make_app, press, running, type_text
+from widgets.choices import Choices, Option
+from widgets.choose import Choose
+
+
+@pytest.mark.parametrize("keys", ["zj", "zjj", "!jj", "zjkj"])
+async def test_jump_mode_is_left_once(workspace: Workspace, keys: str) -> None:
+    """Letters that lead nowhere leave it, and those behind them are keys of what lies below."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "semicolon")
+        assert isinstance(app.screen, JumpScreen)
+        shown = {label.label for label in app.screen.query(JumpLabel)}
+        assert not any(label.startswith(keys[0]) for label in shown)
+        before = app.navigation.pane.line_list.position
+        await burst(pilot, keys)
+        assert app.screen is app.desk
+        assert app.is_running
+        assert app.navigation.pane.line_list.position == before + keys.count("j") - keys.count("k")
+
+
+async def test_a_label_and_the_next_command(workspace: Workspace) -> None:
+    """The label leads to its place, the key behind it acts there."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "semicolon")
+        label = next(one.label for one in app.screen.query(JumpLabel))
+        await burst(pilot, f"{label}3")
+        assert app.screen is app.desk
+        assert app.navigation.pane.pane_id == "journal"
+
+
+@pytest.mark.parametrize("kind", [Choose, Choices])
+async def test_a_choice_is_made_once(workspace: Workspace, kind: type) -> None:
+    """The second of two keys is none of the dialog that the first one left."""
+    app = make_app(workspace)
+    chosen: list[object] = []
+    async with running(app) as pilot:
+        before = app.navigation.pane.line_list.position
+        options = [Option("p", "put", "put it back"), Option("k", "keep", "keep it")]
+        screen = Choices("Gone", "", options) if kind is Choices else Choose("For how long?", [("p", "put", "")])
+        app.push_screen(screen, chosen.append)
+        await pilot.pause()
+        await burst(pilot, "pj")
+        assert chosen == ["put"]
+        assert app.screen is app.desk
+        assert app.navigation.pane.line_list.position == before + 1
+
+
+async def test_a_screen_leaves_no_other_one(workspace: Workspace) -> None:
+    """However often something leaves it, the main screen stays, and the result comes once."""
+    app = make_app(workspace)
+    chosen: list[object] = []
+    async with running(app) as pilot:
+        screen = Choices("Gone", "", [Option("p", "put", "put it back")])
+        app.push_screen(screen, chosen.append)
+        await pilot.pause()
+        screen.dismiss("put")
+        screen.dismiss("keep")
+        await pilot.pause()
+        assert chosen == ["put"]
+        assert app.screen is app.desk
+
+
+async def test_enter_behind_a_query_means_this_query(workspace: Workspace) -> None:
+    """What was asked before is not taken for what is typed."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "weekly")
+        await press(pilot, "enter")
+        assert app.screen is app.desk
+        await burst(pilot, "ctrl+f", "redis cach", "enter")
+        assert app.screen is app.desk
+        assert app.navigation.pane.pane_id == "knowledge"
+        assert app.navigation.pane.current().text == "Using Redis for caching"
+        await burst(pilot, "ctrl+f", "tls")
+        assert isinstance(app.screen, SearchScreen)
+        assert app.screen.text == "tls"
+
+
+async def test_g_and_what_follows_it(workspace: Workspace) -> None:
+    """`g` takes the next key, whatever else comes with it, and nothing waits behind the last one."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "3")
+        await burst(pilot, "gt")
+        assert app.navigation.pane.pane_id == "tasks"
+        await press(pilot, "3", "j")
+        await burst(pilot, "gg")
+        assert app.navigation.pane.line_list.position == 1
+        await burst(pilot, "gh")
+        assert [toast.message for toast in app._notifications] == ["No pane begins with 'h'."]
+        await burst(pilot, "ght th")
+        assert not app.navigation.pane.line_list._after_go
+        await burst(pilot, "gt")
+        assert app.navigation.pane.pane_id == "tasks"
