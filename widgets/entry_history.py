@@ -21,6 +21,7 @@ from .inputs import SafeText
 from .line_list import LineList
 from .line_view import LineView
 from .panes.change_detail import diff_lines
+from .panes.change_words import plain_actor
 from .pieces import Line, Piece, line
 
 WIDE = 84
@@ -124,7 +125,7 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         tone = "muted" if one.undone or not one.known else "plain"
         words = line(Piece("now  " if one.present else "", "accent"), Piece(one.words, tone))
         own = one.actor in ("human", "cli")
-        actor = Piece(one.actor.removeprefix("agent:"), "muted" if own else "accent")
+        actor = Piece(plain_actor(one.actor).removeprefix("agent:"), "muted" if own else "accent")
         return ROW.line(width, {"time": Piece(time, "muted"), "actor": actor, "words": words})
 
     @property

@@ -157,7 +157,8 @@ def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
 def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
 
-    Where they have no room together, the usual priority goes first, then who has it, then any priority.
+    Where they have no room together, the usual priority goes first, then who has it, the bar of the progress, its
+    number, and last any priority: when it is due stays.
     """
     done = task.section in ("completed", "archived")
     if number == 0:
@@ -175,7 +176,7 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     if task.assigned:
         parts["assigned"] = line(Piece(task.assigned, "muted"))
     gap = Piece(f" {glyphs.dot} ", "muted")
-    leaving = ["assigned", "priority", "progress"] if when.tone == "alert" else ["assigned", "priority", "when"]
+    leaving = ["assigned", "bar", "progress", "priority"] if when.text else ["assigned", "bar", "priority"]
     if task.priority == "NORMAL":
         leaving.insert(0, "priority")
     for name in leaving:
@@ -184,6 +185,8 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
         spare = max(0, line_width(parts["assigned"]) - NAME) if "assigned" in parts else 0
         if used - spare <= width or len(parts) == 1:
             break
+        if name == "bar" and "progress" in parts:
+            parts["progress"] = line(f"{task.progress}%")
         parts.pop(name, None)
     shown = list(parts.values())
     return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))

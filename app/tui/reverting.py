@@ -239,10 +239,11 @@ def plan_lines(change: LoggedChange, views: Sequence[ChangeView], app: object) -
     """What taking a change back does to each entry."""
     from widgets.glyphs import UNICODE
     from widgets.panes.change_detail import diff_lines, field_line, only_fields, place_of
+    from widgets.panes.change_words import plain_actor
     from widgets.pieces import Piece, line, pad_line
 
     glyphs = getattr(app, "glyphs", UNICODE)
-    lines: list[Line] = [line(Piece(f"made by {change.actor}", "muted"))]
+    lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
         lines += [(), line(Piece(view.title, "strong"), Piece(f"  {head}", "accent"))]

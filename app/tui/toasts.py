@@ -59,6 +59,10 @@ def place_toasts(app: App[int]) -> None:
     That is at the foot, above the keys, or else at the top.
     """
     screen = app.screen
+    for below in app.screen_stack:
+        for rack in below.query("ToastRack"):
+            # A dialog says it itself; what lies below it would say it twice.
+            rack.display = below is screen
     said = [len(note.message) for note in app._notifications]
     for rack in screen.query("ToastRack") if said else ():
         above, free = place_for(screen, max(said))

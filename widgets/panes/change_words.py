@@ -42,18 +42,23 @@ class Layout:
 
     def actor(self, name: str) -> str:
         """Return how who it was is said here."""
-        return short_actor(name) if self.short else name
+        return short_actor(name) if self.short else plain_actor(name)
+
+
+def plain_actor(name: str) -> str:
+    """Return an actor as people read it: `you` for `human`, any other one as it is."""
+    return "you" if name == "human" else name
 
 
 def short_actor(name: str) -> str:
-    """Return an actor in few cells: `you` for `human`, `builder` for `agent:builder`.
+    """Return an actor in few cells: `builder` for `agent:builder`.
 
     An agent that has the name of who is none keeps its name in full.
     """
     short = name.removeprefix("agent:")
     if short != name:
         return short if short and short not in NO_AGENTS else name
-    return "you" if name == "human" else name
+    return plain_actor(name)
 
 
 def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
@@ -61,10 +66,10 @@ def layouts(changes: Iterable[LoggedChange]) -> tuple[Layout, Layout, Layout]:
 
     Who it was gets the room that the longest name needs, up to a limit.
     """
-    names = {one.actor for one in changes}
+    actors = {one.actor for one in changes}
 
     def layout(limit: int, summary: int, *, short: bool = False) -> Layout:
-        said = {short_actor(name) for name in names} if short else names
+        said = set(map(short_actor if short else plain_actor, actors))
         widest = max((cell_width(visible(name[:limit])) for name in said), default=0)
         actor = Column("actor", min(limit, max(LEAST_ACTOR, widest)), importance=1)
         return Layout(Columns(Column("time", 5, importance=3), actor, Column("summary", minimum=summary)), short)
@@ -132,7 +137,7 @@ def turned_lines(change: LoggedChange, zone: tzinfo) -> list[Labelled]:
     found = []
     for number, turn in enumerate(change.turns):
         what = "undone" if number % 2 == 0 else "redone"
-        found.append(Labelled(what, f"{turn.time.astimezone(zone):%H:%M:%S} by {turn.actor}"))
+        found.append(Labelled(what, f"{turn.time.astimezone(zone):%H:%M:%S} by {plain_actor(turn.actor)}"))
     if change.undone_by and not change.turns:
         found.append(Labelled("state", "undone"))
     elif not change.undone_by and not change.kept:

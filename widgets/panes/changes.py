@@ -22,7 +22,7 @@ from widgets.pieces import Line, Piece, line_text
 from widgets.rows import Heading, Note
 
 from .change_detail import view_lines
-from .change_words import MANY_CELLS, folded, layout_for, layouts, summary_line, turned_lines
+from .change_words import MANY_CELLS, folded, layout_for, layouts, plain_actor, summary_line, turned_lines
 from .journal import day_title
 
 if TYPE_CHECKING:
@@ -220,11 +220,15 @@ class ChangesPane(Pane):
     def text(self, item: LoggedChange) -> str:
         """A change is found by who, what, the files and the entries."""
         entries = " ".join(f"{one.title} {one.ref or ''}" for one in item.entries)
-        return " ".join((item.actor, item.operation, item.summary, *item.files, entries, item.ref))
+        who = f"{item.actor} {plain_actor(item.actor)}"
+        return " ".join((who, item.operation, item.summary, *item.files, entries, item.ref))
 
     def field_text(self, item: LoggedChange, name: str) -> str:
         """The values that `name:value` looks at; `date` is the day in the workspace's zone."""
         match name:
+            case "actor":
+                # By either name: what the list says, and what the command line takes.
+                return f"{item.actor} {plain_actor(item.actor)}"
             case "file":
                 return " ".join(item.files)
             case "entry":
@@ -272,7 +276,7 @@ class ChangesPane(Pane):
         parts: list[DetailLine] = [
             Title(self.detail_title(item)),
             Spacer(),
-            Labelled("by", item.actor),
+            Labelled("by", plain_actor(item.actor)),
             Labelled("at", f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
             *turned_lines(item, self.zone),
             Labelled("operation", item.operation or "none", "muted"),
@@ -378,11 +382,17 @@ class ChangesPane(Pane):
 
     def say_title(self) -> None:
         """How many are listed, of how many that were looked at; a `+` says that there are more."""
-        shown = sum(1 + len(row.item.turns) for row in self.line_list.rows if isinstance(row, Row))
-        seen = f"{self._listed.seen:,}{'' if self._listed.complete else '+'}"
-        said = [f"{seen} change{'' if seen == '1' else 's'}"] if shown else []
+        rows = [row for row in self.line_list.rows if isinstance(row, Row)]
+        # What only took another one back, or brought it again, stands in that one's row.
+        turns = sum(len(row.item.turns) for row in rows)
+        more = "" if self._listed.complete else "+"
+        count = f"{self._listed.seen - turns:,}{more}"
+        said = [f"{count} change{'' if count == '1' else 's'}"] if rows else []
         if self.filter:
-            said = [f"{shown:,} of {seen}", strange_words(self.filter, self.filter_fields)]
+            said = [
+                f"{len(rows) + turns:,} of {self._listed.seen:,}{more}",
+                strange_words(self.filter, self.filter_fields),
+            ]
             self.filter_bar.say("  ".join(filter(None, said)))
         if self.line_list.selected:
             said = [f"{len(self.line_list.selected)} selected"]

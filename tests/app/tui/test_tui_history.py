@@ -141,7 +141,7 @@ async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Work
         assert "undone  started" in shown
         assert "undo:" not in shown
         assert "redo:" not in shown
-        assert [words in shown for words in ("undone  ", "redone  ", "10:30:00 by human")] == [True] * 3
+        assert [words in shown for words in ("undone  ", "redone  ", "10:30:00 by you")] == [True] * 3
         assert "5 changes" in shown
         await press(pilot, "X", "enter")
         assert task_of(workspace, FIRST).section == "in-progress"
