@@ -99,6 +99,21 @@ def test_findings(name: str, text: str, expected: tuple[str, int, str]) -> None:
         assert expected in found
 
 
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [
+        ("journal.md", "## 2024-01-15\n### 10:00 \u2014 Heartbeat\n"),
+        ("archive/journal-2024-01.md", "## 2024-01-15\n### 10:00 \u2014 Heartbeat\n"),
+        ("knowledge.md", "## Notes\n"),
+    ],
+)
+def test_lists_in_text_are_no_fields(name: str, heading: str) -> None:
+    """What a heartbeat writes, a line for each overdue task, is no finding where entries are text."""
+    lines = '- Overdue: "a" (due 2024-01-14)\n- Overdue: "b" (due 2024-01-13)\n* Drift: c\n-tight:x\n'
+    found = check_files(snapshot_of({name: heading + lines}), [name])
+    assert [one.code for one in found if one.code.startswith("field.")] == []
+
+
 def test_a_setting_that_stands_twice_is_one_finding() -> None:
     """In one section it is a field that stands twice, in two sections a setting that does."""
     for text, code in (("## W\n- a: 1\n- a: 2\n", "field.twice"), ("## W\n- a: 1\n## X\n- a: 2\n", "config.twice")):
