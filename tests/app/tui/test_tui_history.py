@@ -142,7 +142,7 @@ async def test_what_undoes_and_redoes_a_change_stands_in_its_row(workspace: Work
         assert "undo:" not in shown
         assert "redo:" not in shown
         assert [words in shown for words in ("undone  ", "redone  ", "10:30:00 by you")] == [True] * 3
-        assert "5 changes" in shown
+        assert "2 changes" in shown
         await press(pilot, "X", "enter")
         assert task_of(workspace, FIRST).section == "in-progress"
         first = listed(app)[0]
