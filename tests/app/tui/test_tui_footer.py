@@ -156,3 +156,22 @@ async def test_what_waits_and_what_is_wrong_are_led_to(workspace: Workspace, tmp
         await pilot.click("HeaderLine", offset=(top.index("1 problem"), 0))
         await settle(pilot)
         assert app.navigation.pane.current().title == "Deploy"
+
+
+async def test_a_message_stands_once(workspace: Workspace) -> None:
+    """A dialog that comes says it itself, and what lies below does not; afterwards it stands where it stood."""
+    app = make_app(workspace)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settle(pilot)
+        app.say("Said once.")
+        await pilot.pause()
+
+        def where() -> list[bool]:
+            return [rack.display for screen in app.screen_stack for rack in screen.query("ToastRack")]
+
+        assert where() == [True]
+        await press(pilot, "question_mark")
+        assert where() == [False, True]
+        assert screen_text(app).count("Said once.") == 1
+        await press(pilot, "escape")
+        assert where() == [True]
