@@ -114,4 +114,6 @@ def _bar_lines(bar: ScrollBar, crop: Region) -> list[Strip]:
     made = {id(cell): Strip(Segment.apply_style([cell], ground), bar.size.width) for cell in cells}
     for line_filter in bar.get_line_filters():
         made = {key: strip.apply_filter(line_filter, background) for key, strip in made.items()}
-    return [made[id(cells[y])] for y in crop.line_range]
+    # A bar that was just made shorter is asked for as many lines as it had.
+    blank = Strip.blank(bar.size.width, ground)
+    return [made[id(cells[y])] if y < len(cells) else blank for y in crop.line_range]

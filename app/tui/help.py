@@ -163,7 +163,9 @@ class Help(Dialog, ModalScreen[None]):
     def __init__(self, title: str, words: Sequence[Line] = (), groups: Mapping[str, Rows] | None = None) -> None:
         """`groups`: keys and sentences by heading, below the words."""
         super().__init__()
-        self._title, self._words, self._groups = title, tuple(words), groups or {}
+        self._title, self._groups = title, groups or {}
+        # Kept, for keys that come together may close the page before it is composed.
+        self._lines, self._bar = HelpLines(tuple(words), self._groups), FilterBar()
 
     @property
     def is_long(self) -> bool:
@@ -175,13 +177,13 @@ class Help(Dialog, ModalScreen[None]):
         scroll = "/".join(shown_key(key, self.app) for key in ("up", "down"))
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
-            yield HelpLines(self._words, self._groups)
-            yield FilterBar()
+            yield self._lines
+            yield self._bar
             yield KeyHints(indent=0, remark=f"{scroll} scroll" if self.is_long else "")
 
     def on_mount(self) -> None:
         """Scroll at once."""
-        self.query_one(HelpLines).focus()
+        self._lines.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Nothing is looked for in a few lines."""
@@ -189,30 +191,28 @@ class Help(Dialog, ModalScreen[None]):
 
     def action_search(self) -> None:
         """Type what to look for."""
-        self.query_one(FilterBar).open(hint="a key, or a word of what it does")
+        self._bar.open(hint="a key, or a word of what it does")
 
     def on_filter_bar_changed(self, event: FilterBar.Changed) -> None:
         """A key in the filter."""
         event.stop()
-        self.query_one(FilterBar).say(self.query_one(HelpLines).look_for(event.text))
+        self._bar.say(self._lines.look_for(event.text))
 
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """What was found stays."""
         event.stop()
-        self.query_one(HelpLines).focus()
+        self._lines.focus()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:
         """Everything again."""
         event.stop()
-        view = self.query_one(HelpLines)
-        view.look_for("")
-        view.focus()
+        self._lines.look_for("")
+        self._lines.focus()
 
     def action_leave(self) -> None:
         """Show everything again where something was looked for, else close."""
-        bar = self.query_one(FilterBar)
-        if bar.is_open:
-            bar.close()
+        if self._bar.is_open:
+            self._bar.close()
         else:
             self.dismiss(None)
 

@@ -98,4 +98,4 @@ class Listing(Part):
             self.app.views.orders()
             return
         place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
-        self.app.views.sort(pane.sorts[(place + 1) % len(pane.sorts)])
+        self.app.views.sort(pane, pane.sorts[(place + 1) % len(pane.sorts)])

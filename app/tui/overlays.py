@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .part import Part
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from widgets.jump import JumpPlace
 
 RECENT = 8
@@ -52,6 +55,11 @@ class Overlays(Part):
 
         if places:
             self.app.push_screen(JumpScreen(places, self.app.size), chosen)
+
+    def offer(self, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
+        """Show what took a while to get ready, unless the person opened something else by now."""
+        if self.app.screen is self.app.desk:
+            self.app.push_screen(screen, callback)
 
     def help(self) -> None:
         """All keys that do something now."""

@@ -60,7 +60,7 @@ class Reverting(Part):
                 self._apply(change)
 
         words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-        self.app.push_screen(
+        self.app.overlays.offer(
             Preview(
                 f"Take back: {change.summary[:300]}",
                 plan_lines(change, views, self.app),

@@ -48,7 +48,7 @@ class Versions(Part):
 
         zone = self.app.zone
         rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
-        self.app.push_screen(EntryHistory(wanted.title[:300], rows, self.app.clock(), zone), chosen)
+        self.app.overlays.offer(EntryHistory(wanted.title[:300], rows, self.app.clock(), zone), chosen)
 
     def _bring_back(self, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
         from memory.versions import bring_back

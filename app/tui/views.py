@@ -86,7 +86,7 @@ class Views(Part):
         def answered(answer: tuple[str, str] | None) -> None:
             if answer is not None:
                 kind, _, name = answer[1].partition(":")
-                self._set(kind, name)
+                self._set(pane, kind, name)
 
         self.app.push_screen(Pick("Group and sort" if groups else "Sort", options), answered)
 
@@ -117,19 +117,16 @@ class Views(Part):
             name = answer[1].partition(":")[2]
             turned = pane.sort == name + REVERSED
             if answer[0] == "reverse":
-                self.sort(name if turned else name + REVERSED)
+                self.sort(pane, name if turned else name + REVERSED)
             elif not turned:
-                self.sort(name)
+                self.sort(pane, name)
 
         self.app.push_screen(Orders("Sort", self._orders(pane, "")), answered)
 
-    def _set(self, kind: str, name: str) -> None:
+    def _set(self, pane: Pane, kind: str, name: str) -> None:
         """Group or sort; what takes long is done where nobody waits for a key."""
-        pane = self.app.navigation.pane
-        if pane is None:
-            return
         if kind == "sort":
-            self.sort(name)
+            self.sort(pane, name)
             return
         if pane.row_count > MANY:
             pane.group = name  # type: ignore[attr-defined]
@@ -137,11 +134,8 @@ class Views(Part):
         else:
             pane.set_group(name)  # type: ignore[attr-defined]
 
-    def sort(self, name: str) -> None:
-        """Sort the pane that is open."""
-        pane = self.app.navigation.pane
-        if pane is None:
-            return
+    def sort(self, pane: Pane, name: str) -> None:
+        """Sort a pane; what takes long is done where nobody waits for a key."""
         said = f"Sorted by {name}."
         if pane.row_count > MANY:
             pane.arrangement.sort = name

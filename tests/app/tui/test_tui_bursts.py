@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import random
+from datetime import UTC
+from pathlib import Path
+
 import pytest
 
+from app.demo import demo_files
 from app.tui.jump import JumpLabel, JumpScreen
 from app.tui.search import SearchScreen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import burst, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import (
+    NAMED,
+    NAMES,
+    NOW,
+    burst,
+    make_app,
+    make_workspace,
+    press,
+    running,
+    send,
+    type_text,
+)
 from widgets.choices import Choices, Option
 from widgets.choose import Choose
 
@@ -104,3 +121,34 @@ async def test_g_and_what_follows_it(workspace: Workspace) -> None:
         assert not app.navigation.pane.line_list._after_go
         await burst(pilot, "gt")
         assert app.navigation.pane.pane_id == "tasks"
+
+
+WHOLE = os.environ.get("MEMDECK_BURSTS") == "all"
+SEEDS, BURSTS = (range(40), 400) if WHOLE else (range(4), 80)
+KEYS = (
+    *"abcdefghijklmnoprstuvwxyzABCDGHJKMNOPRSTUVWXYZ0123456789",
+    *(sign for sign in NAMES if sign != "!"),
+    *(*NAMED, "tab", "shift+tab", "up", "left", "right", "backspace", "home", "end", "pagedown", "f1"),
+    *("ctrl+d", "ctrl+u", "ctrl+r", "ctrl+n"),
+)
+"""Every key but those that leave, or hand the terminal to an editor."""
+
+SIZES = ((120, 36), (80, 24), (40, 10), (20, 5), (1, 1), (200, 60))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
+    """Whatever keys come together, in whatever order and terminal: it runs on, and dialogs do not pile up."""
+    chance = random.Random(seed)
+    files = {name: text for name, text in demo_files(NOW, UTC).items() if isinstance(text, str)}
+    app = make_app(make_workspace(tmp_path, files), pane=chance.choice(["tasks", "journal", "brief", "monitors"]))
+    async with running(app, chance.choice(SIZES[:3])) as pilot:
+        for _ in range(BURSTS):
+            keys = [chance.choice(KEYS) for _ in range(chance.choice((1, 2, 2, 3, 4, 6)))]
+            for key in keys:
+                send(pilot, key)
+            await pilot.pause(chance.choice((0, 0, 0.02)))
+            if chance.random() < 0.03:
+                await pilot.resize_terminal(*chance.choice(SIZES))
+            assert app.is_running
+            assert len(app.screen_stack) < 5

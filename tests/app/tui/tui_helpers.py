@@ -73,10 +73,14 @@ async def type_text(pilot: Pilot[int], text: str) -> None:
 async def burst(pilot: Pilot[int], *keys: str) -> None:
     """Send keys that reach the application together, as over a slow line; names of keys, or texts."""
     for word in keys:
-        for name in [word] if word in NAMED else [NAMES.get(character, character) for character in word]:
-            character = next((sign for sign, known in NAMES.items() if known == name), name if len(name) == 1 else None)
-            pilot.app.post_message(Key(name, character))
+        for key in [word] if word in NAMED else word:
+            send(pilot, key)
     await settle(pilot)
+
+
+def send(pilot: Pilot[int], key: str) -> None:
+    """Send a key, a character or the name of one that has none, and wait for nothing."""
+    pilot.app.post_message(Key(NAMES.get(key, key), key if len(key) == 1 else None))
 
 
 NAMED = ("ctrl+f", "ctrl+s", "enter", "escape", "down")
@@ -84,6 +88,12 @@ NAMED = ("ctrl+f", "ctrl+s", "enter", "escape", "down")
 
 NAMES = {
     "!": "exclamation_mark",
+    ";": "semicolon",
+    "?": "question_mark",
+    "<": "less_than_sign",
+    ">": "greater_than_sign",
+    "[": "left_square_bracket",
+    "]": "right_square_bracket",
     " ": "space",
     ":": "colon",
     "/": "slash",
