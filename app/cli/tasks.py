@@ -204,7 +204,7 @@ def _say(session: Session, task: Task) -> None:
 def _changed(
     session: Session,
     operation: str,
-    done: str,
+    done: str | Callable[[], str],
     build: Callable[[Snapshot], Edit],
     *,
     titled: bool = False,
@@ -212,7 +212,8 @@ def _changed(
 ) -> None:
     """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
 
-    `due` is the date that was given: what was understood is said.
+    `done` is what was done, or says it once that is known. `due` is the date that was given: what was understood is
+    said.
     """
     from memory.files.task_values import split_priority
     from memory.files.tasks import find_task
@@ -227,14 +228,16 @@ def _changed(
     def said() -> list[str]:
         if outcome.ref is not None and outcome.entry is not None:
             # Known without looking for the entry among all that are in the file.
-            return [session.paint.line(f"{done} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
+            return [session.paint.line(f"{words} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
         task = found()
-        return [session.paint.line(f"{done} {task.ref}  {task.title}{when}")]
+        return [session.paint.line(f"{words} {task.ref}  {task.title}{when}")]
 
     if not outcome.change.files:
-        done = "nothing to change in"
-    elif titled:
-        _warn_of_twins(snapshot, found())
+        words = "nothing to change in"
+    else:
+        words = done if isinstance(done, str) else done()
+        if titled:
+            _warn_of_twins(snapshot, found())
     session.answer(lambda: {"task": found().json()}, said)
 
 
@@ -365,15 +368,19 @@ def start(session: Session, ref: str) -> None:
 @click.argument("percent", type=Percent())
 @click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
 def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
-    """Note how far a task is, from 0 to 100."""
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
     from memory.files.task_edits import progress_task
+    from memory.files.tasks import find_task
 
-    _changed(
-        session,
-        "tasks progress",
-        f"at {percent}%:",
-        lambda snapshot: progress_task(snapshot, ref, percent, note=note, now=session.now),
-    )
+    started = False
+
+    def build(snapshot: Snapshot) -> Edit:
+        nonlocal started
+        edit = progress_task(snapshot, ref, percent, note=note, now=session.now)
+        started = find_task(snapshot, ref).section == "pending"
+        return edit
+
+    _changed(session, "tasks progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
 
 
 @under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
