@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.conftest import Answer
+from memory.safetext import cell_width
+from tests.app.cli.conftest import HOSTILE, Answer
 
 Memdeck = Callable[..., Answer]
 
@@ -43,3 +44,56 @@ def test_a_setting_that_memdeck_knows_is_set_without_a_word(memdeck: Memdeck) ->
     """Settings of the body and of the front matter are known."""
     assert memdeck("config", "set", "archiveCompletedAfterDays", "3").err == ""
     assert memdeck("config", "set", "setupComplete", "true").err == ""
+
+
+def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> None:
+    """Each line has the ref that the lists show, which names that task alone, and programs get what they got."""
+    answer = memdeck("tasks", "done", "e")
+    first, *lines = answer.err.splitlines()
+    assert (answer.code, answer.out) == (1, "")
+    assert first == "memdeck: task.ambiguous: 5 entries fit 'e'; use one of these refs:"
+    shown = [line.split(maxsplit=1) for line in lines]
+    tasks = memdeck("tasks", "list", "--section", "all", "-o", "json").data["tasks"]
+    assert shown == [[task["ref"].removeprefix("tasks#"), task["title"]] for task in tasks]
+    for ref, title in shown:
+        assert memdeck("tasks", "show", ref, "-o", "json").data["task"]["title"] == title
+    machine = memdeck("tasks", "done", "e", "-o", "json")
+    assert machine.err.count("\n") == 1
+    candidates = machine.data["error"]["details"]["candidates"]
+    assert [set(one) for one in candidates] == [{"ref", "title", "file", "line"}] * 5
+    assert all(len(one["ref"]) == len("tasks#") + 18 for one in candidates)
+
+
+def test_entries_of_one_title_are_listed_with_their_places(memdeck: Memdeck, memory: Path) -> None:
+    """Twins have longer refs, and each of these names one of them; beyond ten it is said how many more there are."""
+    (memory / "tasks.md").write_text("## Pending\n" + "### Same\n- created: 2024-01-01\n" * 12)
+    first, *lines, last = memdeck("tasks", "show", "Same").err.splitlines()
+    assert "12 entries fit 'Same'" in first
+    assert last == "  … and 2 more"
+    rows = [line.split() for line in lines]
+    assert [row[1:] for row in rows] == [[f"tasks.md:{2 + 2 * number}", "Same"] for number in range(10)]
+    found = [memdeck("tasks", "show", row[0], "-o", "json").data["task"]["line"] for row in rows]
+    assert found == [2 + 2 * number for number in range(10)]
+
+
+def test_titles_to_choose_from_are_safe_and_short(memdeck: Memdeck, memory: Path) -> None:
+    """Titles of files reach the terminal as visible escapes on one line of its usual width."""
+    titles = [f"odd {text}".replace("\n", " ") for text in HOSTILE[:9]] + ["odd " + "x" * 10_000]
+    (memory / "tasks.md").write_text("## Pending\n" + "".join(f"### {title}\n" for title in titles))
+    answer = memdeck("tasks", "done", "odd")
+    lines = answer.err.split("\n")
+    assert len(lines) == 1 + len(titles) + 1
+    assert all(cell_width(line) < 80 for line in lines)
+    assert "\\x1b]52;c;" in answer.err
+    assert not {"\x1b", "\x9b", "\x07", "\x85", "\u202e", "\u200b"} & set(answer.err)
+
+
+def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) -> None:
+    """`restore` lists what fits in the archives of every kind, and each ref is understood by it."""
+    (memory / "archive").mkdir(exist_ok=True)
+    (memory / "archive" / "tasks-2023-11.md").write_text("## Completed\n### Deploy\n- completed: 2023-11-02\n")
+    (memory / "archive" / "journal-2023-11.md").write_text("## 2023-11-02\n### 10:00 — Deploy\n- done\n")
+    first, *lines = memdeck("restore", "deploy").err.splitlines()
+    assert first.startswith("memdeck: archive.ambiguous: 2 archived entries fit 'deploy'; ")
+    assert [line.split()[1] for line in lines] == ["archive/tasks-2023-11.md:2", "archive/journal-2023-11.md:2"]
+    assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
