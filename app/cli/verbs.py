@@ -125,6 +125,24 @@ class Verb(_Common):
     """One verb."""
 
 
+_OTHER_WORDS = {
+    "run": ("check",),
+    "ls": ("list",),
+    "show": ("list",),
+    "view": ("show", "list"),
+    "new": ("add",),
+    "create": ("add",),
+    "update": ("edit",),
+    "change": ("edit",),
+    "rm": ("remove",),
+    "delete": ("remove",),
+    "finish": ("done",),
+    "complete": ("done",),
+    "close": ("done",),
+}
+"""What verbs are called elsewhere, with the names that they may have here."""
+
+
 class VerbGroup(_Common, click.Group):
     """Verbs on one kind of thing, such as `tasks`; alone it says which there are."""
 
@@ -133,6 +151,17 @@ class VerbGroup(_Common, click.Group):
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they are defined."""
         return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the verb that the first word names; for words of other tools, say what it is called here."""
+        if not ctx.resilient_parsing and args[0] not in self.commands:
+            meant = next((name for name in _OTHER_WORDS.get(args[0], ()) if name in self.commands), None)
+            if meant is not None:
+                message = f"no such command {args[0]!r}. Did you mean {meant!r}?"
+                raise UsageError("usage.verb", message, f"see {ctx.command_path} --help")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each verb with its whole first sentence."""

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.root import VERBS
 from memory.safetext import cell_width
 from tests.app.cli.conftest import HOSTILE, Answer
+from widgets.panes import PANES
 
 Memdeck = Callable[..., Answer]
 
@@ -97,3 +99,36 @@ def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) 
     assert first.startswith("memdeck: archive.ambiguous: 2 archived entries fit 'deploy'; ")
     assert [line.split()[1] for line in lines] == ["archive/tasks-2023-11.md:2", "archive/journal-2023-11.md:2"]
     assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
+
+
+@pytest.mark.parametrize("pane", [pane.id for pane in PANES if pane.id not in VERBS])
+def test_the_name_of_a_pane_that_is_no_verb_leads_to_one(memdeck: Memdeck, pane: str) -> None:
+    """Who knows a pane from the application finds its verb, also with words and options behind the name."""
+    verb = {"brief": "status", "plans": "orchestration"}[pane]
+    told = f"memdeck: usage.verb: there is no verb and no folder {pane!r}, did you mean {verb}?; see memdeck --help\n"
+    for words in ((pane,), (pane, "list"), (pane, "list", "--match", "x")):
+        answer = memdeck(*words)
+        assert (answer.code, answer.err) == (2, told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("taks list --due today", "usage.verb: there is no verb and no folder 'taks', did you mean tasks?"),
+        ("./nosuch --bogus", "workspace.no_folder: './nosuch' is not a folder"),
+        (". --bogus", "usage.option: no such option '--bogus'"),
+        ("--bogus", "usage.option: no such option '--bogus'"),
+        ("--pane tasks --bogus", "usage.option: no such option '--bogus'"),
+        ("monitors run", "usage.verb: no such command 'run'. Did you mean 'check'?; see memdeck monitors --help"),
+        ("tasks rm x", "usage.verb: no such command 'rm'. Did you mean 'remove'?; see memdeck tasks --help"),
+        ("tasks view x", "usage.verb: no such command 'view'. Did you mean 'show'?; see memdeck tasks --help"),
+        ("monitors view x", "usage.verb: no such command 'view'. Did you mean 'list'?; see memdeck monitors --help"),
+        ("config run", "usage.verb: no such command 'run'; see memdeck config --help"),
+        ("tasks lst", "usage.verb: no such command 'lst'. Did you mean 'list'?; see memdeck tasks --help"),
+    ],
+)
+def test_a_verb_that_is_none_is_answered_with_one_that_is(memdeck: Memdeck, words: str, told: str) -> None:
+    """The word that is wrong is told, not an option behind it, and what was probably meant."""
+    answer = memdeck(*words.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"memdeck: {told}")
