@@ -11,7 +11,7 @@ import click
 from .completion import choices_of, refs_of
 from .output import tell
 from .session import Session
-from .values import PRIORITY, Percent, facts, in_words, pairs, short, something, when
+from .values import PRIORITY, Percent, facts, given, in_words, pairs, short, something, when
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -316,12 +316,20 @@ def add(
     _changed(session, "tasks add", "added", build, titled=True, due=day)
 
 
+def _fields() -> tuple[str, ...]:
+    """Return what `--set` takes."""
+    from memory.files.task_values import FIELD_KEYS
+
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
 @under(
     tasks,
     "edit",
+    fields=_fields,
     examples=(
         "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
-        "memdeck tasks edit 3fa94c1 --due 'fri 9:00'",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
     ),
 )
 @_ref
@@ -334,13 +342,19 @@ def add(
 )
 @click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 @click.option("--due", metavar="D", help="The same as --set due=D.")
-def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...], due: str | None) -> None:
+@click.option("--priority", type=PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+def edit(
+    session: Session,
+    ref: str,
+    changes: tuple[str, ...],
+    unset: tuple[str, ...],
+    due: str | None,
+    priority: str | None,
+) -> None:
     """Change fields of a task; each changes its own line and no other."""
     from memory.files.task_edits import edit_task
 
-    values = pairs(changes)
-    if due is not None:
-        values["due"] = due
+    values = pairs(changes) | given(due=due, priority=priority)
     something((values, unset))
     if "due" in values:
         values["due"] = when(session, values["due"])

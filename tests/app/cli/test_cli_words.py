@@ -132,3 +132,36 @@ def test_a_verb_that_is_none_is_answered_with_one_that_is(memdeck: Memdeck, word
     answer = memdeck(*words.split())
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"memdeck: {told}")
+
+
+def test_edit_takes_a_priority_as_add_does(memdeck: Memdeck) -> None:
+    """In any case, as the same as setting the field, alone or beside others; what is none is refused."""
+    edit = ("tasks", "edit", "Update README")
+    assert memdeck(*edit, "--priority", "high", "-o", "json").data["task"]["priority"] == "HIGH"
+    both = memdeck(*edit, "--priority", "Normal", "--set", "notes=x", "-o", "json").data["task"]
+    assert (both["priority"], both["notes"], both["title"]) == ("NORMAL", "x", "Update README with new API docs")
+    assert memdeck(*edit, "--set", "priority=low", "-o", "json").data["task"]["priority"] == "LOW"
+    refused = memdeck(*edit, "--priority", "urgent")
+    assert (refused.code, refused.err.split(": ")[1]) == (2, "usage.value")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("tasks edit x --tags a", "'--tags'; write --set tags=…, or see memdeck tasks edit --help"),
+        ("tasks edit x --tag=a", "'--tag'; write --set tags=…, "),
+        ("tasks edit x --title y", "'--title'; write --set title=…, "),
+        ("tasks edit x --last-update y", "'--last-update'; write --set lastUpdate=…, "),
+        ("tasks edit x --section pending", "'--section'; write --set section=…, "),
+        ("monitors edit x --interval y", "'--interval'; write --set interval=…, "),
+        ("tasks edit x --bogus y", "'--bogus'; see memdeck tasks edit --help"),
+        ("tasks edit x --prio y", "'--prio'. Did you mean '--priority'?; see"),
+        ("tasks show x --tags y", "'--tags'; see memdeck tasks show --help"),
+        ("tasks edit x -- --tags", "ot unexpected extra argument (--tags)"),
+    ],
+)
+def test_a_field_that_is_given_as_an_option_is_told_how_it_is_set(memdeck: Memdeck, words: str, told: str) -> None:
+    """Only where `--set` takes it, and only what is called like a field."""
+    answer = memdeck(*words.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
