@@ -13,7 +13,8 @@ MemdeckError                 exit 1   something could not be done
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 
 class MemdeckError(Exception):
@@ -52,8 +53,27 @@ class NotFoundError(MemdeckError):
     """A ref, title or name that fits no entry."""
 
 
+class Choice(NamedTuple):
+    """One of several entries as people choose it.
+
+    `ref` is as short as it still names no other, `place` is file and line (from 1), `title` is as in the file.
+    """
+
+    ref: str
+    place: str
+    title: str
+
+
 class AmbiguousError(MemdeckError):
-    """A ref or title that fits several entries; `details["candidates"]` lists their refs."""
+    """A ref or title that fits several entries; `details["candidates"]` lists their refs.
+
+    `choices` are the same for people, where each can be named.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "", *, choices: Sequence[Choice] = (), **details: Any):
+        """Keep the choices beside what every error has."""
+        super().__init__(code, message, hint, **details)
+        self.choices = tuple(choices)
 
 
 class RefusedError(MemdeckError):

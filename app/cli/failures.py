@@ -1,16 +1,20 @@
-"""How a run ends when it cannot do what was asked: one line on stderr, an object on stdout for programs, a code."""
+"""How a run ends when it cannot do what was asked: one line on stderr, an object on stdout for programs, a code.
+
+What fits several entries is told to people with these below that line.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import AmbiguousError, Choice, MemdeckError, UsageError
 
 from .output import OutputClosed, Writer, tell
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
+_TO_CHOOSE, _WIDTH = 10, 79
 _USAGE_CODES = {
     "NoSuchOption": "usage.option",
     "BadOptionUsage": "usage.option",
@@ -27,7 +31,13 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return INTERRUPTED
     known = error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
-    tell("memdeck: " + one_line(str(known)))
+    choices = known.choices if output == "human" and isinstance(known, AmbiguousError) else ()
+    if choices:
+        tell(f"memdeck: {known.code}: {one_line(known.message)}; use one of these refs:")
+        for line in _to_choose(choices, known.details.get("count", len(choices))):
+            tell(line)
+    else:
+        tell("memdeck: " + one_line(str(known)))
     if output != "human":
         try:
             writer.document(
@@ -42,6 +52,18 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
 def one_line(text: str) -> str:
     """Return the text on one line."""
     return " ".join(text.split())
+
+
+def _to_choose(choices: Sequence[Choice], count: int) -> Iterator[str]:
+    """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
+    from .paint import Paint
+
+    shown = choices[:_TO_CHOOSE]
+    placed = len({choice.title for choice in shown}) < len(shown)
+    rows = [(choice.ref, choice.place if placed else "", choice.title) for choice in shown]
+    yield from Paint(False, _WIDTH).columns(rows)
+    if count > len(shown):
+        yield f"  … and {count - len(shown)} more"
 
 
 def _details(error: MemdeckError) -> dict[str, object]:

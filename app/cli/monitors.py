@@ -155,8 +155,18 @@ def add(
     _changed(session, "monitors add", "added", lambda snapshot: add_monitor(snapshot, name, values, now=session.now))
 
 
+def _fields() -> tuple[str, ...]:
+    """Return what `--set` takes."""
+    from memory.files.monitors import FIELD_KEYS
+
+    return (*FIELD_KEYS, "name")
+
+
 @under(
-    monitors, "edit", examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",)
+    monitors,
+    "edit",
+    fields=_fields,
+    examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
 )
 @_ref
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Set a field or the name; may be repeated.")

@@ -130,9 +130,29 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     return made
 
 
+PANE_VERBS = {"brief": "status", "plan": "orchestration", "plans": "orchestration"}
+"""The verbs for what has another name in the application."""
+
+
+class _Open(Verb):
+    """The form without a verb, which a verb that is none ends in too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; options of another verb say nothing where the word before them is neither."""
+        from .run import first_word
+
+        name = first_word(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if name is not None and not os.path.isdir(name):
+                raise _no_folder(name) from None
+            raise
+
+
 @click.command(
     "memdeck",
-    cls=Verb,
+    cls=_Open,
     help="Open the workspace that contains DIR (default: the current folder) in the application.",
     examples=("memdeck", "memdeck ~/src/shop", "memdeck ./tasks --pane journal"),
 )
@@ -157,7 +177,8 @@ def _no_folder(name: str) -> UsageError:
 
     if os.sep in name or os.path.exists(name):
         return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)
-    near = get_close_matches(name, VERBS, 1)
+    meant = PANE_VERBS.get(name.casefold())
+    near = [meant] if meant else get_close_matches(name, VERBS, 1)
     return UsageError(
         "usage.verb",
         f"there is no verb and no folder {name!r}" + (f", did you mean {near[0]}?" if near else ""),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .failures import output_of, report
@@ -66,9 +66,7 @@ def form_of(arguments: Sequence[str], verbs: object) -> str:
 
     The first word that is no option decides: a verb, or a folder (one named like a verb is written `./tasks`).
     """
-    index = 0
-    while index < len(arguments):
-        argument = arguments[index]
+    for index, argument in _words(arguments):
         if argument == MAINTAIN:
             return "maintain"
         if argument in _ABOUT:
@@ -79,5 +77,18 @@ def form_of(arguments: Sequence[str], verbs: object) -> str:
             if argument in verbs:  # type: ignore[operator]
                 return "verb"
             return "maintain" if MAINTAIN in arguments[index:] else "open"
-        index += 2 if argument in _WITH_VALUE else 1
     return "open"
+
+
+def first_word(arguments: Sequence[str]) -> str | None:
+    """Return the first word that is no option and no value of one; None where there is none."""
+    words = (word for _, word in _words(arguments) if not word.startswith("-") or word == "-")
+    return next(words, None)
+
+
+def _words(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the arguments with their indexes, without the values of the options that every verb takes."""
+    index = 0
+    while index < len(arguments):
+        yield index, arguments[index]
+        index += 2 if arguments[index] in _WITH_VALUE else 1

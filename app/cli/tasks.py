@@ -11,7 +11,7 @@ import click
 from .completion import choices_of, refs_of
 from .output import tell
 from .session import Session
-from .values import PRIORITY, Percent, facts, in_words, pairs, short, something, when
+from .values import PRIORITY, Percent, facts, given, in_words, pairs, short, something, when
 from .verbs import group, under
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _say(session: Session, task: Task) -> None:
 def _changed(
     session: Session,
     operation: str,
-    done: str,
+    done: str | Callable[[], str],
     build: Callable[[Snapshot], Edit],
     *,
     titled: bool = False,
@@ -212,7 +212,8 @@ def _changed(
 ) -> None:
     """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
 
-    `due` is the date that was given: what was understood is said.
+    `done` is what was done, or says it once that is known. `due` is the date that was given: what was understood is
+    said.
     """
     from memory.files.task_values import split_priority
     from memory.files.tasks import find_task
@@ -227,14 +228,16 @@ def _changed(
     def said() -> list[str]:
         if outcome.ref is not None and outcome.entry is not None:
             # Known without looking for the entry among all that are in the file.
-            return [session.paint.line(f"{done} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
+            return [session.paint.line(f"{words} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
         task = found()
-        return [session.paint.line(f"{done} {task.ref}  {task.title}{when}")]
+        return [session.paint.line(f"{words} {task.ref}  {task.title}{when}")]
 
     if not outcome.change.files:
-        done = "nothing to change in"
-    elif titled:
-        _warn_of_twins(snapshot, found())
+        words = "nothing to change in"
+    else:
+        words = done if isinstance(done, str) else done()
+        if titled:
+            _warn_of_twins(snapshot, found())
     session.answer(lambda: {"task": found().json()}, said)
 
 
@@ -313,12 +316,20 @@ def add(
     _changed(session, "tasks add", "added", build, titled=True, due=day)
 
 
+def _fields() -> tuple[str, ...]:
+    """Return what `--set` takes."""
+    from memory.files.task_values import FIELD_KEYS
+
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
 @under(
     tasks,
     "edit",
+    fields=_fields,
     examples=(
         "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
-        "memdeck tasks edit 3fa94c1 --due 'fri 9:00'",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
     ),
 )
 @_ref
@@ -331,13 +342,19 @@ def add(
 )
 @click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
 @click.option("--due", metavar="D", help="The same as --set due=D.")
-def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str, ...], due: str | None) -> None:
+@click.option("--priority", type=PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+def edit(
+    session: Session,
+    ref: str,
+    changes: tuple[str, ...],
+    unset: tuple[str, ...],
+    due: str | None,
+    priority: str | None,
+) -> None:
     """Change fields of a task; each changes its own line and no other."""
     from memory.files.task_edits import edit_task
 
-    values = pairs(changes)
-    if due is not None:
-        values["due"] = due
+    values = pairs(changes) | given(due=due, priority=priority)
     something((values, unset))
     if "due" in values:
         values["due"] = when(session, values["due"])
@@ -365,15 +382,19 @@ def start(session: Session, ref: str) -> None:
 @click.argument("percent", type=Percent())
 @click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
 def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
-    """Note how far a task is, from 0 to 100."""
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
     from memory.files.task_edits import progress_task
+    from memory.files.tasks import find_task
 
-    _changed(
-        session,
-        "tasks progress",
-        f"at {percent}%:",
-        lambda snapshot: progress_task(snapshot, ref, percent, note=note, now=session.now),
-    )
+    started = False
+
+    def build(snapshot: Snapshot) -> Edit:
+        nonlocal started
+        edit = progress_task(snapshot, ref, percent, note=note, now=session.now)
+        started = find_task(snapshot, ref).section == "pending"
+        return edit
+
+    _changed(session, "tasks progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
 
 
 @under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -122,7 +122,49 @@ class _Common(click.Command):
 
 
 class Verb(_Common):
-    """One verb."""
+    """One verb; `fields` returns what can be set with `--set`, for who tries it as an option."""
+
+    def __init__(self, *args: Any, fields: Callable[[], Iterable[str]] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = fields
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an option that is none and has the name of a field is told how it is set."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            field = self._field(error.option_name)
+            if field is None:
+                raise
+            raise UsageError(
+                "usage.option",
+                f"no such option {error.option_name!r}",
+                f"write --set {field}=…, or see {ctx.command_path} --help",
+            ) from None
+
+    def _field(self, option: str) -> str | None:
+        """Return the field that an option is called like: in any case, with hyphens, and the beginning is enough."""
+        word = option.replace("-", "").casefold()
+        names = self.fields() if self.fields is not None and len(word) > 1 else ()
+        return next((name for name in names if name.casefold().startswith(word)), None)
+
+
+_OTHER_WORDS = {
+    "run": ("check",),
+    "ls": ("list",),
+    "show": ("list",),
+    "view": ("show", "list"),
+    "new": ("add",),
+    "create": ("add",),
+    "update": ("edit",),
+    "change": ("edit",),
+    "rm": ("remove",),
+    "delete": ("remove",),
+    "finish": ("done",),
+    "complete": ("done",),
+    "close": ("done",),
+}
+"""What verbs are called elsewhere, with the names that they may have here."""
 
 
 class VerbGroup(_Common, click.Group):
@@ -133,6 +175,17 @@ class VerbGroup(_Common, click.Group):
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they are defined."""
         return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the verb that the first word names; for words of other tools, say what it is called here."""
+        if not ctx.resilient_parsing and args[0] not in self.commands:
+            meant = next((name for name in _OTHER_WORDS.get(args[0], ()) if name in self.commands), None)
+            if meant is not None:
+                message = f"no such command {args[0]!r}. Did you mean {meant!r}?"
+                raise UsageError("usage.verb", message, f"see {ctx.command_path} --help")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each verb with its whole first sentence."""

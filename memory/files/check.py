@@ -13,6 +13,7 @@ from memory.problems import Level, Problem
 
 from .check_links import link_problems
 from .check_tasks import journal_problems, task_problems
+from .config import meant_key
 from .config import value_problem as config_problem
 from .link_index import same_documents
 from .monitors import SECTION as MONITORS
@@ -227,6 +228,9 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
         wrong = config_problem(setting.key, setting.value)
         if wrong is not None:
             yield Problem("error", name, setting.line + 1, "config.value", wrong)
+        elif (meant := meant_key(setting.key, _MISSPELLED)) is not None:
+            message = f"{setting.key[:60]} is no setting that memdeck knows; did you mean {meant}?"
+            yield Problem("warning", name, setting.line + 1, "config.unknown_key", message)
 
 
 def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
@@ -271,6 +275,8 @@ _RULES: dict[str, _Rule] = {
     "config": _config,
     "orchestration": _plans,
 }
+_MISSPELLED = 0.93
+"""How much of an unknown setting agrees with a known one where it is taken for a slip of the pen."""
 _NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 _ORDER: Sequence[Level] = ("error", "warning", "note")
 

@@ -42,6 +42,8 @@ HOME_SECTIONS = {
     "maintenanceSchedule": "Memory Maintenance",
 }
 """Where `set_setting` adds a key that is not there yet."""
+KNOWN_KEYS = (*HOME_SECTIONS, *FRONT_KEYS)
+"""The settings that mean something to memdeck; a file may hold others, which are kept as they are."""
 CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
 BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
 PRIORITIES = frozenset({"low", "normal", "high"})
@@ -243,6 +245,27 @@ def value_problem(key: str, value: str) -> str | None:
     elif key == "priority" and value.lower() not in PRIORITIES:
         return f"priority is {value[:40]!r}, not low, normal or high"
     return None
+
+
+def meant_key(key: str, likeness: float = 0.6) -> str | None:
+    """Return the known setting that an unknown key was probably meant to be, None where none is alike or it is known.
+
+    `likeness` is how much of the two agrees at least, from 0 to 1; at 0.9 one of ten letters may differ.
+    """
+    if key in KNOWN_KEYS:
+        return None
+    from difflib import get_close_matches
+
+    wanted = key.casefold()
+    # A key that is longer than this much can agree with no shorter one that far: 2 * shorter / (both together).
+    longest = (2 - likeness) / likeness
+    names = {
+        name.casefold(): name
+        for name in KNOWN_KEYS
+        if len(wanted) <= longest * len(name) and len(name) <= longest * len(wanted)
+    }
+    near = get_close_matches(wanted, names, 1, likeness) if names else []
+    return names[near[0]] if near else None
 
 
 def get_setting(snapshot: Snapshot, key: str) -> Setting:

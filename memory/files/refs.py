@@ -10,12 +10,13 @@ no twins is understood as well, so a ref that was handed out stays good when the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from memory.document.source import encode
-from memory.errors import AmbiguousError, NotFoundError
+from memory.errors import AmbiguousError, Choice, NotFoundError
 
 SHORT = 10
 """How many hex digits come from the identity alone."""
@@ -124,7 +125,8 @@ def look_up(
     exactly, wins over titles that merely contain it. `titled` leaves out items whose titles surely do not contain a
     casefolded text, where that is quicker than reading them. `read_only` is asked for nothing but the advice of the
     error: a ref may stand where no edit reaches. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
-    `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each that fits.
+    `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each that fits, and
+    whose `choices` hold the same for people.
     """
     name = text.strip()
     ref = read_ref(name)
@@ -159,18 +161,24 @@ def look_up(
 
 def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item]) -> AmbiguousError:
     candidates = []
+    choices = []
     digits = [item.long_hex for item in found]
+    identities = Counter(item.identity for item in found)
     for item, long_hex in zip(found[:_MAX_CANDIDATES], digits, strict=False):
         # Entries of several archives can agree in everything: then the file tells them apart.
         scope = kind if digits.count(long_hex) == 1 else item.file.removesuffix(".md")
         candidate: dict[str, Any] = {"ref": f"{scope}#{long_hex}", "title": item.title}
         candidate.update(file=item.file, line=item.line + 1)
         candidates.append(candidate)
+        # All entries of one identity have one title, so none of them is missing among what was found.
+        ref = item.ref if identities[item.identity] == 1 else candidate["ref"]
+        choices.append(Choice(ref.removeprefix(kind + "#"), f"{item.file}:{item.line + 1}", item.title))
     shown = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
     return AmbiguousError(
         f"{noun}.ambiguous",
         f"{len(found)} entries fit {_shown(name)}",
         f"use one of {shown}",
+        choices=choices,
         candidates=candidates,
         count=len(found),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry, Section
-from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
+from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit
 from .journal import JournalEntry, find_entry, read_date, split_heading
@@ -61,6 +61,7 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     found: list[Task | JournalEntry | Plan] = []
     view = _ArchiveOnly(snapshot)
     candidates: list[object] = []
+    choices: list[Choice] = []
     for kind in kinds:
         try:
             found.append(_FINDERS[kind](view, text, archived=True))
@@ -68,12 +69,18 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
             continue
         except AmbiguousError as error:
             candidates += error.details.get("candidates", ())
+            choices += error.choices
     if len(found) == 1 and not candidates:
         return found[0]
     if found or candidates:
         rows = candidates + [{"ref": item.ref, "title": item.title, "file": item.file} for item in found]
+        choices += [Choice(item.ref.partition("#")[2], f"{item.file}:{item.line + 1}", item.title) for item in found]
         raise AmbiguousError(
-            "archive.ambiguous", f"{len(rows)} archived entries fit {text!r}", "use one of their refs", candidates=rows
+            "archive.ambiguous",
+            f"{len(rows)} archived entries fit {text!r}",
+            "use one of their refs",
+            choices=choices,
+            candidates=rows,
         )
     raise NotFoundError(
         "archive.not_found",

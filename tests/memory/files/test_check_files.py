@@ -86,6 +86,8 @@ T = "## Pending\n### [LOW] A\n- created: 2024-01-01\n"
         ("config.md", "## W\n- timezone: Nowhere\n", ("error", 2, "config.value")),
         ("config.md", "## W\n- maxJournalEntries: x\n", ("error", 2, "config.value")),
         ("config.md", "## W\n- target: a\n## X\n- target: b\n", ("warning", 4, "config.twice")),
+        ("config.md", "## W\n- archiveCompletedAfterDay: 3\n", ("warning", 2, "config.unknown_key")),
+        ("config.md", "## W\n- TimeZone: UTC\n", ("warning", 2, "config.unknown_key")),
         ("config.md", "## W\n- channelId: nope (Bot)\n", ("warning", 2, "link.dangling")),
         ("orchestration.md", "## Active Plans\n### A\n- created: x\n", ("error", 3, "plan.date")),
         ("orchestration.md", "## Active Plans\n### A\n- status: odd\n", ("warning", 3, "plan.status")),
@@ -112,6 +114,14 @@ def test_lists_in_text_are_no_fields(name: str, heading: str) -> None:
     lines = '- Overdue: "a" (due 2024-01-14)\n- Overdue: "b" (due 2024-01-13)\n* Drift: c\n-tight:x\n'
     found = check_files(snapshot_of({name: heading + lines}), [name])
     assert [one.code for one in found if one.code.startswith("field.")] == []
+
+
+def test_settings_of_other_programs_are_no_finding() -> None:
+    """A key that memdeck does not know is left alone unless it is nearly the name of one that it knows."""
+    keys = ("owner", "targets", "archiveAfterDays", "tertiaryChannel", "priorities", "updated", "x")
+    text = "## W\n" + "".join(f"- {key}: 1\n" for key in keys)
+    problems = check_files(snapshot_of({"config.md": text}), ["config.md"])
+    assert [one for one in problems if one.level != "note"] == []
 
 
 def test_a_setting_that_stands_twice_is_one_finding() -> None:

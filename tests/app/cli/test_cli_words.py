@@ -1,0 +1,167 @@
+"""What the command line says where an answer could be taken for another, and what it proposes instead of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.cli.root import VERBS
+from memory.safetext import cell_width
+from tests.app.cli.conftest import HOSTILE, Answer
+from widgets.panes import PANES
+
+Memdeck = Callable[..., Answer]
+
+
+def test_progress_says_when_it_has_started_a_task(memdeck: Memdeck) -> None:
+    """A pending task is moved by it, and that is said once; one in progress is only noted, as JSON as ever."""
+    first = memdeck("tasks", "progress", "Update README", "10")
+    assert (first.code, first.err) == (0, "")
+    assert first.out.startswith("started, at 10%: tasks#")
+    assert memdeck("tasks", "progress", "Update README", "20").out.startswith("at 20%: tasks#")
+    task = memdeck("tasks", "progress", "Deploy v2.1", "5%", "-o", "json").data["task"]
+    assert (task["section"], task["progress"]) == ("in-progress", 5)
+    assert "a pending one is started by it" in " ".join(memdeck("tasks", "progress", "--help").out.split())
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("archiveCompletedAfterDay", "did you mean archiveCompletedAfterDays?"),
+        ("TIMEZONE", "did you mean timezone?"),
+        ("favouriteColour", "it is kept for whoever reads it"),
+    ],
+)
+def test_a_setting_that_nobody_knows_is_set_and_said(memdeck: Memdeck, memory: Path, key: str, told: str) -> None:
+    """It may be another program's, so it is written, and one warning on stderr proposes the setting that is meant."""
+    answer = memdeck("config", "set", key, "3", "-o", "json")
+    assert (answer.code, answer.data) == (0, {"config": {key: "3"}})
+    assert answer.err == (f"memdeck: warning: config.unknown_key: {key} is no setting that memdeck knows; {told}\n")
+    assert f"- {key}: 3\n" in (memory / "config.md").read_text()
+
+
+def test_a_setting_that_memdeck_knows_is_set_without_a_word(memdeck: Memdeck) -> None:
+    """Settings of the body and of the front matter are known."""
+    assert memdeck("config", "set", "archiveCompletedAfterDays", "3").err == ""
+    assert memdeck("config", "set", "setupComplete", "true").err == ""
+
+
+def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> None:
+    """Each line has the ref that the lists show, which names that task alone, and programs get what they got."""
+    answer = memdeck("tasks", "done", "e")
+    first, *lines = answer.err.splitlines()
+    assert (answer.code, answer.out) == (1, "")
+    assert first == "memdeck: task.ambiguous: 5 entries fit 'e'; use one of these refs:"
+    shown = [line.split(maxsplit=1) for line in lines]
+    tasks = memdeck("tasks", "list", "--section", "all", "-o", "json").data["tasks"]
+    assert shown == [[task["ref"].removeprefix("tasks#"), task["title"]] for task in tasks]
+    for ref, title in shown:
+        assert memdeck("tasks", "show", ref, "-o", "json").data["task"]["title"] == title
+    machine = memdeck("tasks", "done", "e", "-o", "json")
+    assert machine.err.count("\n") == 1
+    candidates = machine.data["error"]["details"]["candidates"]
+    assert [set(one) for one in candidates] == [{"ref", "title", "file", "line"}] * 5
+    assert all(len(one["ref"]) == len("tasks#") + 18 for one in candidates)
+
+
+def test_entries_of_one_title_are_listed_with_their_places(memdeck: Memdeck, memory: Path) -> None:
+    """Twins have longer refs, and each of these names one of them; beyond ten it is said how many more there are."""
+    (memory / "tasks.md").write_text("## Pending\n" + "### Same\n- created: 2024-01-01\n" * 12)
+    first, *lines, last = memdeck("tasks", "show", "Same").err.splitlines()
+    assert "12 entries fit 'Same'" in first
+    assert last == "  … and 2 more"
+    rows = [line.split() for line in lines]
+    assert [row[1:] for row in rows] == [[f"tasks.md:{2 + 2 * number}", "Same"] for number in range(10)]
+    found = [memdeck("tasks", "show", row[0], "-o", "json").data["task"]["line"] for row in rows]
+    assert found == [2 + 2 * number for number in range(10)]
+
+
+def test_titles_to_choose_from_are_safe_and_short(memdeck: Memdeck, memory: Path) -> None:
+    """Titles of files reach the terminal as visible escapes on one line of its usual width."""
+    titles = [f"odd {text}".replace("\n", " ") for text in HOSTILE[:9]] + ["odd " + "x" * 10_000]
+    (memory / "tasks.md").write_text("## Pending\n" + "".join(f"### {title}\n" for title in titles))
+    answer = memdeck("tasks", "done", "odd")
+    lines = answer.err.split("\n")
+    assert len(lines) == 1 + len(titles) + 1
+    assert all(cell_width(line) < 80 for line in lines)
+    assert "\\x1b]52;c;" in answer.err
+    assert not {"\x1b", "\x9b", "\x07", "\x85", "\u202e", "\u200b"} & set(answer.err)
+
+
+def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) -> None:
+    """`restore` lists what fits in the archives of every kind, and each ref is understood by it."""
+    (memory / "archive").mkdir(exist_ok=True)
+    (memory / "archive" / "tasks-2023-11.md").write_text("## Completed\n### Deploy\n- completed: 2023-11-02\n")
+    (memory / "archive" / "journal-2023-11.md").write_text("## 2023-11-02\n### 10:00 — Deploy\n- done\n")
+    first, *lines = memdeck("restore", "deploy").err.splitlines()
+    assert first.startswith("memdeck: archive.ambiguous: 2 archived entries fit 'deploy'; ")
+    assert [line.split()[1] for line in lines] == ["archive/tasks-2023-11.md:2", "archive/journal-2023-11.md:2"]
+    assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
+
+
+@pytest.mark.parametrize("pane", [pane.id for pane in PANES if pane.id not in VERBS])
+def test_the_name_of_a_pane_that_is_no_verb_leads_to_one(memdeck: Memdeck, pane: str) -> None:
+    """Who knows a pane from the application finds its verb, also with words and options behind the name."""
+    verb = {"brief": "status", "plans": "orchestration"}[pane]
+    told = f"memdeck: usage.verb: there is no verb and no folder {pane!r}, did you mean {verb}?; see memdeck --help\n"
+    for words in ((pane,), (pane, "list"), (pane, "list", "--match", "x")):
+        answer = memdeck(*words)
+        assert (answer.code, answer.err) == (2, told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("taks list --due today", "usage.verb: there is no verb and no folder 'taks', did you mean tasks?"),
+        ("./nosuch --bogus", "workspace.no_folder: './nosuch' is not a folder"),
+        (". --bogus", "usage.option: no such option '--bogus'"),
+        ("--bogus", "usage.option: no such option '--bogus'"),
+        ("--pane tasks --bogus", "usage.option: no such option '--bogus'"),
+        ("monitors run", "usage.verb: no such command 'run'. Did you mean 'check'?; see memdeck monitors --help"),
+        ("tasks rm x", "usage.verb: no such command 'rm'. Did you mean 'remove'?; see memdeck tasks --help"),
+        ("tasks view x", "usage.verb: no such command 'view'. Did you mean 'show'?; see memdeck tasks --help"),
+        ("monitors view x", "usage.verb: no such command 'view'. Did you mean 'list'?; see memdeck monitors --help"),
+        ("config run", "usage.verb: no such command 'run'; see memdeck config --help"),
+        ("tasks lst", "usage.verb: no such command 'lst'. Did you mean 'list'?; see memdeck tasks --help"),
+    ],
+)
+def test_a_verb_that_is_none_is_answered_with_one_that_is(memdeck: Memdeck, words: str, told: str) -> None:
+    """The word that is wrong is told, not an option behind it, and what was probably meant."""
+    answer = memdeck(*words.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"memdeck: {told}")
+
+
+def test_edit_takes_a_priority_as_add_does(memdeck: Memdeck) -> None:
+    """In any case, as the same as setting the field, alone or beside others; what is none is refused."""
+    edit = ("tasks", "edit", "Update README")
+    assert memdeck(*edit, "--priority", "high", "-o", "json").data["task"]["priority"] == "HIGH"
+    both = memdeck(*edit, "--priority", "Normal", "--set", "notes=x", "-o", "json").data["task"]
+    assert (both["priority"], both["notes"], both["title"]) == ("NORMAL", "x", "Update README with new API docs")
+    assert memdeck(*edit, "--set", "priority=low", "-o", "json").data["task"]["priority"] == "LOW"
+    refused = memdeck(*edit, "--priority", "urgent")
+    assert (refused.code, refused.err.split(": ")[1]) == (2, "usage.value")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("tasks edit x --tags a", "'--tags'; write --set tags=…, or see memdeck tasks edit --help"),
+        ("tasks edit x --tag=a", "'--tag'; write --set tags=…, "),
+        ("tasks edit x --title y", "'--title'; write --set title=…, "),
+        ("tasks edit x --last-update y", "'--last-update'; write --set lastUpdate=…, "),
+        ("tasks edit x --section pending", "'--section'; write --set section=…, "),
+        ("monitors edit x --interval y", "'--interval'; write --set interval=…, "),
+        ("tasks edit x --bogus y", "'--bogus'; see memdeck tasks edit --help"),
+        ("tasks edit x --prio y", "'--prio'. Did you mean '--priority'?; see"),
+        ("tasks show x --tags y", "'--tags'; see memdeck tasks show --help"),
+        ("tasks edit x -- --tags", "ot unexpected extra argument (--tags)"),
+    ],
+)
+def test_a_field_that_is_given_as_an_option_is_told_how_it_is_set(memdeck: Memdeck, words: str, told: str) -> None:
+    """Only where `--set` takes it, and only what is called like a field."""
+    answer = memdeck(*words.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
