@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.tui.actions import ACTIONS, BY_ID
+from app.tui.dead_keys import WHY
 from app.tui.help import Help
 from app.tui.memdeck_app import MemdeckApp
 from app.tui.palette import Palette, score
@@ -197,6 +198,27 @@ async def test_filter_by_field(workspace: Workspace) -> None:
         await press(pilot, "f", "ctrl+u")
         await type_text(pilot, "priority:high assigned:heart")
         assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+
+
+async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
+    """In the calendar nothing is sorted, where nothing runs nothing is stopped, and every such key has its words."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+
+        async def answer(key: str) -> str:
+            app.clear_notifications()
+            await press(pilot, key)
+            return " ".join(note.message for note in app._notifications)
+
+        assert await answer("K") == "No check and no action runs now, so there is none to stop."
+        await press(pilot, "c")
+        for key in "zS":
+            assert (await answer(key)).startswith("In the calendar the days are the order; c goes back")
+        await press(pilot, "c", "1")
+        assert await answer("z") == "Only tasks are grouped."
+        assert await answer("S") == "This list has one order only."
+    always = {"", "leave", "workspace", "pane"}
+    assert {action.needs for action in ACTIONS} <= {*WHY, *always}
 
 
 async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None:
