@@ -60,7 +60,7 @@ def sign_of(title: str, glyphs: Glyphs) -> str:
         "message": glyphs.left,
         "decision": glyphs.diamond,
         "report": glyphs.square,
-        "upkeep": glyphs.down,
+        "upkeep": glyphs.upkeep,
     }.get(kind, glyphs.dot)
 
 

@@ -121,7 +121,9 @@ class Confirm(Dialog, ModalScreen[bool]):
     Confirm {{
         {DIALOG_CSS}
         .dialog--buttons {{ height: 1; layout: horizontal; margin-top: 1; width: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
         &.-flat .dialog--buttons {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
         .dialog--buttons Button {{
             width: auto;
             min-width: 0;
@@ -157,7 +159,7 @@ class Confirm(Dialog, ModalScreen[bool]):
         self._yes, self._no, self._danger = yes, no, danger
 
     def compose(self) -> ComposeResult:
-        """The question, what it means, and two buttons."""
+        """The question, what it means, two buttons and the keys."""
         with Vertical(classes="dialog"):
             yield SafeText(self._question, classes="dialog--title")
             if self._details:
@@ -165,6 +167,7 @@ class Confirm(Dialog, ModalScreen[bool]):
             with Vertical(classes="dialog--buttons"):
                 yield Button(Content(visible(self._yes)), id="yes", compact=True)
                 yield Button(Content(visible(self._no)), id="no", compact=True)
+            yield KeyHints(indent=0)
 
     def on_mount(self) -> None:
         """Enter answers what is safe."""

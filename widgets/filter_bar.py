@@ -34,7 +34,8 @@ NAMED_FROM = 2
 class LastWord(Suggester):
     """Completes the last word of a filter: to one of `names`, the fields, then behind `name:` to a value.
 
-    `words` is asked for what there is when a value is typed for the first time; a name costs no look at any row.
+    A minus before the word stays. `words` is asked for what there is when a value is typed for the first time; a name
+    costs no look at any row.
     """
 
     def __init__(self, words: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
@@ -49,6 +50,7 @@ class LastWord(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """The text with its last word whole; None where nothing begins like it."""
         start = value.rfind(" ") + 1
+        start += value[start : start + 1] == "-"
         part = value[start:].casefold()
         if ":" not in part and len(part) < NAMED_FROM:
             return None

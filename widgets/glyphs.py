@@ -27,6 +27,7 @@ class Glyphs(NamedTuple):
     right: str
     up: str
     down: str
+    upkeep: str
     open: str
     closed: str
     rule: str
@@ -69,6 +70,7 @@ UNICODE = Glyphs(
     right="→",
     up="↑",
     down="↓",
+    upkeep="↓",
     open="▾",
     closed="▸",
     rule="─",
@@ -105,6 +107,7 @@ ASCII = Glyphs(
     right=">",
     up="^",
     down="v",
+    upkeep="_",
     open="-",
     closed="+",
     rule="-",

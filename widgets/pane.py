@@ -41,7 +41,7 @@ from .inputs import SafeText
 from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
 from .pane_entry import PaneEntry
-from .pane_filter import strange_words
+from .pane_filter import parts_of, strange_words
 from .pane_narrowing import Narrowing
 from .pane_parts import PaneFilter, PaneList
 from .pane_plans import Badge, Build, FormPlan, Removal
@@ -393,7 +393,10 @@ class Pane(Covered, PaneEntry):
             words = ""
         elif self.filter and self.row_count:
             strange = strange_words(self.filter, self.filter_fields, listed=True)
-            words = f"Nothing fits “{self.filter}”. Esc shows everything again.\n\n{strange}".rstrip()
+            parts = parts_of(self.filter, self.filter_fields)
+            values = [self.value_words(part.field, part.text) for part in parts if part.field and part.text]
+            said = (f"Nothing fits “{self.filter}”. Esc shows everything again.", strange, *dict.fromkeys(values))
+            words = "\n\n".join(filter(None, said))
         elif refusal is not None:
             words = f"{refusal.message}; {refusal.hint}" if refusal.hint else refusal.message
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,6 +29,8 @@ class PaneSays(Widget):
     filter_fields: ClassVar[tuple[str, ...]] = ()
     filter_words: ClassVar[tuple[str, ...]] = ()
     """What a filter by field is completed to, such as `is:stale`: the values of fields that have only a few."""
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """All values there are of the fields that have only a few, in lower case."""
     judged_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the filter about which `field_fits` decides."""
     item_name: ClassVar[str] = "entry"
@@ -98,6 +100,13 @@ class PaneSays(Widget):
     def field_fits(self, item: Any, name: str, value: str) -> bool | None:  # noqa: ARG002
         """Whether `name:value` fits, for fields that are compared otherwise than by their words; None: by words."""
         return None
+
+    def value_words(self, name: str, value: str) -> str:
+        """What to say of a value in the filter that no item can have: which ones there are; empty for any other."""
+        known = self.filter_values.get(name, ())
+        if not known or any(value in one for one in known):
+            return ""
+        return f"{name}: is {', '.join(known[:-1])} or {known[-1]}."
 
     def counts(self, item: Any) -> bool:  # noqa: ARG002
         """Whether an item is one of those that the filter's `12 of 318` counts."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .pane_filter import field_named
+from .pane_filter import Needles
 from .pane_rows import Row, fitted
 from .rows import Continuation, Heading
 
@@ -125,20 +125,12 @@ class Step:
 
 
 def narrows(before: str, after: str, names: Sequence[str], judged: Collection[str] = ()) -> bool:
-    """Whether everything that fits the text `after` fits `before` as well.
+    """Whether everything that fits the text `after` fits `before` as well, see `Needles.narrows`.
 
-    `names` are the fields, `judged` those whose values are compared otherwise than by their words: nobody knows what
-    the rest of such a value means. A word that becomes a field by its colon looks for something else than it did.
+    `names` are the fields, `judged` those whose values are compared otherwise than by their words. A word that
+    becomes a field by its colon looks for something else than it did, and so does one that gets a minus or a quote.
     """
-    if not after.startswith(before):
-        return False
-    start = max((place for place, sign in enumerate(before) if sign.isspace()), default=-1) + 1
-    word = after[start:].split(maxsplit=1)[0] if after[start:].strip() else ""
-    name, colon, _ = word.casefold().partition(":")
-    field = field_named(name, names) if colon else None
-    if field is None or word == before[start:]:
-        return True
-    return field not in judged and ":" in before[start:]
+    return Needles.read(after, names).narrows(Needles.read(before, names), judged)
 
 
 class Sieve:

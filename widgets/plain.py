@@ -68,17 +68,21 @@ _ELLIPSIS = re.compile(r"…  |[ -~]{2}…|…(?! )[ -~]{2}|…")
 
 
 class PlainSigns(LineFilter):
-    """Leaves only signs of ASCII where we drew others; an ellipsis takes three cells from what is around."""
+    """Leaves only signs of ASCII where we drew others, see `plain_text`."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """The segments with as many cells as before."""
         return [
-            Segment(_plain(text), style, control)
+            Segment(plain_text(text), style, control)
             if not control and not text.isascii()
             else Segment(text, style, control)
             for text, style, control in segments
         ]
 
 
-def _plain(text: str) -> str:
-    return _ELLIPSIS.sub(lambda found: "." * len(found[0]), text).translate(SIGNS)
+def plain_text(text: str) -> str:
+    """The text with as many cells, our own signs in ASCII.
+
+    An ellipsis takes three cells from what is around; where that are no signs of ASCII it is `~`, never a single dot.
+    """
+    return _ELLIPSIS.sub(lambda found: "..." if len(found[0]) == 3 else "~", text).translate(SIGNS)

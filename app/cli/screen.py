@@ -14,14 +14,13 @@ from .session import Session
 from .verbs import verb
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.tui.picture import PanePicture
 
 DEFAULT_SIZE = "120x36"
 LARGEST = 1000
-_BARS = range(0x2581, 0x2589)
-_FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *_BARS), " ")
-_PLAIN = {0x2026: "~"} | dict.fromkeys(_BARS, "#")
-"""What Textual's scroll bars and the cutting of long texts draw in an output that has ASCII only."""
+_FRAMES = dict.fromkeys((*range(0x2500, 0x2580), *range(0x2581, 0x2589)), " ")
 
 
 @verb(
@@ -49,8 +48,9 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
         raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
     from app.tui.picture import picture_of
     from widgets.glyphs import ASCII, UNICODE
+    from widgets.plain import plain_text
 
-    wide = session.writer.utf8 or session.output != "human"
+    wide = session.output != "human" or (session.writer.utf8 and _is_wide(os.environ))
     picture = picture_of(
         session.workspace,
         pane,
@@ -61,9 +61,22 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
         glyphs=UNICODE if wide else ASCII,
         environ=os.environ,
     )
-    table = (_FRAMES if no_frames else {}) | ({} if wide else _PLAIN)
-    lines = tuple(line.translate(table).rstrip() for line in picture.lines)
+    lines = picture.lines
+    if no_frames:
+        lines = tuple(line.translate(_FRAMES) for line in lines)
+    if not wide:
+        lines = tuple(map(plain_text, lines))
+    lines = tuple(line.rstrip() for line in lines)
     session.answer(lambda: _json(picture, lines), lambda: lines)
+
+
+def _is_wide(environ: Mapping[str, str]) -> bool:
+    """Whether the locale has more than ASCII, as the application asks it."""
+    from app.tui.app import terminal_encoding
+    from widgets.glyphs import UNICODE, glyphs_for
+
+    named = terminal_encoding(environ)
+    return named is None or glyphs_for(named) is UNICODE
 
 
 def _size(text: str) -> tuple[int, int]:

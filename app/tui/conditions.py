@@ -51,6 +51,8 @@ def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
         places = {"brief", *(draft.pane for draft in app.left_drafts[:1])}
         if pane is None or pane.pane_id not in places:
             return False
+    if action.needs == "removing" and pane is not None and draft_of(pane):
+        return True
     if selected_count(pane) and action.needs not in ("", "jobs"):
         if not action.bulk:
             return False
@@ -154,6 +156,12 @@ def monitors_of(pane: Pane) -> list[Monitor]:
     return []
 
 
+def draft_of(pane: Pane) -> str:
+    """The id of the draft that the row under the cursor stands for; empty: it stands for none."""
+    item = pane.current() if pane.pane_id == "brief" else None
+    return item.target if item is not None and item.group == "draft" else ""
+
+
 def action_of_pane(pane: Pane) -> Task | None:
     """The open task with an action under the cursor; one at a time, whatever is selected."""
     tasks = tasks_of(pane)
@@ -240,7 +248,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "leave": _leave,
     "adding": _offers("adding"),
     "editing": lambda pane: _item(pane) and _offers("editing")(pane),
-    "removing": lambda pane: _item(pane) and _offers("removing")(pane),
+    "removing": lambda pane: _item(pane) and (_offers("removing")(pane) or bool(draft_of(pane))),
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": _sorts,

@@ -33,8 +33,22 @@ WHY: dict[str, str] = {
     "archived": "Only archived entries are brought back.",
     "versions": "This has no history of its own.",
     "source": "There is no text here to edit in an editor.",
+    "jobs": "No check and no action runs now, so there is none to stop.",
+    "arranges": "Only tasks are grouped.",
+    "sorts": "This list has one order only.",
+    "keeps": "Views are kept where a list has several orders.",
+    "fields": "Nothing here has fields to filter by; {list.filter|/} filters by words.",
+    "blocks": "Tasks have a board, and the journal a day.",
+    "board": "Only cards of the board are moved: {pane.tasks|2} and {view.board|b} show it.",
+    "draft": "No form was left without saving it.",
+    "mentioned": "The journal can mention tasks, plans and monitors.",
+    "facts": "Only facts are put into a prompt.",
+    "typed": "Only typed memory is promoted, demoted, locked and pruned.",
+    "item": "There is no entry here.",
 }
 """Why an action means nothing, by what it needs."""
+
+CALENDAR = "In the calendar the days are the order; {view.calendar|c} goes back to the list, which has others."
 
 PLANS = "Plans are written by agents; {entry.follow|o} opens what is linked."
 _OF_PLANS = ("task", "task.start", "task.open", "task.progress", "task.reopen", "adding", "editing", "removing", "run")
@@ -50,4 +64,6 @@ def why_dead(app: MemdeckApp, key: str) -> str:
 
 
 def _words(action: Action, pane_id: str) -> str:
+    if action.needs in ("sorts", "arranges") and pane_id == "tasks":
+        return CALENDAR
     return PLANS if pane_id == "plans" and action.needs in _OF_PLANS else WHY.get(action.needs, "")

@@ -199,12 +199,10 @@ class Diary(Part):
             refs, now = [item.ref for item in items], self.app.clock()
             pane.line_list.select(())
 
-            def then(outcome: Outcome) -> None:
-                if outcome.ref is not None:
-                    pane.go_to(outcome.ref)
-
             self.app.changing.change(
-                "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), then=then
+                "knowledge.move",
+                lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now),
+                then=self.app.entries.go_to,
             )
 
         self.app.push_screen(Pick(f"Move to: {what}", options), answered)
@@ -219,8 +217,8 @@ class Diary(Part):
 
         def then(outcome: Outcome) -> None:
             pane = self.app.navigation.pane
-            if pane is not None and pane.pane_id == "journal" and outcome.ref is not None:
-                pane.go_to(outcome.ref)
+            if pane is not None and pane.pane_id == "journal":
+                self.app.entries.go_to(outcome)
 
         self.app.changing.change("journal.add", build, then=then)
 

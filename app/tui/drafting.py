@@ -27,6 +27,21 @@ SAVE_SECONDS = 1.0
 """How long after a key the draft is written; while somebody types, it is written as often."""
 
 
+TITLES = ("title", "text", "name", "key")
+"""The fields of a form that name its entry, the first one that holds something."""
+
+KINDS = {
+    "tasks": "task",
+    "journal": "journal entry",
+    "knowledge": "fact",
+    "contacts": "contact",
+    "monitors": "monitor",
+    "config": "setting",
+    "facts": "fact",
+}
+"""What an entry is called, by its pane."""
+
+
 class Drafting(Part):
     """Writes drafts in a worker, and goes on with those of programs that ended."""
 
@@ -115,7 +130,7 @@ class Drafting(Part):
             self.app.clock(),
             sheet.pane.pane_id,
             sheet.plan.operation,
-            sheet.title or values.get("title", "") or values.get("text", "") or sheet.plan.title,
+            sheet.title or next(filter(None, (values.get(name, "") for name in TITLES)), sheet.plan.title),
             sheet.ref,
             item is None,
             dict(values),
@@ -228,11 +243,11 @@ class Drafting(Part):
         self._take(draft)
         self._remove(draft.id)
 
-    def discard(self) -> None:
-        """Throw the newest draft away, after a question."""
+    def discard(self, draft_id: str = "") -> None:
+        """Throw a draft away, the newest one if none is named, after a question."""
         from widgets.dialogs import Confirm
 
-        draft = next(iter(self.left), None)
+        draft = next((one for one in self.left if not draft_id or one.id == draft_id), None)
         if draft is None:
             return
 
@@ -253,9 +268,12 @@ def _version(draft: Draft) -> str:
 
 
 def about(draft: Draft) -> str:
-    """What a draft is about, in a few words."""
+    """What a draft is about, in a few words: what kind of entry, new or not, and its title."""
     title = draft.title if len(draft.title) <= 60 else draft.title[:59] + "…"
-    return f"New: {title}" if draft.new else title
+    if draft.new and draft.title not in draft.values.values():
+        # Nothing names it yet but its form.
+        return title
+    return f"{'New' if draft.new else 'Edited'} {KINDS.get(draft.pane, 'entry')}: {title}"
 
 
 def where(sheet: Sheet) -> tuple[str | None, str | None]:

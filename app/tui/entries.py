@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import ConflictError, MemdeckError
 from widgets.footer import with_keys
 
+from .conditions import draft_of
 from .part import Part
 
 if TYPE_CHECKING:
@@ -78,10 +79,13 @@ class Entries(Part):
     # Removing
 
     def remove(self) -> None:
-        """Remove the selected entries, or the one under the cursor, after a question."""
+        """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
         from widgets.dialogs import Confirm
 
         pane = self._pane
+        if draft := draft_of(pane):
+            self.app.drafting.discard(draft)
+            return
         removal = pane.removing(pane.selected())
         if removal is None:
             self.app.say("Nothing can be removed here.")

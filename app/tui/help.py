@@ -49,7 +49,8 @@ EVERY_KEY = "{app.help|?} shows every key that does something here."
 """Where the other keys stand."""
 
 FILTER_WORDS = (
-    "Every word that you type must occur in the row.",
+    'Every word that you type must occur in the entry; "words in quotes" as they stand there.',
+    "A minus right before a word, a quote or a field says that it must not: -draft, -tag:infra.",
     "name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names.",
 )
 """What the help says of the filter."""

@@ -13,6 +13,7 @@ from tests.widgets.harness import HOSTILE, assert_safe
 from widgets.columns import Column, Columns
 from widgets.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline, tree_prefix
 from widgets.pieces import Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
+from widgets.plain import plain_text
 from widgets.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
 
 TEXTS = st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(max_size=40))
@@ -98,6 +99,25 @@ def test_one_column_is_flexible() -> None:
         Columns(Column("a", 3), Column("b", 3))
     with pytest.raises(ValueError, match="flexible"):
         Columns(Column("a"), Column("b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a long title…", "a long tit..."),
+        ("…  then", "...then"),
+        ("…the end", "...e end"),
+        ("… and 1 more", "~ and 1 more"),
+        ("(结…", "(结~"),
+        ("结…", "结~"),
+        ("…", "~"),
+        ("“a” → b", '"a" > b'),
+    ],
+)
+def test_a_cut_in_ascii_is_no_full_stop(text: str, expected: str) -> None:
+    """Three dots where they have room, else a sign of its own, always in as many cells."""
+    assert plain_text(text) == expected
+    assert cell_len(plain_text(text)) == cell_len(text)
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -47,6 +47,7 @@ class JournalPane(Pane):
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
     filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
     item_name: ClassVar[str] = "entry"
 
     def __init__(self) -> None:

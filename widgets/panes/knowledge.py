@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -43,6 +43,7 @@ class KnowledgePane(OutlinePane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
     filter_words: ClassVar[tuple[str, ...]] = WORDS
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": tuple(word.removeprefix("is:") for word in WORDS)}
     item_name: ClassVar[str] = "fact"
 
     def __init__(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from memory.files.task_due import days_asked
+from memory.clock import BadMoment
+from memory.files.task_due import STATES, days_asked, due_when
 from widgets.detail import DetailLine
 from widgets.pane import Badge, Build, FormPlan, Removal
 from widgets.pieces import Line, Piece, line
@@ -40,6 +41,10 @@ class TasksPane(TaskViews):
         "notes",
         "action",
     )
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "priority": ("high", "normal", "low"),
+        "section": ("pending", "in-progress", "completed"),
+    }
     item_name: ClassVar[str] = "task"
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -93,6 +98,18 @@ class TasksPane(TaskViews):
         days = days_asked(value.replace("_", " "), self.now.astimezone(self.zone).date())
         moment = item.due_moment(self.zone) if days else None
         return moment is not None and moment.date in days
+
+    def value_words(self, name: str, value: str) -> str:
+        """Which values there are; of `due` what is no date."""
+        if name != "due":
+            return super().value_words(name, value)
+        try:
+            due_when(value.replace("_", " "), self.now, self.zone)
+        except BadMoment:
+            pass
+        else:
+            return ""
+        return f"due: takes {', '.join(STATES)} or a date such as fri, 2dec or 2024-01-15."
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new task."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
-from tests.app.cli.conftest import HOSTILE, Answer
+from tests.app.cli.conftest import HOSTILE, NOW, Answer
 from tests.widgets.harness import assert_safe
 from widgets.panes import panes_for
 
@@ -57,6 +59,17 @@ def test_a_filter_narrows_it(memdeck: Memdeck, shop: Path) -> None:
 def test_every_size_is_drawn(memdeck: Memdeck, shop: Path, size: str) -> None:
     """From a single cell on."""
     assert memdeck("screen", "tasks", "--size", size).out.count("\n") == int(size.split("x")[1])
+
+
+def test_the_locale_c_gets_signs_of_ascii(process: Callable[..., CompletedProcess[bytes]], shop: Path) -> None:
+    """Frames, signs and what is cut are ASCII where the application draws them so; programs get every sign."""
+    for pane in ("brief", "journal", "tasks"):
+        shown = process("--now", NOW, "screen", pane, "--size", "60x20", LC_ALL="C").stdout.decode()
+        assert shown.replace("✓", "").isascii(), "the check mark stands in the entry itself"
+        assert "+--" in shown
+    assert "..." in shown
+    assert "╭" in process("--now", NOW, "screen", "tasks", LC_ALL="C.UTF-8").stdout.decode()
+    assert "╭" in json.loads(process("screen", "tasks", "-o", "json", LC_ALL="C").stdout)["lines"][1]
 
 
 def test_frames_can_be_left_out(memdeck: Memdeck, shop: Path) -> None:

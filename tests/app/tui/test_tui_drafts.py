@@ -19,6 +19,7 @@ from tests.widgets.harness import screen_text
 from widgets.choices import Choices
 from widgets.dialogs import Confirm
 from widgets.forms import Form
+from widgets.pane_rows import Row
 from widgets.three_way import ThreeWay
 
 FIRST = "Deploy v2.1 to staging"
@@ -120,7 +121,7 @@ async def test_a_draft_is_told_of_once(workspace: Workspace) -> None:
             return [note.message for note in app._notifications], screen_text(app)
 
     draft = a_draft(workspace, title=f"{FIRST} now")
-    said = f"{FIRST} was never saved. Press w to go on with it."
+    said = f"Edited task: {FIRST} was never saved. Press w to go on with it."
     assert (await start(remembers=False))[0] == [said]
     assert (await start())[0] == [said]
     for _ in range(2):
@@ -130,7 +131,7 @@ async def test_a_draft_is_told_of_once(workspace: Workspace) -> None:
         assert "w open draft" in shown
     other = replace(draft, id="02DRAFT", title="Another", time=NOW - timedelta(days=1))
     drafts_of(workspace).put(other)
-    assert (await start())[0] == ["Another was never saved. Press 1 to see it in Brief."]
+    assert (await start())[0] == ["Edited task: Another was never saved. Press 1 to see it in Brief."]
     drafts_of(workspace).put(replace(draft, time=NOW + timedelta(minutes=1)))
     assert (await start())[0] == [said]
     assert (await start())[0] == []
@@ -243,6 +244,38 @@ async def test_a_draft_can_be_thrown_away(workspace: Workspace) -> None:
         await press(pilot, "y")
         assert files_of(workspace) == []
         assert not app.drafting.left
+
+
+async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) -> None:
+    """Rows of drafts say what kind of entry they are; x asks about the one under the cursor and leaves the others."""
+    older = a_draft(workspace, title="Something else")
+    drafts_of(workspace).remove(older.id)
+    values = {"name": "Carol"}
+    for number, (pane, title, new) in enumerate(
+        (("tasks", FIRST, False), ("contacts", "Carol", True), ("journal", "New entry", True))
+    ):
+        drafts_of(workspace).put(
+            replace(older, id=f"0{number}DRAFT", pane=pane, title=title, new=new, values=values, base={})
+        )
+    app = make_app(workspace, pane="brief")
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        shown = screen_text(app)
+        for words in (f"Edited task: {FIRST}", "New contact: Carol", "  New entry"):
+            assert words in shown
+        rows = [key for key in pane.line_list.rows if isinstance(key, Row)]
+        pane.line_list.cursor = next(row for row in rows if row.item.words == "New contact: Carol")
+        await settle(pilot)
+        assert "x remove" in screen_text(app)
+        await press(pilot, "x")
+        assert isinstance(app.screen, Confirm)
+        assert "New contact: Carol" in screen_text(app)
+        await press(pilot, "n")
+        assert len(files_of(workspace)) == 3
+        await press(pilot, "x", "y")
+        assert [path.stem for path in files_of(workspace)] == ["00DRAFT", "02DRAFT"]
+        assert "New contact: Carol" not in screen_text(app)
+        assert len(app.drafting.left) == 2
 
 
 def test_damaged_drafts_are_left_out(workspace: Workspace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.tui.actions import ACTIONS, BY_ID
+from app.tui.dead_keys import WHY
 from app.tui.help import Help
 from app.tui.memdeck_app import MemdeckApp
 from app.tui.palette import Palette, score
@@ -14,6 +15,7 @@ from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm, Prompt
 from widgets.filter_bar import LastWord
 from widgets.line_list import LineList
+from widgets.pane_rows import Row
 from widgets.panes import panes_for
 from widgets.pick import Pick
 
@@ -196,6 +198,71 @@ async def test_filter_by_field(workspace: Workspace) -> None:
         await press(pilot, "f", "ctrl+u")
         await type_text(pilot, "priority:high assigned:heart")
         assert [row.item.title for row in app.navigation.pane.line_list.rows if hasattr(row, "item")] == [FIRST]
+
+
+async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
+    """In the calendar nothing is sorted, where nothing runs nothing is stopped, and every such key has its words."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+
+        async def answer(key: str) -> str:
+            app.clear_notifications()
+            await press(pilot, key)
+            return " ".join(note.message for note in app._notifications)
+
+        assert await answer("K") == "No check and no action runs now, so there is none to stop."
+        await press(pilot, "c")
+        for key in "zS":
+            assert (await answer(key)).startswith("In the calendar the days are the order; c goes back")
+        await press(pilot, "c", "1")
+        assert await answer("z") == "Only tasks are grouped."
+        assert await answer("S") == "This list has one order only."
+    always = {"", "leave", "workspace", "pane"}
+    assert {action.needs for action in ACTIONS} <= {*WHY, *always}
+
+
+async def test_filter_leaves_out_and_takes_phrases(workspace: Workspace) -> None:
+    """A minus says what must not fit, a minus alone is a letter, quotes hold words together while typed."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+
+        def left() -> set[str]:
+            return {row.item.title for row in pane.line_list.rows if isinstance(row, Row)}
+
+        every = left()
+        await press(pilot, "slash")
+        for words, titles in (
+            ("-weekly", every - {"Generate weekly report"}),
+            ("-priority:high", every - {FIRST, RUNNING}),
+            ('"weekly rep', {"Generate weekly report"}),
+            ('"report weekly"', set()),
+            ('-"weekly report" gener', set()),
+        ):
+            await press(pilot, "ctrl+u")
+            await type_text(pilot, words)
+            assert left() == titles, words
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "-")
+        assert left() == every
+
+
+async def test_a_value_that_no_entry_can_have_is_answered(workspace: Workspace) -> None:
+    """Below `Nothing fits` stands which values a field has, and what a date may look like."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        for words, said in (
+            ("priority:higg", "priority: is high, normal or low."),
+            ("due:gibberish", "due: takes today, overdue, week, later"),
+        ):
+            await press(pilot, "ctrl+u")
+            await type_text(pilot, words)
+            assert said in " ".join(screen_text(app).split())
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "due:2031-02")
+        assert "Nothing fits" in screen_text(app)
+        assert "due: takes" not in screen_text(app)
 
 
 async def test_filter_reads_beginnings_of_fields_and_dates(workspace: Workspace) -> None:
@@ -460,9 +527,9 @@ async def test_a_name_in_a_filter_is_completed_without_a_look_at_any_row() -> No
         return ["priority:high", "assigned:bob"]
 
     last = LastWord(words, ("title", "priority", "phase"))
-    typed = ["pr", "ti", "p", "zz", "title", "a phas", "pr x"]
+    typed = ["pr", "ti", "p", "zz", "title", "a phas", "pr x", "a -pr", "-", "--pr"]
     assert [await last.get_suggestion(text) for text in typed] == [
-        *("priority:", "title:", None, None, "title:", "a phase:", None)
+        *("priority:", "title:", None, None, "title:", "a phase:", None, "a -priority:", None, None)
     ]
     assert not asked
     assert await last.get_suggestion("ti priority:h") == "ti priority:high"

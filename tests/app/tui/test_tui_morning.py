@@ -139,6 +139,27 @@ async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> No
         assert app.navigation.pane.pane_id == "tasks"
 
 
+async def test_a_line_that_a_filter_hides_clears_it_aloud(workspace: Workspace) -> None:
+    """What is jotted down in a filtered journal is shown, and the message says that the filter went for it."""
+    app = make_app(workspace, pane="journal")
+    async with running(app) as pilot:
+        await press(pilot, "slash")
+        await type_text(pilot, "heartbeat")
+        await press(pilot, "enter", "J")
+        await type_text(pilot, "Another heartbeat")
+        await press(pilot, "enter")
+        pane = app.navigation.pane
+        assert pane.filter == "heartbeat"
+        assert pane.current().title == "Another heartbeat"
+        await press(pilot, "J")
+        await type_text(pilot, "Call with Alice")
+        await press(pilot, "enter")
+        assert pane.filter == ""
+        assert pane.current().title == "Call with Alice"
+        said = [note.message for note in app._notifications]
+        assert any("It does not fit the filter “heartbeat”, which was cleared." in words for words in said)
+
+
 async def test_a_long_line_is_told_in_one_line(workspace: Workspace) -> None:
     """The title in the message is cut, not the sentence around it."""
     app = make_app(workspace)

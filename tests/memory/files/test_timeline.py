@@ -111,6 +111,8 @@ def test_kinds_are_told_by_the_words_of_the_title() -> None:
         signs = {kind: sign_of(kind, glyphs) for kind in (*WORDS, "im")}
         assert all(len(sign) == 1 for sign in signs.values())
         assert len({signs[kind] for kind in KINDS if kind not in ("note", "message")} | {signs["im"]}) == len(KINDS) - 1
+        tasks = [sign_of(f"Task {word}", glyphs) for word in ("Started", "Completed")]
+        assert len({*signs.values(), *tasks}) == len({*signs.values()}) + 2
     assert {sign_of(f"Task {word}", UNICODE) for word in ("Started", "Completed", "Created")} == {"◐", "✓", "○"}
 
 
