@@ -158,7 +158,7 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
 
     Where they have no room together, the usual priority goes first, then who has it, the bar of the progress, its
-    number, and last any priority: when it is due stays.
+    number, the dots between them, and last any priority: when it is due stays.
     """
     done = task.section in ("completed", "archived")
     if number == 0:
@@ -176,7 +176,7 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     if task.assigned:
         parts["assigned"] = line(Piece(task.assigned, "muted"))
     gap = Piece(f" {glyphs.dot} ", "muted")
-    leaving = ["assigned", "bar", "progress", "priority"] if when.text else ["assigned", "bar", "priority"]
+    leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "priority"]
     if task.priority == "NORMAL":
         leaving.insert(0, "priority")
     for name in leaving:
@@ -187,6 +187,8 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
             break
         if name == "bar" and "progress" in parts:
             parts["progress"] = line(f"{task.progress}%")
+        elif name == "gap":
+            gap = Piece(" ")
         parts.pop(name, None)
     shown = list(parts.values())
     return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))

@@ -20,7 +20,7 @@ from widgets.panes.task_detail import rest_of_body, task_detail
 from widgets.panes.tasks import TasksPane
 from widgets.pieces import line_text
 from widgets.rows import Heading
-from widgets.task_words import task_row
+from widgets.task_words import card_line, task_row
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 
@@ -53,6 +53,24 @@ def task_from(section: str, text: str) -> Task:
 def row_of(section: str, text: str, width: int = 60) -> str:
     """The words of a task's row."""
     return line_text(task_row(task_from(section, text), width, NOW, UTC, UNICODE))
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (60, "HIGH · ━━──  45% · tom. 18:00 · agent:builder"),
+        (36, "HIGH · ━━──  45% · tom. 18:00"),
+        (28, "HIGH · 45% · tom. 18:00"),
+        (20, "HIGH · tom. 18:00"),
+        (15, "HIGH tom. 18:00"),
+        (12, "tom. 18:00"),
+    ],
+)
+def test_a_card_keeps_its_date_and_then_its_priority(width: int, expected: str) -> None:
+    """What says least goes first: who, the bar, how far, the dots between them, the priority."""
+    text = "### [HIGH] a\n- due: 2024-01-16 18:00\n- progress: 45%\n- assigned: agent:builder\n"
+    task = task_from("In Progress", text)
+    assert line_text(card_line(task, 1, width, NOW, UTC, UNICODE)) == expected
 
 
 ROWS = [
