@@ -175,6 +175,8 @@ class SafeInput(Ordered, Input):
             suggester=suggester,
             compact=True,
             select_on_focus=False,
+            # Nothing is validated here, and Textual would look for other styles to say so with the first letter.
+            validate_on=(),
             id=id,
             classes=classes,
         )

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
     from .pane_filter import Needles
+    from .pane_sift import Sieve
 
 WIDE, SINGLE = 110, 60
 """Columns of the terminal from which list and detail stand side by side; below which only one is shown."""
@@ -71,6 +72,8 @@ class Contents(NamedTuple):
     """The rows as they are sorted, where that is not their own order."""
     refusal: MemdeckError | None = None
     """Why a file of the pane cannot be read; its rows are missing then."""
+    sieve: Sieve | None = None
+    """The rows made ready for the filter; None: that is done when it is needed, or by `Pane.warm`."""
 
 
 def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
@@ -191,14 +194,16 @@ class Pane(Covered, PaneEntry):
         order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
         names = (name for name in self.files if not name.endswith("/"))
         refusal = next(filter(None, map(snapshot.refused, names)), None)
-        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal)
+        # Of the first look the titles come first; later ones would leave it to the next letter.
+        sieve = self.arrangement.sieve_for(rows, order) if self.contents is not None else None
+        return Contents(snapshot, now, snapshot.zone, rows, self.remark(snapshot, now), order, refusal, sieve)
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and the view stay. `flash` marks what changed."""
         first = self.contents is None
         self.contents = contents
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
-        self.arrangement.put(contents.rows, contents.order)
+        self.arrangement.put(contents.rows, contents.order, contents.sieve)
         self._remark = contents.remark
         self._arrange(redraw=True)
         if self._wanted_ref is not None and (first or self._wanted_ref):

@@ -39,12 +39,12 @@ class Arrangement:
         self.fits: Callable[[Row], bool] | None = None
         """Whether a row fits the filter, for who looks at few rows only; None: `keys` has what fits."""
 
-    def put(self, rows: Rows, order: Order | None) -> None:
-        """Take the rows of a new look, which `order_of` may have sorted already."""
+    def put(self, rows: Rows, order: Order | None, sieve: Sieve | None = None) -> None:
+        """Take the rows of a new look, which `order_of` may have sorted already, and `sieve_for` made ready."""
         rows.apply()
         self.rows = rows
         self._order = order
-        self._sieve = self._step = None
+        self._sieve, self._step = sieve, None
 
     def sort_by(self, name: str) -> bool:
         """Sort by one of the pane's `sorts`, which `REVERSED` may follow; False if that changes nothing."""
@@ -132,6 +132,13 @@ class Arrangement:
 
             self._sieve = Sieve(keys)
         return self._sieve
+
+    @staticmethod
+    def sieve_for(rows: Rows, order: Order | None) -> Sieve:
+        """Make rows that are not put yet ready for the filter. Runs in any thread."""
+        from .pane_sift import Sieve
+
+        return Sieve(rows.keys if order is None else order[1])
 
     def _make_sieve(self, keys: Sequence[Hashable]) -> None:
         """Have a sieve ready, unless somebody needed one meanwhile."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
 
-FEW, FEW_SECONDS = 30_000, 0.008
+FEW, FEW_SECONDS = 30_000, 0.005
 """A list of so many rows gets a longer first slice, which mostly looks at all: one picture is less work than two."""
 
 SAY_SECONDS = 0.1
