@@ -176,11 +176,19 @@ class FilterBar(Widget):
             self.screen.set_focus(editor)
 
     def prepare(self) -> None:
-        """Have the editor ready before it is asked for: then opening it is a layout less."""
-        if not self._editor.is_attached:
+        """Have the editor ready before it is asked for: then opening it is a layout less.
+
+        A pane may ask for it before the bar itself is there; who opens it asks again.
+        """
+        if self.is_attached and not self._editor.is_attached:
             self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
             # At once and not with the editor's message, which comes when the letter was drawn already.
             self.watch(self._editor, "value", self._on_typed, init=False)
+
+    def on_mount(self) -> None:
+        """A bar that was opened before it was there gets its editor now."""
+        if self._shown:
+            self.prepare()
 
     def on_resize(self) -> None:
         """The hint in another room."""

@@ -342,3 +342,14 @@ async def test_a_number_never_touches_the_name() -> None:
             "3 Journal 123k ",
             "5 Contacts  99▲",
         ]
+
+
+async def test_a_filter_bar_may_be_prepared_before_it_is_there() -> None:
+    """Files may be read before the pane is composed: nothing is raised, and it opens like any other."""
+    bar = FilterBar()
+    bar.prepare()
+    app = Harness(lambda: [bar])
+    async with app.run_test(size=(60, 6)) as pilot:
+        bar.open()
+        await pilot.press("a", "b")
+        assert bar.text == "ab"
