@@ -65,6 +65,7 @@ class Drawing(Widget):
     """
 
     _tone_styles: dict[tuple[Tone, tuple[str, ...]], Style] | None = None
+    _restyled = False
 
     @property
     def glyphs(self) -> Glyphs:
@@ -73,6 +74,8 @@ class Drawing(Widget):
 
     def tone_style(self, tone: Tone, *states: str) -> Style:
         """The style of a tone on top of component classes of this widget, in the order given."""
+        if self._restyled:
+            self.settle_styles()
         styles = self._tone_styles
         if styles is None:
             styles = self._tone_styles = {}
@@ -92,9 +95,23 @@ class Drawing(Widget):
         return style + _tone(tone, colour, variables.get("background", "#000000"))
 
     def notify_style_update(self) -> None:
-        """Another theme, focus or class: styles are worked out again."""
-        self._tone_styles = None
+        """Another theme, focus or class: styles may be others now."""
+        self._restyled = True
         super().notify_style_update()
+
+    def settle_styles(self) -> None:
+        """Work out the styles in use again, where they may be others; a widget that keeps strips asks for it first.
+
+        Textual tells of new styles with each step of the focus, which changes none of them.
+        """
+        if self._restyled:
+            self._restyled = False
+            before, self._tone_styles = self._tone_styles, None
+            if before and any(self.tone_style(tone, *states) != style for (tone, states), style in before.items()):
+                self.forget_strips()
+
+    def forget_strips(self) -> None:
+        """What was drawn looks otherwise now; for widgets that keep it."""
 
     def draw(self, content: Line, width: int, *states: str) -> Strip:
         """A line as a strip of exactly `width` cells, its control characters made visible."""

@@ -30,7 +30,7 @@ class Frame(Vertical):
         border-title-color: $foreground-muted;
         border-title-style: none;
         background: $background;
-        &:focus-within { border: round $border; border-title-color: $foreground; }
+        &.-within { border: round $border; border-title-color: $foreground; }
     }
     """
 
@@ -90,7 +90,7 @@ class Frame(Vertical):
             self.border_title = Content(label) if label else None
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
-        colour = "$border" if self.has_pseudo_class("focus-within") else "$border-blurred"
+        colour = "$border" if self.has_class("-within") else "$border-blurred"
         self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -102,9 +102,17 @@ class Frame(Vertical):
         return [top if y == 0 else bottom if y == height - 1 else middle for y in crop.line_range]
 
     def on_descendant_focus(self) -> None:
-        """The rule between name and note takes the border's colour."""
-        self._show_title()
+        """The border, and the rule between name and note, take the colour of what has the focus."""
+        self._say_focus()
 
     def on_descendant_blur(self) -> None:
-        """And gives it back."""
-        self._show_title()
+        """And give it back."""
+        self._say_focus()
+
+    def _say_focus(self) -> None:
+        # With `:focus-within`, every step of the focus looks for the styles of all that the frames hold.
+        within = self.has_focus_within
+        if within != self.has_class("-within"):
+            self.set_class(within, "-within", update=False)
+            self.app.stylesheet.update_nodes([self])
+            self._show_title()

@@ -393,10 +393,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         """Tell where the cursor stands at first."""
         self.post_message(self.Highlighted(self, self.cursor))
 
-    def notify_style_update(self) -> None:
+    def forget_strips(self) -> None:
         """Another theme: the pictures stay, their colours go."""
         self._strips.clear()
-        super().notify_style_update()
 
     def on_resize(self) -> None:
         """Keep the cursor in view in another size."""
@@ -421,6 +420,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what is in view; the selection is looked up once per frame."""
         self._shown_selection = self.selected
+        self.settle_styles()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:

@@ -147,14 +147,14 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         """Component classes of a laid-out line; for subclasses that mark lines."""
         return ()
 
-    def notify_style_update(self) -> None:
+    def forget_strips(self) -> None:
         """Another theme: the colours of what was drawn go."""
         self._drawn.clear()
-        super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what is in view, laid out for the width that there is now."""
         self._ensure_layout()
+        self.settle_styles()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:

@@ -10,7 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.getters import query_one
+from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from widgets.covered import Covered
 from widgets.footer import UNBOUND, KeyHints
@@ -78,6 +80,9 @@ class Desk(Screen[None]):
         self._path = path
         self._pane = pane
         self._names = tuple(names)
+
+    focused = reactive[Widget | None](None, repaint=False)
+    """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
 
     header = query_one(HeaderLine)
     sidebar = query_one(Sidebar)

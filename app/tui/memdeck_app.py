@@ -89,7 +89,7 @@ class MemdeckApp(Postbox):
     .-slim Toast { width: 60; max-width: 100%; }
     ToastRack { margin-bottom: 1; }
     .-ascii Frame { border: ascii $border-blurred; }
-    .-ascii Frame:focus-within { border: ascii $border; }
+    .-ascii Frame.-within { border: ascii $border; }
     .-ascii .dialog { border: ascii $border; }
     .-ascii .-flat > .dialog { border: none; }
     .-ascii Toast { border-left: ascii $border; }

@@ -291,6 +291,19 @@ async def test_another_theme_draws_in_its_colours() -> None:
         assert view.render_line(2) != before
 
 
+async def test_a_step_of_the_focus_draws_the_cursor() -> None:
+    """What looks the same with and without the focus is not drawn again."""
+    app, view, _ = app_with(rows_of(5))
+    async with app.run_test(size=(40, 10)) as pilot:
+        view.focus()
+        await pilot.pause()
+        cursor, other = view.render_line(1), view.render_line(2)
+        view.blur()
+        await pilot.pause()
+        assert view.render_line(1) != cursor
+        assert view.render_line(2) is other
+
+
 async def test_a_view_at_the_top_stays_there() -> None:
     """Rows that come above are seen, as long as the cursor's row is in view as well; `holds_top` without that."""
     app, view, _ = app_with(rows_of(200))
