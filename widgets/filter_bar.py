@@ -79,7 +79,6 @@ class FilterBar(Widget):
 
     DEFAULT_CSS = """
     FilterBar {
-        dock: bottom;
         height: 1;
         layout: horizontal;
         display: none;
@@ -88,6 +87,7 @@ class FilterBar(Widget):
         .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; padding: 0 1 0 0; }
         SafeInput.-textual-compact { width: 1fr; background: $surface; padding: 0 0 0 1; }
         SafeInput.-textual-compact:focus { background: $surface; }
+        SafeInput > .input--placeholder { color: $foreground-muted; }
     }
     """
 

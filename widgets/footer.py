@@ -156,7 +156,8 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
     known: set[str] = set()
     typing = is_typing(screen.focused)
     words_of = getattr(screen.app, "hint_words", None)
-    for active in screen.active_bindings.values():
+    bindings = screen.active_bindings
+    for active in bindings.values():
         binding = active.binding
         if not active.enabled or binding.key == UNBOUND:
             continue
@@ -166,6 +167,10 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
         name = binding.id or binding.action
         if not words or name in known:
             continue
+        if binding.priority:
+            # Where an editor has one of its keys as well, Textual's map does not begin with its first.
+            keys = {key for key, one in bindings.items() if one.binding.id == name}
+            binding = next((one for one in _own(active.node) if one.key in keys), binding)
         key = binding.key_display or shown_key(binding.key, screen.app)
         if typing and len(key) == 1 and not binding.priority:
             continue

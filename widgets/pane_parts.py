@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.strip import Strip
 
@@ -66,7 +66,12 @@ class PaneList(LineList):
 
 
 class PaneFilter(FilterBar):
-    """The filter of a pane, which has narrowed the list when a letter is drawn."""
+    """The filter of a pane, which has narrowed the list when a letter is drawn.
+
+    It lies on the lower edge of the frame: opening it moves and resizes nothing, which would draw all of it twice.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
 
     def __init__(self, pane: Pane) -> None:
         super().__init__()

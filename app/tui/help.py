@@ -150,7 +150,6 @@ class Help(Dialog, ModalScreen[None]):
     Help {{
         {DIALOG_CSS}
         & > .dialog {{ max-width: 80; }}
-        FilterBar {{ dock: none; }}
         KeyHints {{ margin-top: 1; }}
         &.-low KeyHints {{ margin-top: 0; }}
     }}

@@ -14,6 +14,7 @@ from tests.app.tui.tui_helpers import make_app, press, running, settle, type_tex
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm, Prompt
 from widgets.filter_bar import LastWord
+from widgets.frame import Frame
 from widgets.line_list import LineList
 from widgets.pane_rows import Row
 from widgets.panes import panes_for
@@ -496,6 +497,19 @@ async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> 
         assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
         await press(pilot, "escape", "f")
         assert "title: tag: priority:" in screen_text(app)
+
+
+async def test_the_filter_takes_no_line_of_the_list(workspace: Workspace) -> None:
+    """It lies on the lower edge of the list's frame; what its keys do stands below, the first key of each."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        pane = app.navigation.pane
+        before = [(widget, widget.region) for widget in (pane.line_list, pane.detail_view, *pane.query(Frame))]
+        await press(pilot, "slash")
+        assert pane.filter_bar.region.y == pane.query_one(".pane--list-frame").region.bottom - 1
+        assert pane.filter_bar.region.x == pane.line_list.region.x
+        assert [(widget, widget.region) for widget, _ in before] == before
+        assert screen_text(app).splitlines()[-1].strip() == "Enter to the list  Esc clear"
 
 
 async def test_filter_completes_the_names_of_fields(workspace: Workspace) -> None:
