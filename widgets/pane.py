@@ -41,7 +41,7 @@ from .inputs import SafeText
 from .line_list import LineList
 from .pane_arrangement import Arrangement, Order
 from .pane_entry import PaneEntry
-from .pane_filter import parts_of, strange_words
+from .pane_filter import Fits, parts_of, strange_words
 from .pane_narrowing import Narrowing
 from .pane_parts import PaneFilter, PaneList
 from .pane_plans import Badge, Build, FormPlan, Removal
@@ -360,7 +360,7 @@ class Pane(Covered, PaneEntry):
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """The rows that a filter leaves."""
-        return keep(keys, needles.test(self))
+        return keep(keys, Fits(needles, self))
 
     def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
         """Give the rows that sort and filter left to the list."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from .pane_filter import Needles
+from .pane_filter import Fits, Needles
 from .pane_rows import EMPTY, Row, Rows
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Arrangement:
         self._counted: tuple[Rows, int] = (EMPTY, 0)
         self._sieve: Sieve | None = None
         self._step: Step | None = None
-        self.fits: Callable[[Row], bool] | None = None
-        """Whether a row fits the filter, for who looks at few rows only; None: `keys` has what fits."""
+        self.fits: Fits | None = None
+        """Which rows fit the filter, for who looks at few rows only; None: `keys` has what fits."""
 
     def put(self, rows: Rows, order: Order | None, sieve: Sieve | None = None) -> None:
         """Take the rows of a new look, which `order_of` may have sorted already, and `sieve_for` made ready."""
@@ -100,14 +100,10 @@ class Arrangement:
         def narrower(before: str, after: str) -> bool:
             return narrows(before, after, pane.filter_fields, pane.judged_fields)
 
-        def haystack(row: Row) -> str:
-            row.haystack = found = pane.haystack(row.item)
-            return found
-
         step = sieve.step(self.filter, narrower)
         if step is not self._step or self.fits is None:
-            self._step, self.fits = step, needles.test(pane)
-        step.sift(needles.word or self.fits, haystack, go_on or to_the_end)
+            self._step, self.fits = step, Fits(needles, pane)
+        step.sift(self.fits.rows, go_on or to_the_end)
 
     @property
     def is_whole(self) -> bool:
@@ -139,14 +135,6 @@ class Arrangement:
         from .pane_sift import Sieve
 
         return Sieve(rows.keys if order is None else order[1])
-
-    def _make_sieve(self, keys: Sequence[Hashable]) -> None:
-        """Have a sieve ready, unless somebody needed one meanwhile."""
-        from .pane_sift import Sieve
-
-        sieve = Sieve(keys)
-        if self._sieve is None and self.rows.keys is keys:
-            self._sieve = sieve
 
     def groups_of(self, keys: Sequence[Hashable]) -> Sequence[Sequence[Row]] | None:
         """The rows of each heading of `keys`; of a filter, as far as it looked. None: they are to be looked at."""
@@ -182,9 +170,12 @@ class Arrangement:
 
     def warm(self, go_on: Callable[[], bool]) -> None:
         """Prepare what the first key of a filter needs; `go_on` is asked after each millisecond of work."""
-        if self.sort == self._pane.sorts[0]:
-            self._make_sieve(self.rows.keys)
-        for number, (row, item, _) in enumerate(self.rows.items):
+        rows = self.rows
+        sieve = self._sieve or self.sieve_for(rows, self._order)
+        # Somebody may have needed one meanwhile, or there are other rows.
+        if self._sieve is None and self.rows is rows:
+            self._sieve = sieve
+        for number, (row, item, _) in enumerate(rows.items):
             if not number % WARM_ROWS and not go_on():
                 return
             if row.haystack is None and row.item is item:

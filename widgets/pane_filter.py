@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from .pane import Pane
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 SHORTEST = 3
 """Letters from which the beginning of a field's name stands for it; `re:` in a title is a word."""
+
+Held = TypeVar("Held")
+"""What stands beside a row."""
 
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r'(-?)(?:([^\s":]+):)?"([^"]*)"?')
@@ -26,6 +29,13 @@ def haystack_of(text: str) -> str:
     language makes it small, and Python looks into such a string in half the time that bytes take.
     """
     return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def haystack_in(row: Row, pane: Pane) -> str:
+    """What words are looked for in a row, made when it is asked for the first time."""
+    if row.haystack is None:
+        row.haystack = pane.haystack(row.item)
+    return row.haystack
 
 
 def field_named(name: str, names: Sequence[str]) -> str | None:
@@ -136,25 +146,9 @@ class Needles(NamedTuple):
         """The word, where the filter is the usual one: a single word."""
         return self.words[0] if len(self.words) == 1 and not any(self[1:]) else None
 
-    def test(self, pane: Pane) -> Callable[[Row], bool]:
-        """Return `fit` for the rows of a pane; the usual filter, one word, without a detour for each row."""
-        word = self.word
-        if word is None:
-            return lambda row: self.fit(row, pane)
-
-        def has_word(row: Row) -> bool:
-            haystack = row.haystack
-            if haystack is None:
-                haystack = row.haystack = pane.haystack(row.item)
-            return word in haystack
-
-        return has_word
-
     def fit(self, row: Row, pane: Pane) -> bool:
         """Whether an item fits."""
-        haystack = row.haystack
-        if haystack is None:
-            haystack = row.haystack = pane.haystack(row.item)
+        haystack = haystack_in(row, pane)
         for word in self.words:
             if word not in haystack:
                 return False
@@ -164,6 +158,35 @@ class Needles(NamedTuple):
         return all(_has(row, pane, *field) for field in self.fields) and not any(
             _has(row, pane, *field) for field in self.no_fields
         )
+
+
+class Fits:
+    """Which rows of a pane fit a filter; the usual one, a single word, is looked for without a call for each row."""
+
+    __slots__ = ("_needles", "_pane", "_word")
+
+    def __init__(self, needles: Needles, pane: Pane) -> None:
+        self._needles = needles
+        self._pane = pane
+        self._word = needles.word
+
+    def __call__(self, row: Row) -> bool:
+        """Whether one row fits."""
+        return self._needles.fit(row, self._pane)
+
+    def rows(self, rows: Iterable[Row]) -> list[Row]:
+        """Those that fit."""
+        word, pane = self._word, self._pane
+        if word is None:
+            return list(filter(self, rows))
+        return [row for row in rows if word in (row.haystack or haystack_in(row, pane))]
+
+    def pairs(self, pairs: Iterable[tuple[Held, Row]]) -> list[tuple[Held, Row]]:
+        """Those whose row fits."""
+        word, pane = self._word, self._pane
+        if word is None:
+            return [pair for pair in pairs if self(pair[1])]
+        return [pair for pair in pairs if word in (pair[1].haystack or haystack_in(pair[1], pane))]
 
 
 def _goes_on(shorter: tuple[str, str], longer: tuple[str, str], judged: Collection[str]) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .pane import Pane
-    from .pane_sift import GoOn
 
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
@@ -38,15 +38,13 @@ class Narrowing:
         """Another text was typed."""
         self._shown = False
         self._said = perf_counter()
-        wanted = self._wanted
-        few = bool(wanted) and self._pane.row_count <= FEW
-        end = self._said + (FEW_SECONDS if few else SLICE_SECONDS)
-        self._sift(lambda found: perf_counter() < end and (few or wanted is None or found < wanted))
+        few = bool(self._wanted) and self._pane.row_count <= FEW
+        self._sift(FEW_SECONDS if few else SLICE_SECONDS, past_picture=few)
 
     def finish(self) -> None:
         """Look at all that is left to look at, now."""
         if not self._pane.arrangement.is_whole:
-            self._sift(lambda found: True)  # noqa: ARG005
+            self._sift(inf, past_picture=True)
 
     def settle(self) -> bool:
         """Leave the picture of what was typed last to somebody else; whether it is owed still."""
@@ -60,11 +58,16 @@ class Narrowing:
         # A list that has not got all of its rows yet would forget those of them that are selected.
         return None if pane.line_list.has_selection else pane.rows_of_picture
 
-    def _sift(self, go_on: GoOn) -> None:
-        pane, arrangement, wanted = self._pane, self._pane.arrangement, self._wanted
-        arrangement.sift(pane.now, pane.zone, go_on)
-        fills = not self._shown and wanted is not None and arrangement.found >= wanted
-        if arrangement.is_whole or fills:
+    def _sift(self, seconds: float, *, past_picture: bool = False) -> None:
+        """Look at rows for so long, or until they make the first picture, and show what that gives."""
+        pane, arrangement = self._pane, self._pane.arrangement
+        wanted, end = None if self._shown else self._wanted, perf_counter() + seconds
+
+        def fills(found: int) -> bool:
+            return wanted is not None and found >= wanted
+
+        arrangement.sift(pane.now, pane.zone, lambda found: perf_counter() < end and (past_picture or not fills(found)))
+        if arrangement.is_whole or fills(arrangement.found):
             pane.show_keys(arrangement.sifted(pane.now, pane.zone), to_top=self.settle())
             pane.follow_cursor()
         elif perf_counter() - self._said > SAY_SECONDS:
@@ -77,6 +80,4 @@ class Narrowing:
     def _go_on(self) -> None:
         self._waits = False
         if self._pane.is_attached and not self._pane.arrangement.is_whole:
-            wanted = None if self._shown else self._wanted
-            end = perf_counter() + SLICE_SECONDS
-            self._sift(lambda found: perf_counter() < end and (wanted is None or found < wanted))
+            self._sift(SLICE_SECONDS)

@@ -31,8 +31,8 @@ GoOn: TypeAlias = Callable[[int], bool]
 Narrows: TypeAlias = Callable[[str, str], bool]
 """Whether what the first text left holds all that the second one leaves."""
 
-Test: TypeAlias = Callable[[Row], bool] | str
-"""A word to look for, or a question about each row."""
+Fitting: TypeAlias = Callable[[Sequence[Row]], list[Row]]
+"""Chooses the rows that fit."""
 
 
 def to_the_end(found: int) -> bool:  # noqa: ARG001
@@ -89,7 +89,7 @@ class Step:
         """Whether every row was looked at."""
         return self.group == len(self.start)
 
-    def sift(self, test: Test, haystack: Callable[[Row], str], go_on: GoOn = to_the_end) -> None:
+    def sift(self, fitting: Fitting, go_on: GoOn = to_the_end) -> None:
         """Look at further rows, until `go_on`, which is told how many are left so far, says that it is enough."""
         unasked = 0
         while self.group < len(self.start):
@@ -100,10 +100,7 @@ class Step:
             rows, row = self.start[self.group], self.row
             if row or len(rows) > STRIDE:
                 rows = rows[row : row + STRIDE]
-            if isinstance(test, str):
-                found = [one for one in rows if test in (one.haystack or haystack(one))]
-            else:
-                found = [one for one in rows if test(one)]
+            found = fitting(rows)
             if row:
                 self.left[-1] += found
             else:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.widgets.panes.looking import NOW, look
-from widgets.pane_filter import Needles, Part, parts_of, strange_words
+from widgets.pane_filter import Fits, Needles, Part, parts_of, strange_words
 from widgets.pane_rows import Row, keep
 from widgets.pane_sift import Sieve, narrows
 from widgets.panes.tasks import TasksPane
@@ -84,8 +84,11 @@ def test_the_way_of_typing_changes_nothing(keys: list[str], seen: int) -> None:
         step = sieve.step(text, lambda one, other: narrows(one, other, pane.filter_fields, pane.judged_fields))
         if len(text) % 4 == seen:
             continue
-        step.sift(needles.word or needles.test(pane), lambda row: pane.haystack(row.item))
-        assert sieve.keys_of(step) == keep(rows, needles.test(pane)), text
+        step.sift(Fits(needles, pane).rows)
+        assert sieve.keys_of(step) == keep(rows, lambda row: needles.fit(row, pane)), text  # noqa: B023
+        rows_alone = [row for row in rows if isinstance(row, Row)]
+        pairs = Fits(needles, pane).pairs((row.item, row) for row in rows_alone)
+        assert pairs == [(row.item, row) for row in rows_alone if needles.fit(row, pane)]
 
 
 @pytest.mark.parametrize(
