@@ -115,7 +115,7 @@ class Month(Drawing, Widget):
     def __init__(self) -> None:
         super().__init__()
         self._day = self._today = date(2000, 1, 1)
-        self._loads: Mapping[date, Load] = {}
+        self.loads: Mapping[date, Load] = {}
         self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
         self._below: Sequence[Line] = ()
 
@@ -131,7 +131,7 @@ class Month(Drawing, Widget):
 
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
         """Show the month of a day, which is the chosen one."""
-        self._day, self._today, self._loads = day, today, loads
+        self._day, self._today, self.loads = day, today, loads
         self._lines = None
         self.refresh()
 
@@ -155,7 +155,7 @@ class Month(Drawing, Widget):
         if self._lines is None:
             glyphs = self.glyphs
             self._lines = month_lines(
-                self._day, self._today, self._loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
+                self._day, self._today, self.loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
             )
             if len(self._lines) + 1 < self.size.height:
                 self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]

@@ -16,6 +16,7 @@ from widgets import pane_narrowing
 from widgets.pane import Pane
 from widgets.pane_rows import Row
 from widgets.pane_sift import STRIDE
+from widgets.panes import task_days
 from widgets.panes.journal import JournalPane
 from widgets.panes.tasks import TasksPane
 from widgets.rows import Heading, Note
@@ -315,6 +316,37 @@ async def test_the_day_of_a_calendar_goes_with_the_cursor() -> None:
         day = calendar.day
         pane.set_filter("odd ")
         assert calendar.day == day
+
+
+@pytest.mark.usefixtures("in_slices")
+async def test_a_full_month_shows_what_is_in_view_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then all of its days, the month with them; nothing that stood there moves, and who jumps gets all at once."""
+    monkeypatch.setattr(task_days, "MANY", 100)
+    pane = TasksPane()
+    async with showing(pane, tasks()) as (pilot, app):
+        pane.show_view("calendar")
+        await settled(pilot, app)
+        calendar = pane.calendar
+        assert calendar is not None
+        full = dict(calendar.month.loads)
+        pane.filter_bar.open()
+        for text in ("o", "odd"):
+            pane.set_filter(text, typed=True)
+            first, cursor = [*calendar.list.rows], calendar.list.cursor
+            assert calendar.list.size.height < len(first) < calendar.list.size.height + 100
+            assert calendar.month.loads == full
+        await rest(pane, pilot, app)
+        rows = [*calendar.list.rows]
+        assert rows[: len(first)] == first
+        assert (calendar.list.cursor, calendar.list.scroll_y) == (cursor, 0)
+        assert calendar.month.loads.keys() == {day for day in full if day.day % 2 == 0}
+        pane.set_filter("")
+        pane.set_filter("odd", typed=True)
+        calendar.go_to(date(2024, 1, 28))
+        assert [key for key in calendar.list.rows if isinstance(key, Row)] == [
+            key for key in rows if isinstance(key, Row)
+        ]
+        assert calendar.month.loads.keys() == {day for day in full if day.day % 2 == 0}
 
 
 async def test_a_range_ends_where_a_letter_takes_the_cursor_away() -> None:

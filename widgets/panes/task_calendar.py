@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from datetime import date, timedelta
 from itertools import islice
+from math import inf
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,6 +17,7 @@ from memory.files.agenda import Agenda, Occasion, month_of
 from widgets.covered import Covered
 from widgets.month import Month
 from widgets.pane import Pane
+from widgets.pane_filter import Fits
 from widgets.pane_parts import PaneList
 from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece, line
@@ -90,9 +92,10 @@ class Calendar(Covered, Horizontal):
         self.day: date | None = None
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, Row] = {}
-        self._fits: Callable[[Row], bool] | None = None
+        self._fits: Fits | None = None
         self._days: MonthDays | None = None
         self._new = False
+        self._begun: date | None = None
         self._left: Hashable | None = None
 
     def compose(self) -> ComposeResult:
@@ -104,26 +107,30 @@ class Calendar(Covered, Horizontal):
         self,
         agenda: Agenda,
         rows: Mapping[int, Row],
-        fits: Callable[[Row], bool] | None,
+        fits: Fits | None,
         *,
         redraw: bool,
         to_top: bool = False,
+        whole: bool = True,
     ) -> None:
         """Show an agenda: `rows` are those of tasks by the id of the task; `fits` says which fit a filter, if any.
 
-        Few are asked for: what stands in the month, what is overdue, and what comes next as far as it is shown.
+        Few are asked for: what stands in the month, what is overdue, and what comes next as far as it is shown. Of a
+        full month it is only what is in view, until all is asked for, `whole`.
         """
         self._new = self._new or agenda is not self._agenda or rows is not self._rows
-        if self._new or redraw or to_top or fits is not self._fits:
+        others = self._new or redraw or to_top or fits is not self._fits
+        if others or (whole and self._begun is not None):
             self._agenda, self._rows, self._fits = agenda, rows, fits
             if self.day is None:
                 self.day = agenda.today
-            self._arrange(redraw=redraw, to_top=to_top)
+            # What stands there stays, also where the cursor went from a day without anything to one with entries.
+            self._arrange(redraw=redraw, to_top=to_top, whole=whole, stands=None if others else self._begun)
 
     def go_to(self, day: date) -> None:
         """Look at a day: the cursor goes to the first of what stands there."""
         before, self.day = self.day, day
-        if before is None or not (self._stands(before) and self._stands(day)):
+        if before is None or self._begun is not None or not (self._stands(before) and self._stands(day)):
             self._arrange(redraw=False)
         first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
         if first is not None:
@@ -173,15 +180,19 @@ class Calendar(Covered, Horizontal):
         """Whether a day of the month that is shown has rows, which then need not be made anew."""
         return self._days is not None and self._days.holds(day)
 
-    def _arrange(self, *, redraw: bool, to_top: bool = False) -> None:
+    def _arrange(self, *, redraw: bool, to_top: bool = False, whole: bool = True, stands: date | None = None) -> None:
+        """Make the rows of the agenda; `stands` is a day that has rows also where nothing fits, if not the chosen."""
         agenda, day = self._agenda, self.day
         if agenda is None or day is None:
             return
         if self._new or self._days is None or not self._days.first <= day <= self._days.last:
             self._days = MonthDays(agenda, day, self._rows, self._days)
             self._new = False
+        self._begun = day if self._days.is_full and not whole else None
+        # One more than there is room for: the scrollbar stays.
+        wanted = inf if self._begun is None else self.list.size.height + 1
         before = self.list.cursor
-        self.list.set_rows(self._days.keys(self._fits, day), redraw=redraw, to_top=to_top)
+        self.list.set_rows(self._days.keys(self._fits, stands or day, wanted), redraw=redraw, to_top=to_top)
         if redraw:
             self.list.redraw()
         # A cursor that went to what fits takes its day along.
@@ -194,7 +205,7 @@ class Calendar(Covered, Horizontal):
 
     def _show_month(self) -> None:
         agenda, day = self._agenda, self.day
-        if agenda is None or day is None or self._days is None:
+        if agenda is None or day is None or self._days is None or self._begun is not None:
             return
         self.month.show(day, agenda.today, self._days.loads)
         room = self.size.height - len(self.month.rows) - 1

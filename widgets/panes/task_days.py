@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import date
+from math import inf
 
 from memory.files.agenda import Agenda, Occasion, month_bounds
 from memory.schedule import describe
 from widgets.columns import Column, Columns
 from widgets.glyphs import Glyphs
 from widgets.month import Load
+from widgets.pane_filter import Fits
 from widgets.pane_rows import Row
 from widgets.pieces import Line, Piece
 from widgets.rows import Heading, Note
@@ -19,6 +21,9 @@ from .journal import day_title
 
 LONGEST_DAY = 100
 """Rows of one day; more are counted in a note."""
+
+MANY = 2_000
+"""Tasks from which a month is looked through in two steps: what is in view, and the rest."""
 
 OFTEN = "RECURRING OFTEN"
 """The heading of what comes round every few days; it stands once, not on each of them."""
@@ -50,9 +55,6 @@ OFTEN_ROW, NARROW_OFTEN_ROW = (
 
 Place = tuple[Occasion, Row]
 """A task on a day, and its row in the list."""
-
-Fits = Callable[[Row], bool]
-"""Whether a task fits a filter."""
 
 
 class DayRow(Row):
@@ -108,6 +110,7 @@ class MonthDays:
             self._days.setdefault(place[0].day, []).append(place)
         self._often = [(one, rows[id(one.task)]) for one in span.often if id(one.task) in rows]
         self._often_days = span.often_days
+        self.is_full = len(places) > MANY
         late = agenda.overdue if self.first <= agenda.today <= self.last else ()
         self._late = [(one, rows[id(one.task)]) for one in late if one.day < self.first and id(one.task) in rows]
         self._made: dict[Hashable, DayRow] = {} if before is None else before._used
@@ -115,37 +118,40 @@ class MonthDays:
         self._row_of_place: dict[int, DayRow] = {}
         self.loads: Mapping[date, Load] = {}
         self._chosen: tuple[Fits | None, dict[date, list[Place]]] | None = None
+        self._loaded: dict[date, list[Place]] | None = None
 
     def holds(self, day: date) -> bool:
         """Whether a day is one of this month that has rows of its own."""
         return day in self.loads
 
-    def _fitting(self, fits: Fits | None) -> dict[date, list[Place]]:
-        """The days with what fits a filter (None: there is none)."""
-        if self._chosen is None or self._chosen[0] is not fits:
-            days = self._days
-            if fits is not None:
-                fitting = ((day, [place for place in places if fits(place[1])]) for day, places in days.items())
-                days = {day: places for day, places in fitting if places}
-            self._chosen = (fits, dict(days))
-            self.loads = {day: load_of(places) for day, places in days.items()}
-        return self._chosen[1]
+    def keys(self, fits: Fits | None, chosen: date, wanted: float = inf) -> list[Hashable]:
+        """The rows of the agenda: what is late from before, each day with something, and what recurs often.
 
-    def keys(self, fits: Fits | None, chosen: date) -> list[Hashable]:
-        """The rows of the agenda: what is late from before, each day with something, and what recurs often."""
-        days = self._fitting(fits)
+        `fits` is a filter, None that there is none. The days end where so many rows as are `wanted` stand, and what
+        comes round often does not follow then; `loads` are those of before.
+        """
+        if self._chosen is None or self._chosen[0] is not fits:
+            self._chosen = (fits, {})
+        days = self._chosen[1]
         keys: list[Hashable] = []
-        late = [place for place in self._late if fits is None or fits(place[1])]
-        if late:
+        if late := fitting(self._late, fits):
             keys += self._part("OVERDUE SINCE BEFORE", late, 0)
-        for day in sorted({*days, chosen}):
-            places = days.get(day, [])
+        for day in sorted({*self._days, chosen}):
+            if len(keys) >= wanted:
+                return keys
+            if day not in days:
+                days[day] = fitting(self._days.get(day, []), fits)
+            places = days[day]
+            if not places and day != chosen:
+                continue
             keys += self._part(day_title(day.isoformat(), self._today), places, len(keys))
             if not places:
                 words = "only what recurs often" if day in self._often_days else "nothing stands on this day"
                 keys.append(Note(words, len(keys)))
-        often = [place for place in self._often if fits is None or fits(place[1])]
-        if often:
+        if self._loaded is not days:
+            self._loaded = days
+            self.loads = {day: load_of(places) for day, places in days.items() if places}
+        if often := fitting(self._often, fits):
             keys += self._part(OFTEN, often, len(keys), often=True)
         return keys
 
@@ -168,6 +174,11 @@ class MonthDays:
         key.occasion, key.item, key.mark = one, one.task, row.mark
         self._used[name] = self._row_of_place[id(place)] = key
         return key
+
+
+def fitting(places: list[Place], fits: Fits | None) -> list[Place]:
+    """What fits a filter; all of it where there is none."""
+    return places if fits is None else fits.pairs(places)
 
 
 def load_of(places: Sequence[Place]) -> Load:

@@ -314,7 +314,15 @@ class TaskViews(Pane):
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
             if self._by_task[0] is not self.arrangement.rows:
                 self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
-            self.calendar.put(self._agenda[1], self._by_task[1], self.arrangement.fits, redraw=redraw, to_top=to_top)
+            arrangement = self.arrangement
+            self.calendar.put(
+                self._agenda[1],
+                self._by_task[1],
+                arrangement.fits,
+                redraw=redraw,
+                to_top=to_top,
+                whole=arrangement.is_whole,
+            )
         else:
             super().put_keys(keys, redraw=redraw, to_top=to_top)
 
