@@ -7,6 +7,7 @@ characters visible first, and nothing ever reads it as markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -98,7 +99,7 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
     rows: list[list[Piece]] = [[]]
     used = 0
     for text, tone in content:
-        for word in _words(visible(text)):
+        for word in _words(visible(text), width - indent):
             cells = cell_width(word)
             start = indent if len(rows) > 1 else 0
             if used + cells > width and not (word.isspace() and used <= start):
@@ -125,14 +126,17 @@ def _indented(indent: int) -> list[Piece]:
     return [Piece(" " * indent)] if indent else []
 
 
-def _words(text: str) -> Iterable[str]:
-    """The runs of spaces and of everything else, in order."""
-    start = 0
-    for index in range(1, len(text) + 1):
-        if index == len(text) or (text[index] == " ") != (text[start] == " "):
-            if index > start:
-                yield text[start:index]
-            start = index
+_WORDS = re.compile(r" +|(?:in )?[0-9]+ (?:min|mo|[hdwy])(?: ago)?(?![^ ,.;:)])|[^ ]+")
+"""Runs of spaces and of everything else; a number with its unit of time is one of these: `in 2 h`, `23 h ago`."""
+
+
+def _words(text: str, room: int) -> Iterable[str]:
+    """What a line is made of, in order; it is broken between these. `room`: the cells of a line."""
+    for word in _WORDS.findall(text):
+        if len(word) > room and word[-1] != " ":
+            yield from re.findall(" +|[^ ]+", word)
+        else:
+            yield word
 
 
 BREAKS = "/?&.="
