@@ -76,15 +76,13 @@ def get(session: Session, key: str) -> None:
 @click.option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
 def set_value(session: Session, key: str, value: str, section: str | None) -> None:
     """Set one setting; the values of those that memdeck knows are checked first, and of others it says so."""
-    from memory.files.config import KNOWN_KEYS, meant_key, set_setting
+    from memory.files.config import KNOWN_KEYS, meant_key, set_setting, unknown_key_words
 
     _changed(
         session, "config set", key, lambda snapshot: set_setting(snapshot, key, value, section=section, now=session.now)
     )
     if key not in KNOWN_KEYS:
-        meant = meant_key(key)
-        instead = f"did you mean {meant}?" if meant else "it is kept for whoever reads it"
-        tell(f"memdeck: warning: config.unknown_key: {key[:60]} is no setting that memdeck knows; {instead}")
+        tell(f"memdeck: warning: config.unknown_key: {unknown_key_words(key, meant_key(key))}")
 
 
 @under(config, "unset", examples=("memdeck config unset maintenanceSchedule",))

@@ -13,7 +13,7 @@ from memory.problems import Level, Problem
 
 from .check_links import link_problems
 from .check_tasks import journal_problems, task_problems
-from .config import meant_key
+from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
 from .link_index import same_documents
 from .monitors import SECTION as MONITORS
@@ -229,8 +229,8 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
         if wrong is not None:
             yield Problem("error", name, setting.line + 1, "config.value", wrong)
         elif (meant := meant_key(setting.key, _MISSPELLED)) is not None:
-            message = f"{setting.key[:60]} is no setting that memdeck knows; did you mean {meant}?"
-            yield Problem("warning", name, setting.line + 1, "config.unknown_key", message)
+            words = unknown_key_words(setting.key, meant)
+            yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)
 
 
 def _plans(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:

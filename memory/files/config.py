@@ -268,6 +268,12 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
     return names[near[0]] if near else None
 
 
+def unknown_key_words(key: str, meant: str | None) -> str:
+    """Say that a key is no known setting, and which one was `meant`; else that it is kept."""
+    instead = f"did you mean {meant}?" if meant else "it is kept for whoever reads it"
+    return f"{key[:60]} is no setting that memdeck knows; {instead}"
+
+
 def get_setting(snapshot: Snapshot, key: str) -> Setting:
     """Return the setting that counts for a key; raises NotFoundError `config.not_found`."""
     found = snapshot.config.setting(key)
