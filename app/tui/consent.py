@@ -152,7 +152,7 @@ class Consent(Part):
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self.app.push_screen(ConsentScreen(question.view, place=place), answered)
+        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
     def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
         """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
@@ -210,7 +210,7 @@ class Consent(Part):
                 lambda _: self.app.say("Approved: outgoing checks of public addresses."),
             )
 
-        self.app.push_screen(ConsentScreen(view), answered)
+        self.app.overlays.offer("The question", ConsentScreen(view), answered)
 
     # Work
 

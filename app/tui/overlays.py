@@ -56,10 +56,14 @@ class Overlays(Part):
         if places:
             self.app.push_screen(JumpScreen(places, self.app.size), chosen)
 
-    def offer(self, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
-        """Show what took a while to get ready, unless the person opened something else by now."""
-        if self.app.screen is self.app.desk:
+    def offer(self, what: str, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
+        """Show what took a while to get ready; only say so, by its name, where the person opened something else."""
+        # The last screen may be gone by now, with the application.
+        shown = self.app.screen_stack[-1:]
+        if shown == [self.app.desk]:
             self.app.push_screen(screen, callback)
+        elif shown:
+            self.app.say(f"{what} was ready when something else was open; ask for it again.")
 
     def help(self) -> None:
         """All keys that do something now."""

@@ -61,6 +61,7 @@ class Reverting(Part):
 
         words = "Newer changes stay as they are. Enter takes it back; that can be undone."
         self.app.overlays.offer(
+            "What would be taken back",
             Preview(
                 f"Take back: {change.summary[:300]}",
                 plan_lines(change, views, self.app),

@@ -95,7 +95,7 @@ class TypedVerbs(Part):
 
             summary = "" if plan.deleted else "Nothing is old enough."
             screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-            self.app.overlays.offer(screen, answered)
+            self.app.overlays.offer("The plan", screen, answered)
 
         plan = workspace.system("typed").prune
         self._run(lambda: Done(plan(agent, now, actor="human", dry_run=True), show))

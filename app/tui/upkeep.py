@@ -68,7 +68,8 @@ class Upkeep(Part):
         summary = "" if moved else "Nothing has to move."
         # A run that refused to write what it planned says why; a file that stays where it is does not hold up the rest.
         applicable = bool(moved) and not any(one.warnings for one in done if not _of_agents(one))
-        self.app.overlays.offer(Preview(title, plan_lines(report), summary=summary, applicable=applicable), answered)
+        screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
+        self.app.overlays.offer("The plan", screen, answered)
 
     def _applied(self, done: Sequence[Report]) -> None:
         from memory.maintenance.report import summary

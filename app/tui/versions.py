@@ -48,7 +48,8 @@ class Versions(Part):
 
         zone = self.app.zone
         rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
-        self.app.overlays.offer(EntryHistory(wanted.title[:300], rows, self.app.clock(), zone), chosen)
+        screen = EntryHistory(wanted.title[:300], rows, self.app.clock(), zone)
+        self.app.overlays.offer("The history", screen, chosen)
 
     def _bring_back(self, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
         from memory.versions import bring_back

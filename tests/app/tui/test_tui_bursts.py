@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.demo import demo_files
+from app.tui.help import Help
 from app.tui.jump import JumpLabel, JumpScreen
 from app.tui.search import SearchScreen
 from memory.workspace import Workspace
@@ -23,10 +24,12 @@ from tests.app.tui.tui_helpers import (
     press,
     running,
     send,
+    settle,
     type_text,
 )
 from widgets.choices import Choices, Option
 from widgets.choose import Choose
+from widgets.dialogs import Preview
 
 
 @pytest.mark.parametrize("keys", ["zj", "zjj", "!jj", "zjkj"])
@@ -71,6 +74,20 @@ async def test_a_choice_is_made_once(workspace: Workspace, kind: type) -> None:
         assert chosen == ["put"]
         assert app.screen is app.desk
         assert app.navigation.pane.line_list.position == before + 1
+
+
+async def test_a_plan_that_comes_late_says_so(workspace: Workspace) -> None:
+    """What was opened meanwhile stays, and nobody waits for a plan that was dropped."""
+    app = make_app(workspace)
+    chosen: list[object] = []
+    async with running(app) as pilot:
+        await press(pilot, "question_mark")
+        app.overlays.offer("The plan", Preview("Maintenance", ()), chosen.append)
+        await settle(pilot)
+        assert isinstance(app.screen, Help)
+        (said,) = [note.message for note in app._notifications]
+        assert said == "The plan was ready when something else was open; ask for it again."
+        assert not chosen
 
 
 async def test_a_screen_leaves_no_other_one(workspace: Workspace) -> None:

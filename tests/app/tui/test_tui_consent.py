@@ -11,7 +11,7 @@ from textual.events import Key
 from app.tui.memdeck_app import MemdeckApp
 from memory.trust import Trust, asks_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.consent import ConsentLines, ConsentScreen
 from widgets.pieces import line_text
@@ -105,9 +105,7 @@ async def test_keys_typed_before_the_question_are_dropped(workspace: Workspace) 
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "7")
-        for key in ("T", "y", "y", "y", "d"):
-            app.post_message(Key(key, key))
-        await settle(pilot)
+        await burst(pilot, "Tyyyd")
         assert isinstance(app.screen, ConsentScreen)
         assert set(states(workspace).values()) == {"pending"}
         early = Key("y", "y")

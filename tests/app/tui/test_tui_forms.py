@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.events import Key
 from textual.widgets import Input
 
 from app.tui.start import StartScreen
 from memory.files.task_edits import edit_task, remove_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm
 from widgets.forms import Form
@@ -235,8 +234,8 @@ async def test_a_form_right_behind_a_save_begins_with_what_was_saved(workspace: 
             await pilot.pause()
             assert app.screen is app.desk
             assert not app.changing.idle
-            for key in ("e", "t", "w", "o"):
-                app.post_message(Key(key, key))
+            for key in "etwo":
+                send(pilot, key)
             await pilot.pause(0.1)
             assert app.screen is app.desk
         await settle(pilot)
