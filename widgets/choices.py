@@ -64,7 +64,7 @@ class Choices(Dialog, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Choose at once."""
-        self.query_one(LineList).focus()
+        self.query(LineList).focus()
 
     def _draw(self, key: Hashable, width: int) -> Line:
         option = self._options[key]

@@ -55,7 +55,7 @@ class Choose(Dialog, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Choose at once."""
-        self.query_one(LineList).focus()
+        self.query(LineList).focus()
 
     def _draw(self, words: Hashable, width: int) -> Line:  # noqa: ARG002
         key, remark = self._options[str(words)]

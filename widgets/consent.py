@@ -141,7 +141,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """The text scrolls at once; keys count from when it was drawn."""
-        self.query_one(ConsentLines).focus()
+        self.query(ConsentLines).focus()
         self.call_after_refresh(self._seen)
 
     def _seen(self) -> None:

@@ -172,7 +172,8 @@ class Confirm(Dialog, ModalScreen[bool]):
     def on_mount(self) -> None:
         """Enter answers what is safe."""
         self.set_class(self._danger, "-danger")
-        self.query_one("#no" if self._danger else "#yes", Button).focus()
+        # An application that ends may have taken the buttons away by now.
+        self.query("#no" if self._danger else "#yes").focus()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Answer with the button."""
@@ -224,7 +225,7 @@ class Preview(Dialog, ModalScreen[bool]):
 
     def on_mount(self) -> None:
         """The plan scrolls at once."""
-        self.query_one(LineView).focus()
+        self.query(LineView).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """There is nothing to apply when the plan is empty."""

@@ -88,7 +88,6 @@ class Desk(Screen[None]):
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
-    ways = query_one(Ways)
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""

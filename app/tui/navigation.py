@@ -155,13 +155,16 @@ class Navigation(Part):
     def go_waits(self, *, waits: bool) -> None:
         """Show where `g` leads while it waits for the next key."""
         from widgets.pieces import Piece, line
+        from widgets.ways import Ways
 
         if waits:
             # A message would lie over it.
             self.app.clear_notifications()
         keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
         words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
-        self.app.desk.ways.show(words if waits else ())
+        # The list tells of it also when the application ends, and the screen is taken away part by part.
+        for ways in self.app.desk.query(Ways):
+            ways.show(words if waits else ())
 
     def first_look(self, pane: Pane) -> None:
         """A pane shows something for the first time: go back to where it was left."""

@@ -141,7 +141,7 @@ class Palette(Dialog, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Type at once."""
-        self.query_one(SafeInput).focus()
+        self.query(SafeInput).focus()
 
     def _draw(self, key: Hashable, width: int) -> Line:
         action = self._actions[key]

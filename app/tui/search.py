@@ -142,6 +142,11 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         return self.query_one(SafeInput).text
 
     @property
+    def _stands(self) -> bool:
+        """Whether all of it is there: an answer may come while the screen is made, or taken away part by part."""
+        return self.is_mounted and all(map(self.query, (SafeInput, "#search-note", Frame, LineList)))
+
+    @property
     def _listed(self) -> LineList:
         return self.query_one(LineList)
 
@@ -162,13 +167,13 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
 
     def ask_again(self) -> None:
         """Ask what is typed once more, for the files or the index are others now."""
-        if self.is_mounted and self.text.strip():
+        if self._stands and self.text.strip():
             self._number += 1
             self._ask(self.text, self._number)
 
     def show(self, answer: Answer, number: int, remark: str = "") -> None:
         """Show an answer, unless a newer one is there or asked for something else."""
-        if number < self._answered or not self.is_mounted or not self.text.strip():
+        if number < self._answered or not self._stands or not self.text.strip():
             return
         same = self.answer is not None and self.answer.query == answer.query
         self._answered = number

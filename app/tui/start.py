@@ -65,7 +65,7 @@ class StartScreen(Dialog, ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Choose at once."""
-        self.query_one(LineList).focus()
+        self.query(LineList).focus()
 
     def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
         title, words = self._words[key]

@@ -80,6 +80,25 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
         assert app.navigation.pane.pane_id == "knowledge"
 
 
+@pytest.mark.parametrize("part", ["#search-input", "#search-note", "Frame", "LineList"])
+async def test_an_answer_may_come_while_the_screen_goes(workspace: Workspace, part: str) -> None:
+    """An application that ends takes its screens away part by part; what is found then is shown nowhere."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "redis")
+        screen = app.screen
+        assert isinstance(screen, SearchScreen)
+        answer = screen.answer
+        assert answer is not None
+        await screen.query_one(part).remove()
+        screen.show(answer, 1_000)
+        screen.ask_again()
+        await settle(pilot)
+        assert app.is_running
+        await press(pilot, "escape")
+
+
 async def test_a_word_that_is_being_typed_may_go_on(workspace: Workspace) -> None:
     """Two letters are a whole word where there is one, else the beginning of what comes."""
     app = make_app(workspace)
