@@ -24,7 +24,7 @@ class Taskwarrior:
         self._places = places
         self._size = size
         self._folder = places.folder / f"taskwarrior-{size}"
-        self._reason: str | None = None
+        self.settings = self._folder / "taskrc"
 
     def ready(self) -> None:
         """Import the tasks once; Unavailable if there is no `task` command."""
@@ -35,12 +35,13 @@ class Taskwarrior:
             return
         self._folder.mkdir()
         settings = f"data.location={self._folder}\n{_SETTINGS}"
-        (self._folder / "taskrc").write_text(settings, encoding="utf-8")
+        self.settings.write_text(settings, encoding="utf-8")
         memory = self._places.memory(self._places.workspace(self._size))
         tasks = [as_task(entry) for entry in reference.eager_fields((memory / "tasks.md").read_bytes())]
         done = subprocess.run(
-            [binary, f"rc:{self._folder / 'taskrc'}", "import", "-"],
-            input=json.dumps(tasks).encode("utf-8"),
+            [binary, f"rc:{self.settings}", "import", "-"],
+            # Of an escaped pair of surrogates it makes two characters that are none.
+            input=json.dumps(tasks, ensure_ascii=False).encode("utf-8"),
             env=self._places.environment(),
             capture_output=True,
             check=False,
@@ -58,7 +59,7 @@ class Taskwarrior:
         self._run("1", "modify", f"turn {number}")
 
     def _run(self, *words: str) -> None:
-        self._places.run(["task", f"rc:{self._folder / 'taskrc'}", "rc.bulk=0", *words])
+        self._places.run(["task", f"rc:{self.settings}", "rc.bulk=0", *words])
 
 
 def as_task(entry: dict[str, object]) -> dict[str, object]:

@@ -72,7 +72,7 @@ def _opened(command: Callable[[], Command], titles: list[str], key: bytes) -> Ca
     def run() -> dict[str, float]:
         words, environment = command()
         with Screen(words, environment) as screen:
-            painted = screen.wait_for(beginnings, timeout=30)
+            painted = screen.wait_for(beginnings, timeout=60)
             screen.settle()
             return {"first paint": painted, "first key": screen.press(key)[0], "rss": screen.peak_mib()}
 

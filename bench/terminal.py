@@ -94,9 +94,7 @@ class Screen:
         The last one is that after which nothing came for `quiet` seconds.
         """
         sent = time.perf_counter()
-        os.write(self._terminal, key)
-        if not self._read(sent + 5):
-            raise TimeoutError(f"no answer to {key!r}")
+        self._answer(key)
         first = time.perf_counter() - sent
         return first, max(first, self.settle(quiet=quiet, timeout=2) - sent)
 
@@ -110,14 +108,17 @@ class Screen:
         before, picture = self._worked(), 0.0
         for key in keys:
             idle = self._worked()
-            sent = time.perf_counter()
-            os.write(self._terminal, key)
-            if not self._read(sent + 5):
-                raise TimeoutError(f"no answer to {key!r}")
+            self._answer(key)
             picture += self._worked() - idle
             self.settle(quiet=0.03, timeout=2)
         self.settle(quiet=quiet, timeout=3)
         return picture / len(keys), (self._worked() - before) / len(keys)
+
+    def _answer(self, key: bytes) -> None:
+        """Send a key and wait for the first bytes of what it draws."""
+        os.write(self._terminal, key)
+        if not self._read(time.perf_counter() + 5):
+            raise TimeoutError(f"no answer to {key!r}")
 
     def _worked(self) -> float:
         with open(f"/proc/{self.pid}/task/{self.pid}/schedstat", encoding="ascii") as stream:
