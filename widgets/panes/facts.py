@@ -49,7 +49,7 @@ class FactsPane(Pane):
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
 
-    def look(self) -> Look | None:
+    def facts(self) -> Look | None:
         """The facts as they were last read."""
         return None if self.snapshot is None else self.snapshot.of("facts")
 
@@ -80,7 +80,7 @@ class FactsPane(Pane):
 
     def ref(self, item: Fact) -> str:
         """Two facts of one id are told apart by their lines."""
-        look = self.look()
+        look = self.facts()
         first = None if look is None else look.reading.get(item.id)
         return item.ref if first is None or first.line == item.line else f"{item.ref}:{item.line + 1}"
 
@@ -138,7 +138,7 @@ class FactsPane(Pane):
         """The form of a new fact."""
         from memory.facts.model import DEFAULT_SCOPE, SCOPES
 
-        look = self.look()
+        look = self.facts()
         facts = () if look is None else look.reading.facts
         fields = [
             FieldSpec("text", "text", "multiline", validate=_sayable, hint=_room, required=True),

@@ -14,6 +14,7 @@ from tests.app.tui.tui_helpers import make_app, press, running, settle, type_tex
 from tests.memory.typed.conftest import NOW, put
 from tests.widgets.harness import assert_safe, screen_text
 from tests.widgets.panes.looking import detail_words
+from widgets.panes import panes_for
 from widgets.panes.typed import TypedPane, TypedRow
 from widgets.pieces import line_text
 
@@ -214,6 +215,28 @@ def all_three(ada: Path, workspace: Workspace, tmp_path: Path) -> Workspace:
     (facts / "memories.jsonl").write_text("".join(FACT % (number, number, number) for number in range(1, 6)))
     (ada / ".aegis" / "agent.json").write_text('{"memory": {"max_total": 3}}')
     return Workspace.open(ada, state_home=tmp_path / "state", machine_zone=UTC, home=workspace.home)
+
+
+async def test_every_pane_is_found_as_it_was_left(all_three: Workspace) -> None:
+    """What all of them show, also those of other systems, is remembered when memdeck is left."""
+    left = {}
+    app = make_app(all_three, clock=lambda: NOW)
+    async with running(app) as pilot:
+        for name in panes_for(all_three.system_names()):
+            app.navigation.open_pane(name.id)
+            await settle(pilot)
+            pane = app.navigation.pane
+            pane.set_sort(pane.sorts[-1])
+            pane.set_filter("t")
+            left[name.id] = pane.view()
+        assert {"tasks", "facts", "typed"} <= left.keys()
+        app.exit()
+    app = make_app(all_three, clock=lambda: NOW)
+    async with running(app) as pilot:
+        for pane_id, view in left.items():
+            app.navigation.open_pane(pane_id)
+            await settle(pilot)
+            assert app.navigation.pane.view() == view, pane_id
 
 
 async def test_maintenance_covers_all_systems(all_three: Workspace, ada: Path) -> None:
