@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from memory.safetext import clip, visible
 
-from .inputs import Choice, SafeInput, SafeText, hold
+from .inputs import Choice, Completer, SafeInput, SafeText, hold
 from .text_area import SafeTextArea
 
 Kind: TypeAlias = Literal["text", "date", "cron", "tags", "choice", "number", "multiline", "bool"]
@@ -77,7 +76,7 @@ NARROW = 46
 """Forms of fewer cells have narrow labels."""
 
 
-class Completion(Suggester):
+class Completion(Completer):
     """Completes the value, or the part after its last comma, from a list of values."""
 
     def __init__(self, values: Sequence[str], *, list_of_values: bool) -> None:
@@ -101,6 +100,9 @@ class Completion(Suggester):
 
 class FieldRow(Widget):
     """One field: its label, its editor, and under the editor an error or a hint while there is one."""
+
+    moves_focus: ClassVar[bool] = True
+    """Keys may lead to the next field; what is typed behind them waits until it has the focus."""
 
     DEFAULT_CSS = f"""
     FieldRow {{

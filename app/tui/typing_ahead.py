@@ -6,7 +6,6 @@ letters typed right behind `/` or `a` would be commands of the list.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -77,7 +76,7 @@ class TypeAhead:
     def _moves_focus(self, key: Key) -> list[DOMNode] | None:
         """What a key passes on its way if it may give the focus away in a dialog, or close it; None: it does not."""
         screen = self._app.screen
-        focused, fields = screen.focused, sys.modules.get("widgets.fields")
+        focused = screen.focused
         if screen is self._app.desk:
             return None
         if key.is_printable and getattr(screen, "letters_leave", False):
@@ -85,8 +84,7 @@ class TypeAhead:
         if focused is None:
             return None
         around: list[DOMNode] = [focused, *focused.ancestors]
-        in_a_field = fields is not None and any(isinstance(node, fields.FieldRow) for node in around)
-        if in_a_field and key.key in _MOVING:
+        if key.key in _MOVING and any(getattr(node, "moves_focus", False) for node in around):
             return around
         found = None if key.is_printable and is_typing(focused) else screen.active_bindings.get(key.key)
         return around if found is not None and found.enabled and found.node is screen else None
@@ -143,7 +141,7 @@ class TypeAhead:
         """Let the keys go on, one after the other, until one of them opens something."""
         self._waits = False
         if self._app.consent.is_deaf:
-            self._keys.clear()
+            self._keys[:] = [key for key in self._keys if not self._app.consent.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
             self._begin(key)
