@@ -9,13 +9,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
 from memory.safetext import cell_width
 
-from .inputs import SafeInput, SafeText, fitting
+from .inputs import Completer, SafeInput, SafeText, fitting
 from .typed import after_typing
 
 ROOM = 18
@@ -31,7 +30,7 @@ NAMED_FROM = 2
 """Letters from which on a word is completed to the name of a field; a single one begins too much."""
 
 
-class LastWord(Suggester):
+class LastWord(Completer):
     """Completes the last word of a filter: to one of `names`, the fields, then behind `name:` to a value.
 
     A minus before the word stays. `words` is asked for what there is when a value is typed for the first time; a name

@@ -7,8 +7,9 @@ nothing reaches the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -115,6 +116,8 @@ def fitting(words: str, width: int) -> str:
 
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     _Mixed = Widget
 else:
     # Textual takes the styles of the first base that is a widget.
@@ -140,6 +143,14 @@ class Ordered(_Mixed):
             event.stop()
             event.prevent_default()
             await self.run_action(found.binding.action)
+
+
+class Completer(Suggester):
+    """Completes what is typed in a `SafeInput`, and leaves nothing behind where the application ends meanwhile."""
+
+    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:
+        # A coroutine that no worker came to wait for would have Python say so on the terminal.
+        return partial(super()._get_suggestion, requester, value)
 
 
 class SafeInput(Ordered, Input):
