@@ -30,6 +30,9 @@ class Question(NamedTuple):
     view: ConsentView
 
 
+LEAVING = "ctrl+q"
+"""The key that leaves memdeck from wherever one is; it answers nothing."""
+
 MONITOR_ROLES = ("check", "file", "url", "remediate")
 """What monitors ask for, which is what the header counts."""
 
@@ -60,8 +63,8 @@ class Consent(Part):
         return self._coming or getattr(self.app.screen, "deaf_until", 0.0) == math.inf
 
     def drops(self, key: Key) -> bool:
-        """Whether a key was typed before the question on the screen could be seen."""
-        return self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0)
+        """Whether a key was typed before the question on the screen could be seen, and may be taken for its answer."""
+        return key.key != LEAVING and (self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0))
 
     # Questions
 

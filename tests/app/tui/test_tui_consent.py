@@ -11,7 +11,7 @@ from textual.events import Key
 from app.tui.memdeck_app import MemdeckApp
 from memory.trust import Trust, asks_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.consent import ConsentLines, ConsentScreen
 from widgets.pieces import line_text
@@ -119,6 +119,18 @@ async def test_keys_typed_before_the_question_are_dropped(workspace: Workspace) 
         app.post_message(late)
         await settle(pilot)
         assert "approved" in states(workspace).values()
+
+
+async def test_one_can_leave_before_the_question_is_there(workspace: Workspace) -> None:
+    """`ctrl+q` answers nothing, so it is not dropped with what may be taken for an answer."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "7")
+        for key in ("T", "y", "ctrl+q"):
+            send(pilot, key)
+        await settle(pilot)
+        assert app.return_code == 0
+    assert set(states(workspace).values()) == {"pending"}
 
 
 async def test_one_monitor_asks_for_each_thing_by_itself(workspace: Workspace) -> None:
