@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen
 
 if TYPE_CHECKING:
-    Mixin = ModalScreen[object]
+    Mixin = ModalScreen[Any]
 else:
     Mixin = object
 

@@ -9,8 +9,11 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key, Resize
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
+from textual.events import Event, InputEvent, Key, Paste, Resize
 
 from app.places import short_path
 from memory.safetext import visible
@@ -291,9 +294,19 @@ class MemdeckApp(Postbox):
         super().exit(*args, **kwargs)  # type: ignore[arg-type]
 
     def _handle_exception(self, error: Exception) -> None:
-        """An error that nobody expected ends the application; what is typed is kept."""
+        """An error that nobody expected ends the application; what is typed is kept.
+
+        What comes late to an application that ends may find its screen or a widget gone; that is no error.
+        """
+        if self.ends and isinstance(error, (NoMatches, NoScreen, ScreenStackError)):
+            return
         self._keep_typed()
         super()._handle_exception(error)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it was left and is taken apart, screen by screen; messages and timers go on meanwhile."""
+        return self._exit or (self._is_mounted and not self.is_running)
 
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
@@ -328,7 +341,9 @@ class MemdeckApp(Postbox):
             self.typing_ahead.acted()
 
     async def on_event(self, event: Event) -> None:
-        """Take an event; keys wait for what an earlier key opens."""
+        """Take an event; keys wait for what an earlier key opens, and mean nothing when it ends."""
+        if self.ends and isinstance(event, (InputEvent, Paste)):
+            return
         if isinstance(event, Key):
             self.looking.pressed()
         if isinstance(event, Key) and not event.is_forwarded and self.consent.drops(event):
@@ -344,7 +359,7 @@ class MemdeckApp(Postbox):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
-        if action == "do" and parameters and self.is_mounted:
+        if action == "do" and parameters:
             return allows(self, BY_ID[str(parameters[0])].needs)
         return True
 
@@ -372,8 +387,8 @@ class MemdeckApp(Postbox):
 
     def refresh_keys(self) -> None:
         """Find out again which keys mean something."""
-        if self.is_mounted:
-            self.screen.refresh_bindings()
+        for screen in self.screen_stack[-1:]:
+            screen.refresh_bindings()
 
     def key_of(self, action_id: str) -> str:
         """The key of an action as people write it; without one, the palette's and what to look for in it."""

@@ -169,3 +169,13 @@ async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
                 await pilot.resize_terminal(*chance.choice(SIZES))
             assert app.is_running
             assert len(app.screen_stack) < 5
+
+
+@pytest.mark.parametrize("seed", range(len(SEEDS) * 2))
+async def test_keys_mean_nothing_when_it_ends(workspace: Workspace, seed: int) -> None:
+    """What is pressed while screens are taken away ends nothing with an error; what it opens finds no widgets then."""
+    chance = random.Random(seed)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        for _ in range(chance.randrange(60)):
+            send(pilot, chance.choice(KEYS))
