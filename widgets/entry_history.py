@@ -122,11 +122,11 @@ class EntryHistory(Dialog, ModalScreen[int | None]):
         local = one.time.astimezone(self._zone)
         year = "" if local.year == self._now.astimezone(self._zone).year else f" {local.year}"
         time = f"{local.day} {local:%b}{year}" if year else f"{local.day:>2} {local:%b %H:%M}"
-        tone = "muted" if one.undone or not one.known else "plain"
-        words = line(Piece("now  " if one.present else "", "accent"), Piece(one.words, tone))
+        words = Piece(one.words, "muted" if one.undone or not one.known else "plain")
+        present = Piece("now  " if one.present else "", "accent")
         own = one.actor in ("human", "cli")
         actor = Piece(plain_actor(one.actor).removeprefix("agent:"), "muted" if own else "accent")
-        return ROW.line(width, {"time": Piece(time, "muted"), "actor": actor, "words": words})
+        return ROW.line(width, {"time": Piece(time, "muted"), "actor": actor, "words": line(present, words)})
 
     @property
     def current(self) -> tuple[int, VersionRow] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
 from textual.geometry import Size
@@ -78,13 +78,13 @@ def key_name(key: str) -> str:
 ARROWS = ("left", "right", "up", "down")
 
 
-def shown_key(key: str, app: App[object]) -> str:
+def shown_key(key: str, app: App[Any]) -> str:
     """A binding's key as it is shown in an application: arrows as words where there are only signs of ASCII."""
     glyphs = getattr(app, "glyphs", None)
     return key if key in ARROWS and glyphs is not None and glyphs.name == "ascii" else key_name(key)
 
 
-def with_keys(text: str, app: App[object]) -> str:
+def with_keys(text: str, app: App[Any]) -> str:
     """The text with each `{entry.add|a}` replaced by the key of that binding as it is now, by itself `a`.
 
     The application tells with `key_of(id)`; one that does not has the keys of the text.

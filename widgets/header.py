@@ -116,11 +116,11 @@ class HeaderLine(Drawing, Widget):
     work: reactive[Line] = reactive(())
     """What runs now, before everything else."""
 
-    watch: reactive[Line] = reactive(())
+    keeper: reactive[Line] = reactive(())
     """Who keeps the schedule, behind everything else."""
 
     def _parts(self) -> list[Alert]:
-        return [part for part in (Alert(self.work), *self.alerts, Alert(self.watch)) if part.words]
+        return [part for part in (Alert(self.work), *self.alerts, Alert(self.keeper)) if part.words]
 
     def on_click(self, event: events.Click) -> None:
         """Tell where the part under the mouse leads."""

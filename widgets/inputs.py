@@ -148,7 +148,7 @@ class Ordered(_Mixed):
 class Completer(Suggester):
     """Completes what is typed in a `SafeInput`, and leaves nothing behind where the application ends meanwhile."""
 
-    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:
+    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
         # A coroutine that no worker came to wait for would have Python say so on the terminal.
         return partial(super()._get_suggestion, requester, value)
 

@@ -60,7 +60,7 @@ def _go_to_row(listed: LineList, key: object) -> None:
     if isinstance(listed, Sidebar):
         listed.choose(key)
     else:
-        listed.cursor = key  # type: ignore[assignment]
+        listed.cursor = key
         listed.focus()
 
 

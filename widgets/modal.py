@@ -21,4 +21,4 @@ class Modal(Mixin):
 
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Leave with a result, unless that is done. Textual would take the screen below away, and end."""
-        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()
+        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()  # type: ignore[no-untyped-call]

@@ -164,7 +164,7 @@ class Month(Drawing, Widget):
     def _legend(self, glyphs: Glyphs) -> Line:
         """What the signs mean."""
         gap, late = ("  ", "overdue") if self.cell == WIDE else (" ", "late")
-        signs = (
+        signs: tuple[tuple[str, Tone, str], ...] = (
             (glyphs.bullet, "accent", "due"),
             (glyphs.alert, "alert", late),
             (glyphs.check, "muted", "done"),

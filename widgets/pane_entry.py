@@ -24,8 +24,12 @@ class PaneEntry(PaneSays):
 
     if TYPE_CHECKING:
         contents: Contents | None
-        line_list: LineList
+
+        @property
+        def line_list(self) -> LineList: ...
+
         Current: Callable[..., Message]
+        Linked: Callable[..., Message]
         Jump: Callable[..., Message]
 
     def __init__(self, *, id: str) -> None:  # noqa: A002

@@ -11,7 +11,7 @@ from .detail import Link
 from .pane_rows import Row
 
 if TYPE_CHECKING:
-    from .pane import Pane
+    from .pane_entry import PaneEntry
 
 REST_SECONDS = 0.15
 """How long the cursor rests before the links of its entry are looked for."""
@@ -20,7 +20,7 @@ REST_SECONDS = 0.15
 class Linking:
     """The links of one entry of a pane at a time, and whether they are to be found anew."""
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneEntry) -> None:
         """Nothing is known yet."""
         self._pane = pane
         self._row: Row | None = None

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
     from .fields import FieldSpec
 
-Build: TypeAlias = "Callable[[Snapshot], Edit] | Act"
-"""Makes an edit of the files as they are when it is written; runs in a thread, under the workspace's lock.
+FileBuild: TypeAlias = "Callable[[Snapshot], Edit]"
+"""Makes an edit of the files as they are when it is written; runs in a thread, under the workspace's lock."""
+
+Build: TypeAlias = "FileBuild | Act"
+"""Makes a change.
 
 A pane of another system than the memory files gives an `Act` instead, which that system carries out."""
 

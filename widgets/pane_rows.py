@@ -88,13 +88,11 @@ def match_rows(
                 left[ref(row.item)] = row
     for index in fresh:
         _, item, item_mark = items[index]
-        row = left.pop(ref(item), None) if left else None
-        if row is None:
-            row = Row(item, item_mark)
+        known_row = left.pop(ref(item), None) if left else None
+        row = Row(item, item_mark) if known_row is None else known_row
         changed.append(row)
         items[index] = (row, item, item_mark)
-    keys = tuple(_key(part, items) for part in keys)
-    return Rows(keys, tuple(items), frozenset(changed))
+    return Rows(tuple(_key(part, items) for part in keys), tuple(items), frozenset(changed))
 
 
 def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,7 +18,7 @@ FAR = 0.35
 """From which difference in brightness on a background of its own is shown in reverse."""
 
 
-def plain_filters(app: App[object], *, ascii_signs: bool) -> list[LineFilter]:
+def plain_filters(app: App[Any], *, ascii_signs: bool) -> list[LineFilter]:
     """The filters of an application that shows no colours where `NO_COLOR` says so, and only signs of ASCII."""
     # Textual's own filter for NO_COLOR makes greys of colours, the urgent ones the faintest.
     filters = [one for one in app._filters if not isinstance(one, Monochrome)]

@@ -62,7 +62,7 @@ def test(session: Session, channel: str | None, priority: str) -> None:
     if not wanted:
         why = f"no channel {channel[:60]!r}" if channel else "no channel is configured"
         raise ConfigError("notify.no_channel", why, "see docs/alerts.md, and `memdeck notify list`")
-    failures = []
+    failures: list[dict[str, str]] = []
     for one in wanted:
         why = one.why
         if not why:

@@ -27,7 +27,8 @@ class Percent(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the number."""
-        return super().convert(value.removesuffix("%") if isinstance(value, str) else value, param, ctx)
+        number: Any = value.removesuffix("%") if isinstance(value, str) else value
+        return super().convert(number, param, ctx)
 
 
 def pairs(values: Sequence[str]) -> dict[str, str]:

@@ -81,9 +81,8 @@ class Consent(Part):
         start: tuple[str, ...] = ()
         if pane is not None and pane.pane_id in ("monitors", "tasks"):
             items = pane.selected()
-        elif pane is not None and pane.pane_id == "brief" and pane.current() is not None:
+        elif pane is not None and pane.pane_id == "brief" and (row := pane.current()) is not None:
             items = tuple(task for task in tasks_of(pane) if task.action is not None)
-            row = pane.current()
             if row.group in MONITOR_GROUPS:
                 role = row.thing.role if row.group == "waiting" else ""
                 start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))

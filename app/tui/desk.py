@@ -51,7 +51,11 @@ class Desk(Screen[None]):
     """Where a person works. Wide terminals show everything, below 60 columns the sidebar is left out."""
 
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-single"), (60, "-stacked"), (110, "-wide")]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
+        (0, "-single"),
+        (60, "-stacked"),
+        (110, "-wide"),
+    ]
 
     DEFAULT_CSS: ClassVar[str] = """
     Desk {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory.storage.drafts import Draft
     from memory.workspace import Outcome
     from widgets.pane import Pane
-    from widgets.pane_plans import Build, FormPlan, Values
+    from widgets.pane_plans import Build, FileBuild, FormPlan, Values
 
 MOST_TRIES = 5
 """How often a form is merged with newer files before a person is asked to look at it."""
@@ -208,7 +208,8 @@ class Filling(Part):
         file, section = sheet.item.file, sheet.section
         changed = sheet.changes(values)
         final = {spec.name: values.get(spec.name, spec.value) for spec in sheet.plan.fields}
-        edit = sheet.plan.build(changed, final, self.app.clock())
+        # Only entries of the memory files are edited in a form; other systems' forms make new ones.
+        edit = cast("FileBuild", sheet.plan.build(changed, final, self.app.clock()))
 
         def back(snapshot: Snapshot) -> Edit:
             return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
@@ -261,6 +262,7 @@ def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
     current = plan.current
     if current is None:
         return build
+    edit = cast("FileBuild", build)
     given = {spec.name: spec.value for spec in plan.fields}
 
     def check(snapshot: Snapshot) -> Edit:
@@ -275,6 +277,6 @@ def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
                 "look at both",
                 fields=fields,
             )
-        return build(snapshot)
+        return edit(snapshot)
 
     return check

@@ -327,10 +327,11 @@ class Looking(Part):
     # The watcher
 
     def _watch(self) -> None:
-        if self.app.workspace is None or not self.app.watches:
-            return
         app = self.app
-        watcher = self._watcher = app.workspace.watcher(lambda names: app.post_message(FilesChanged(names)))
+        workspace = app.workspace
+        if workspace is None or not app.watches:
+            return
+        watcher = self._watcher = workspace.watcher(lambda names: app.post_message(FilesChanged(names)))
 
         def start() -> None:
             # What changed between the first look and here is noticed by looking once more.

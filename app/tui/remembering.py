@@ -132,8 +132,8 @@ class Remembering(Part):
         searches = [one[:LONGEST] for one in self.app.searching.history]
         looked = self.app.clock().isoformat()
         seen = self.app.noticing.seen
-        values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked}
-        values["zoom"] = self.app.listing.zoomed is True
+        zoomed = self.app.listing.zoomed is True
+        values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked, "zoom": zoomed}
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 
     def _write(self, values: Mapping[str, Any]) -> None:

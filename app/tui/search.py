@@ -144,7 +144,9 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
     @property
     def _stands(self) -> bool:
         """Whether all of it is there: an answer may come while the screen is made, or taken away part by part."""
-        return self.is_mounted and all(map(self.query, (SafeInput, "#search-note", Frame, LineList)))
+        return self.is_mounted and all(
+            self.query(part) for part in ("#search-input", "#search-note", "Frame", "LineList")
+        )
 
     @property
     def _listed(self) -> LineList:

@@ -20,4 +20,4 @@ def leave_on_signals(app: MemdeckApp) -> None:
     for number in SIGNALS:
         # Not the main thread, or a test: then somebody else owns the signals.
         with suppress(ValueError, RuntimeError, NotImplementedError):
-            loop.add_signal_handler(number, lambda code=128 + number: app.exit(code))
+            loop.add_signal_handler(number, app.exit, 128 + number)

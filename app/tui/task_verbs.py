@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks import Task
-    from widgets.pane_plans import Build
+    from widgets.pane_plans import Build, FileBuild
 
 Otherwise = Callable[["MemdeckError"], bool]
 """What deals with an error; False: somebody else has to."""
@@ -50,7 +50,7 @@ class TaskVerbs(Part):
             return
         now = self.app.clock()
 
-        def bound(ref: str) -> Build:
+        def bound(ref: str) -> FileBuild:
             return lambda snapshot: one(snapshot, ref, now)
 
         build = chain([bound(task.ref) for task in tasks], f"{verb} {len(tasks)} tasks")
@@ -315,7 +315,7 @@ class TaskVerbs(Part):
             self.app.say("There is no active plan that tasks could belong to.")
             return
         options = [
-            Option(f"plan:{plan.plan_id}", plan.title, plan.plan_id, marked=plan.plan_id == now) for plan in plans
+            Option(f"plan:{plan.plan_id}", plan.title, plan.plan_id or "", marked=plan.plan_id == now) for plan in plans
         ]
         options.append(Option("none:", "no plan", marked=now is None and len(tasks) == 1))
 

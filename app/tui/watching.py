@@ -220,7 +220,7 @@ class Watching(Part):
             words = "keeps watch"
         else:
             words = "another memdeck keeps watch" if others else "only cron keeps watch"
-        self.app.desk.header.watch = line(Piece(words, "muted")) if words else ()
+        self.app.desk.header.keeper = line(Piece(words, "muted")) if words else ()
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """What is due has run."""

@@ -68,7 +68,7 @@ class GuardedServer(Server):
             self.command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
-            close=websocket.close,
+            close=websocket.close,  # type: ignore[arg-type]
             download_manager=self.download_manager,
         )
         try:

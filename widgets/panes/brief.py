@@ -351,9 +351,11 @@ class BriefPane(Pane):
     def on_click(self, event: events.Click) -> None:
         """One click is enough where a row leads to all of its group."""
         row = self.line_list.cursor
-        on_it = event.widget is self.line_list and isinstance(row, Row) and row.item.group == MORE
+        if event.widget is not self.line_list or not isinstance(row, Row):
+            return
         below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
-        if on_it and event.chain == 1 and below == self.line_list.position and row.item.target in DOORS:
+        leads = row.item.group == MORE and row.item.target in DOORS
+        if leads and event.chain == 1 and below == self.line_list.position:
             self.action_jump()
 
 

@@ -103,8 +103,8 @@ def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piec
         case "run":
             return Piece(until(thing.instant, now, zone), "muted")
         case "problem":
-            tone = "alert" if thing.level == "error" else "muted"
-            return Piece(f"{item.file}:{thing.line}" if thing.line else item.file, tone)
+            place = f"{item.file}:{thing.line}" if thing.line else item.file
+            return Piece(place, "alert" if thing.level == "error" else "muted")
         case _:
             return Piece(thing.removesuffix(".md"), "muted")
 

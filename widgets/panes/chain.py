@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from widgets.pane_plans import Build
+from widgets.pane_plans import FileBuild
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-def chain(builds: Sequence[Callable[[Snapshot], Edit]], summary: str = "") -> Build:
+def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
     """One build of several, so that one undo takes all of them back; `summary` for more than one of them."""
     if len(builds) == 1:
         return builds[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.document.remarks import split_field
@@ -223,7 +224,7 @@ class ConfigPane(Pane):
         keys = [item.key for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, key=key: unset_setting(snapshot, key, now=now) for key in keys])
+            return chain([partial(unset_setting, key=key, now=now) for key in keys])
 
         return Removal(*question("setting", keys), build, "config.unset")
 

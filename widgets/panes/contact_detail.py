@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.clock import format_local
+from memory.files.contacts import Channel
 from memory.files.reaching import channels_of, is_gone, unreachable
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer
 from widgets.glyphs import Glyphs
@@ -42,7 +43,7 @@ def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs)
     Of a channel that notifications are meant for: 1 for the one that would be used, 2 and so on for what they fall
     back to, a cross where nothing can be sent; of a person or route whose channels are all gone the sign of an alert.
     """
-    if contact.kind == "channel":
+    if isinstance(contact, Channel):
         step = reach.step(contact)
         if step is None:
             return Piece(" " * GUTTER)
@@ -108,7 +109,7 @@ def belongs(contact: Contact | None, contacts: Contacts, reach: Reach) -> str | 
     """Whether the way of notifications leads by the channels of a contact, as a sentence; None: nothing to say."""
     if contact is None or not reach.steps:
         return None
-    if contact.kind == "channel":
+    if isinstance(contact, Channel):
         return None if reach.step(contact) else "Notifications are not sent by this channel."
     own = channels_of(contact, contacts)
     if reach.first is None or not own:

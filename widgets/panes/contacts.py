@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.reaching import is_gone, is_same, mentions
@@ -341,7 +342,7 @@ class ContactsPane(OutlinePane):
         refs = [item.ref for item in found]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, ref=ref: remove_contact(snapshot, ref, now=now) for ref in refs])
+            return chain([partial(remove_contact, ref=ref, now=now) for ref in refs])
 
         titles = [str(getattr(item, COLUMNS[item.kind][0]) or "") for item in found]
         kinds = {item.kind for item in found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.journal_kinds import KINDS, author_of, came_from, kind_of
@@ -166,7 +167,7 @@ class JournalPane(Pane):
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, ref=ref: remove_entry(snapshot, ref, now=now) for ref in refs])
+            return chain([partial(remove_entry, ref=ref, now=now) for ref in refs])
 
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
         return Removal(*question("entry", titles), build, "journal.remove")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -232,7 +233,7 @@ class KnowledgePane(OutlinePane):
         refs = [item.ref for item in facts]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, ref=ref: remove_knowledge(snapshot, ref, now=now) for ref in refs])
+            return chain([partial(remove_knowledge, ref=ref, now=now) for ref in refs])
 
         return Removal(*question("fact", [item.text for item in facts]), build, "knowledge.remove")
 

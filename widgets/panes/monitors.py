@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from widgets.columns import Column, Columns
@@ -104,7 +105,7 @@ class MonitorsPane(Pane):
         picture = self._pictures.get(item.ref)
         sign, status = state_pieces(item, picture, self.glyphs)
         quiet = picture is not None and (picture.standing.muted is not None or picture.silenced)
-        name = line(item.name, Piece("  muted" if quiet and not picture.silenced else "  silent", "muted"))
+        name = line(item.name, Piece("  silent" if picture is not None and picture.silenced else "  muted", "muted"))
         run = next_run(item.interval, self.now, self.zone)
         cells: dict[str, str | Piece | Line] = {
             "sign": sign,
@@ -157,7 +158,7 @@ class MonitorsPane(Pane):
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([lambda snapshot, ref=ref: remove_monitor(snapshot, ref, now=now) for ref in refs])
+            return chain([partial(remove_monitor, ref=ref, now=now) for ref in refs])
 
         return Removal(*question("monitor", [item.name for item in items]), build, "monitors.remove")
 

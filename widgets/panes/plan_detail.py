@@ -13,8 +13,9 @@ from widgets.task_words import progress_line
 from .when import dated
 
 if TYPE_CHECKING:
-    from memory.files.orchestration import Plan, PlanTask
+    from memory.files.orchestration import Plan
     from memory.files.plan_progress import PlanProgress
+    from memory.files.plan_views import PlanTask
 
 STATE_TONES: dict[str, Tone] = {
     "blocked": "warn",

@@ -22,8 +22,9 @@ from widgets.task_words import progress_line
 from .plan_detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
 
 if TYPE_CHECKING:
-    from memory.files.orchestration import Plan, PlanTask
+    from memory.files.orchestration import Plan
     from memory.files.plan_progress import PlanProgress
+    from memory.files.plan_views import PlanTask
     from memory.files.snapshot import Snapshot
 
 Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
@@ -169,7 +170,10 @@ class PlansPane(OutlinePane):
         indent = self.indent(item)
         left = line_width(line(indent))
         if isinstance(item, Branch):
-            cells = {"title": Piece(item.title, "muted"), "state": Piece(item.note, "muted")}
+            cells: dict[str, str | Piece | Line] = {
+                "title": Piece(item.title, "muted"),
+                "state": Piece(item.note, "muted"),
+            }
         else:
             bar: Line = () if item.progress is None else progress_line(item.progress, self.glyphs)
             cells = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memory.clock import BadMoment, read_moment
+from memory.clock import BadMoment, late_words, read_moment
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.glyphs import Glyphs
 from widgets.pieces import Line, Piece, line
-from widgets.task_words import PRIORITY_TONES, late_words, progress_line
+from widgets.task_words import PRIORITY_TONES, progress_line
 
 from .when import beside
 
@@ -86,8 +86,6 @@ def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
 def rest_of_body(task: Task) -> str:
     """What stands in the entry beside its fields."""
     entry = task.entry
-    if entry is None:
-        return ""
     body = entry.body
     kept, at = [], 0
     for node in entry.fields.nodes:

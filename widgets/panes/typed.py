@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from widgets.columns import Column, Columns
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.pane import Badge, Pane
-from widgets.pieces import Line, Piece, clip_line, line
+from widgets.pieces import Line, Piece, Tone, clip_line, line
 from widgets.rows import Heading
 
 if TYPE_CHECKING:
@@ -92,7 +92,11 @@ class Trouble:
         """What is wrong."""
         return self.words
 
-    agent = TypedRow.agent
+    @property
+    def agent(self) -> str:
+        """The agent's name, for the filter."""
+        return self.status.agent.name
+
     type = ""
 
 
@@ -176,7 +180,7 @@ class TypedPane(Pane):
             return clip_line(line(Piece(self.glyphs.alert, "alert"), " ", Piece(item.words, "alert")), width)
         from memory.typed.sizes import age_text, bytes_text
 
-        tone = "alert" if item.taken else "warn" if (item.share or 0) >= NEARLY else "muted"
+        tone: Tone = "alert" if item.taken else "warn" if (item.share or 0) >= NEARLY else "muted"
         sign = Piece("L", "warn") if item.file.locked else Piece(self.glyphs.alert if item.taken else " ", "alert")
         return ROW.line(
             width,
@@ -232,7 +236,7 @@ class TypedPane(Pane):
         tokens = f"{status.found.tokens:,}"
         if status.limit is None or status.fill is None:
             return [Caption("AGENT"), Labelled("tokens", tokens)]
-        tone = "alert" if status.fill > 1 else "warn" if status.fill >= NEARLY else "good"
+        tone: Tone = "alert" if status.fill > 1 else "warn" if status.fill >= NEARLY else "good"
         bar = line(Piece(self._bar(status.fill, FILL), tone), Piece(f" {status.fill:.0%}", tone))
         return [Caption("AGENT"), Labelled("tokens", f"{tokens} of {status.limit:,}"), Lines((bar,))]
 
