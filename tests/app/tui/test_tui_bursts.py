@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.demo import demo_files
+from app.demo_beside import add_beside
 from app.tui.help import Help
 from app.tui.jump import JumpLabel, JumpScreen
 from app.tui.search import SearchScreen
@@ -155,10 +156,12 @@ SIZES = ((120, 36), (80, 24), (40, 10), (20, 5), (1, 1), (200, 60))
 
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
-    """Whatever keys come together, in whatever order and terminal: it runs on, and dialogs do not pile up."""
+    """Whatever keys come together, in whatever terminal: it runs until it is left, and dialogs do not pile up."""
     chance = random.Random(seed)
-    files = {name: text for name, text in demo_files(NOW, UTC).items() if isinstance(text, str)}
-    app = make_app(make_workspace(tmp_path, files), pane=chance.choice(["tasks", "journal", "brief", "monitors"]))
+    workspace = make_workspace(tmp_path, demo_files(NOW, UTC))
+    add_beside(workspace, NOW, actor="test")
+    panes = ["tasks", "journal", "brief", "monitors", "facts", "typed"]
+    app = make_app(workspace, pane=chance.choice(panes))
     async with running(app, chance.choice(SIZES[:3])) as pilot:
         for _ in range(BURSTS):
             keys = [chance.choice(KEYS) for _ in range(chance.choice((1, 2, 2, 3, 4, 6)))]
@@ -169,6 +172,7 @@ async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
                 await pilot.resize_terminal(*chance.choice(SIZES))
             assert app.is_running
             assert len(app.screen_stack) < 5
+        app.exit()
 
 
 @pytest.mark.parametrize("seed", range(len(SEEDS) * 2))
