@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given
@@ -172,12 +171,11 @@ BOMB = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} {{<<: *a{n - 1}, k: *a{n - 1}}}
         " " * 60_000,
         BOMB,
     ],
+    ids=lambda inner: inner[:8],
 )
-def test_hostile_front_matter_costs_little(inner: str) -> None:
-    """Deep, unfolding, long and broken front matter is over in moments and never crashes."""
-    begin = time.process_time()
-    FrontMatter.read(_wrap(inner))
-    assert time.process_time() - begin < 5
+def test_hostile_front_matter_stays_small(inner: str) -> None:
+    """Deep, unfolding, long and broken front matter never crashes, and says no more than what stands there."""
+    assert len(str(FrontMatter.read(_wrap(inner)).data)) < 2 * len(inner) + 100
 
 
 def test_equal_keys() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 
 from memory.document import Document, Entry, parse
 from memory.document.merge import Merged, apply_mine, merge, undo_merge
 from memory.errors import ConflictError
 from tests.fixture_files import sample
+from tests.growth import assert_in_proportion
 from tests.memory.document.documents import structure
 from tests.memory.document.merging import merged, text_of
 
@@ -559,32 +557,30 @@ def test_markers_are_never_written() -> None:
         assert not any(mark in data for mark in (b"<<<<<<<", b"=======", b">>>>>>>"))
 
 
-def large() -> Document:
-    """Return 20,000 tasks in three sections."""
+Versions = tuple[Document, Document, Document]
+
+
+def large(count: int) -> Versions:
+    """Return so many tasks in three sections, and what two writers made of them."""
     task = "### [HIGH] Task {} {}\n- due: 2024-01-15\n- assigned: x\n- created: 2024-01-01\n- notes: some words\n\n"
     parts = (
-        f"## {name}\n\n" + "".join(task.format(number, name) for number in range(6_700))
+        f"## {name}\n\n" + "".join(task.format(number, name) for number in range(count // 3))
         for name in ("Pending", "In Progress", "Completed")
     )
-    return parse(("---\ntype: x\n---\n" + "".join(parts)).encode())
-
-
-def test_is_quick_with_20_000_tasks() -> None:
-    """Unchanged entries cost next to nothing, also where the versions share no objects."""
-    base = large()
+    base = parse(("---\ntype: x\n---\n" + "".join(parts)).encode())
     ours = base.replace_entry(0, 5, base.sections[0].entries[5].set_field("due", "2024-02-02"))
     ours = ours.insert_entry(1, 0, Entry.compose("New", "- created: 2024-01-02"))
     theirs = parse(base.dump().replace(b"assigned: x", b"assigned: y", 1))
-    theirs = theirs.remove_entry(1, 100).replace_entry(2, 6_000, theirs.sections[2].entries[6_000].with_title("Other"))
-    took = []
-    gc.disable()  # What the collector finds in the heap of a whole test run is not what a merge costs.
-    try:
-        for _ in range(5):
-            start = time.process_time()
-            result = merge(base, ours, theirs, "tasks")
-            took.append(time.process_time() - start)
-    finally:
-        gc.enable()
-    assert (result.conflicts, result.kept) == ((), ())
-    assert sum(len(section) for section in result.document.sections) == 20_100
-    assert min(took) < 0.3
+    other = theirs.sections[2].entries[count // 4].with_title("Other")
+    return base, ours, theirs.remove_entry(1, 100).replace_entry(2, count // 4, other)
+
+
+def test_costs_in_proportion_up_to_20_000_tasks() -> None:
+    """Also where the versions share no objects."""
+
+    def merge_all(versions: Versions) -> None:
+        result = merge(*versions, "tasks")
+        assert (result.conflicts, result.kept) == ((), ())
+        assert sum(map(len, result.document.sections)) == sum(map(len, versions[0].sections))
+
+    assert_in_proportion(large, merge_all, 2_500)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 
@@ -219,33 +218,3 @@ async def test_changed_tasks_flash_and_the_cursor_stays() -> None:
         await pilot.pause()
         assert (pane.current().title, pane.current().section) == ("a", "in-progress")
         assert {row.item.title for row in pane.line_list.flashing} == {"a", "new"}
-
-
-async def test_twenty_thousand_tasks_move_and_filter_within_a_frame() -> None:
-    """A cursor key, a page and a filter's key each take less than a frame of work (best of several)."""
-    tasks = "".join(
-        f"### [NORMAL] Task number {number} about thing {number % 97}\n- due: 2024-02-{number % 28 + 1:02}\n"
-        f"- tags: t{number % 13}\n- notes: words that make the entry as long as entries are\n\n"
-        for number in range(20_000)
-    )
-    snapshot = snapshot_of(f"## Pending\n\n{tasks}")
-    pane = TasksPane()
-    app = Harness(lambda: [pane])
-    async with app.run_test(size=(120, 36)) as pilot:
-        pane.show(snapshot, NOW)
-        pane.warm()
-        await pilot.pause()
-
-        def best(work: object, times: int = 5) -> float:
-            took = []
-            for _ in range(times):
-                begun = time.process_time()
-                work()  # type: ignore[operator]
-                took.append(time.process_time() - begun)
-            return min(took)
-
-        texts = iter(["thing 9", "thing 8", "thing 7", "thing 6", "thing 5"])
-        assert best(lambda: pane.line_list.action_move(1)) < 0.0167
-        assert best(lambda: pane.line_list.action_page(1)) < 0.0167
-        assert best(lambda: pane.set_filter(next(texts))) < 0.0334
-        assert 0 < len(pane.line_list.rows) < 20_000
