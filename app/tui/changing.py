@@ -36,7 +36,7 @@ class Changing(Part):
         """Held while something is written: one change at a time."""
         self._waiting = 0
         self._unseen = False
-        self._held: list[Callable[[], None]] = []
+        self._held: Callable[[], None] | None = None
         self._made: set[str] = set()
         self._began = app.clock()
 
@@ -48,25 +48,26 @@ class Changing(Part):
     @property
     def holds(self) -> bool:
         """Whether something waits until what was written stands on the screen."""
-        return bool(self._held)
+        return self._held is not None
 
     def once_seen(self, act: Callable[[], None]) -> None:
-        """Do what begins with the entry on the screen; while a change is being written or read back, after that.
+        """Open a form of the entry on the screen; while a change is being written or read back, after that.
 
-        A form that was opened before would begin with the entry as it was before one's own change.
+        A form that was opened before would begin with the entry as it was before one's own change. Where that takes
+        so long that another key opens something first, nothing comes over it; of several forms it is the last.
         """
         if self.idle and not self._unseen:
             act()
         else:
-            self._held.append(act)
+            self._held = act
 
     def seen(self) -> None:
         """What was written stands on the screen, or cannot be read."""
         if self.idle:
             self._unseen = False
-            held, self._held = self._held, []
-            for act in held:
-                act()
+            held, self._held = self._held, None
+            if held is not None and self.app.overlays.has_room("The form"):
+                held()
 
     def change(
         self,

@@ -58,12 +58,16 @@ class Overlays(Part):
 
     def offer(self, what: str, screen: Screen[Any], callback: Callable[[Any], None]) -> None:
         """Show what took a while to get ready; only say so, by its name, where the person opened something else."""
+        if self.has_room(what):
+            self.app.push_screen(screen, callback)
+
+    def has_room(self, what: str) -> bool:
+        """Whether what took a while to get ready can be shown now; if something else is open, say that it cannot."""
         # The last screen may be gone by now, with the application.
         shown = self.app.screen_stack[-1:]
-        if shown == [self.app.desk]:
-            self.app.push_screen(screen, callback)
-        elif shown:
+        if shown and shown != [self.app.desk]:
             self.app.say(f"{what} was ready when something else was open; ask for it again.")
+        return shown == [self.app.desk]
 
     def help(self) -> None:
         """All keys that do something now."""

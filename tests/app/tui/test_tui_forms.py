@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Input
 
+from app.tui import typing_ahead
+from app.tui.help import Help
 from app.tui.start import StartScreen
 from memory.files.task_edits import edit_task, remove_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle, type_text
+from tests.app.tui.tui_helpers import NAMES, NOW, make_app, press, running, send, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs import Confirm
 from widgets.forms import Form
@@ -243,3 +246,25 @@ async def test_a_form_right_behind_a_save_begins_with_what_was_saved(workspace: 
         await press(pilot, "ctrl+s")
         assert app.screen is app.desk
         assert task_of(workspace, f"{FIRST}onetwo")
+
+
+async def test_a_form_that_comes_late_covers_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save takes so long that keys no longer wait for it: the form does not come over what was opened meanwhile."""
+    monkeypatch.setattr(typing_ahead, "_LONGEST", 0.01)
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "e")
+        await type_text(pilot, "one")
+        with app.changing.one:
+            await pilot.press("ctrl+s")
+            await pilot.pause()
+            for key in "eee?":
+                await pilot.press(NAMES.get(key, key))
+                await pilot.pause(0.1)
+            assert isinstance(app.screen, Help)
+        await settle(pilot)
+        assert [type(screen) for screen in app.screen_stack] == [type(app.desk), Help]
+        said = [note.message for note in app._notifications]
+        assert said == ["The form was ready when something else was open; ask for it again."]
+        await press(pilot, "escape", "e")
+        assert isinstance(app.screen, Form)
