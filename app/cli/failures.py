@@ -24,20 +24,26 @@ _USAGE_CODES = {
 }
 
 
+def say(error: BaseException, *, choices: bool) -> MemdeckError:
+    """Say what went wrong on stderr, with what an ambiguous text may mean below it, and return it as our own error."""
+    known = error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
+    found = known.choices if choices and isinstance(known, AmbiguousError) else ()
+    if found:
+        tell(f"memdeck: {known.code}: {one_line(known.message)}; use one of these refs:")
+        for line in _to_choose(found, known.details.get("count", len(found))):
+            tell(line)
+    else:
+        tell("memdeck: " + one_line(str(known)))
+    return known
+
+
 def report(error: BaseException, output: str, writer: Writer) -> int:
     """Say what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
     if isinstance(error, OutputClosed):
         return OUTPUT_CLOSED
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return INTERRUPTED
-    known = error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
-    choices = known.choices if output == "human" and isinstance(known, AmbiguousError) else ()
-    if choices:
-        tell(f"memdeck: {known.code}: {one_line(known.message)}; use one of these refs:")
-        for line in _to_choose(choices, known.details.get("count", len(choices))):
-            tell(line)
-    else:
-        tell("memdeck: " + one_line(str(known)))
+    known = say(error, choices=output == "human")
     if output != "human":
         try:
             writer.document(

@@ -30,7 +30,8 @@ def run(
     `now` is a time in ISO form at which the clock starts; `pane` the id of the pane to open first: without it the
     one that was open last, in a new workspace Tasks, since that is what can be shown soonest. A `demo` opens its
     Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
-    application offers to make one. Raises UsageError `usage.now`, `usage.pane`, `workspace.no_folder`.
+    application offers to make one. An error that nobody expected ends it with a line on stderr. Raises UsageError
+    `usage.now`, `usage.pane`, `workspace.no_folder`.
     """
     from app.places import home, short_path, state_home
     from memory.workspace import Workspace
@@ -59,6 +60,10 @@ def run(
         code = app.run() or app.return_code or 0
     finally:
         words.leave()
+    if app.failure is not None:
+        from app.cli.failures import say
+
+        code = say(app.failure, choices=False).exit_code
     if app.jobs.left_behind:
         # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
         # it. Everything else that wants to know of the end is told.

@@ -303,6 +303,16 @@ class MemdeckApp(Postbox):
         self._keep_typed()
         super()._handle_exception(error)
 
+    def _fatal_error(self) -> None:
+        """End without Textual's traceback, which shows the values of variables, and so what stands in files."""
+        self.bell()
+        self._close_messages_no_wait()
+
+    @property
+    def failure(self) -> Exception | None:
+        """The error that ended it; None while it runs, and where a person left it."""
+        return self._exception
+
     @property
     def ends(self) -> bool:
         """Whether it was left and is taken apart, screen by screen; messages and timers go on meanwhile."""

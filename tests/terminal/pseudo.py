@@ -60,13 +60,16 @@ class Pseudo:
         """Send what a keyboard sends."""
         os.write(self.master, text.encode())
 
-    def read(self, seconds: float = 0.05) -> None:
-        """Take what the application wrote."""
-        if self.master >= 0 and select.select([self.master], [], [], seconds)[0]:
-            try:
-                self.output += os.read(self.master, 65536)
-            except OSError:
-                return
+    def read(self, seconds: float = 0.05) -> bool:
+        """Take what the application wrote, a few thousand bytes at most; whether there was anything."""
+        if self.master < 0 or not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            part = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.output += part
+        return bool(part)
 
     def wait_for(self, text: str) -> None:
         """Read until a text was written; fail with what came instead."""
@@ -92,7 +95,8 @@ class Pseudo:
                 pytest.fail("the application does not end")
             self.read(0.01)
         taken = time.monotonic() - begun
-        self.read(0)
+        while self.read(0):
+            pass
         return taken
 
     def hang_up(self) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
@@ -102,3 +103,26 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
         terminal.type("q")
         terminal.ended()
         assert terminal.process.returncode == 0
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_an_error_that_nobody_expected_is_one_line(shop: Path, debug: str) -> None:
+    """What went wrong is said where errors are said, without a traceback, and nothing that was typed is lost."""
+    broken = (
+        "import sys; from app.tui.overlays import Overlays; from app.main import main\n"
+        "def fail(self): raise ValueError('two\\nlines \\x1b[31m')\n"
+        "Overlays.jump = fail\n"
+        f"sys.argv[1:] = [{str(shop)!r}, '--now', {NOW!r}]\n"
+        "sys.exit(main())"
+    )
+    environ = {"XDG_STATE_HOME": str(shop.parent / "state"), "PYTHONPATH": str(HOUSE), "MEMDECK_DEBUG": debug}
+    with Pseudo(shop.parent, [sys.executable, "-c", broken], environ) as terminal:
+        terminal.wait_for("Deploy v2.1")
+        terminal.type(";")
+        terminal.ended()
+        said = terminal.output.rpartition(b"\x1b[?1049l")[2].decode()
+        assert terminal.process.returncode == 1
+        assert termios.tcgetattr(terminal.slave) == terminal.before
+        assert said.count("memdeck: internal: ValueError: two lines") == 1
+        assert ("Traceback" in said) == bool(debug)
+        assert "\x1b[31m" not in said
