@@ -26,7 +26,7 @@ run: $(READY) ## open the sample workspace, or a real one with DIR=…
 	@$(BIN)/memdeck $(if $(DIR),'$(DIR)',demo)
 
 test: $(TOOLS) ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 check: $(TOOLS) ## format, lint, types and the arrows between the folders
 	$(BIN)/ruff format --check .
