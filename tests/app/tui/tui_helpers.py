@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,11 +31,22 @@ def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
     return MemdeckApp(workspace, **options)  # type: ignore[arg-type]
 
 
+async def _passed(app: MemdeckApp) -> None:
+    """Wait until keys that were sent went their whole way; `pause` gives up when a machine is busy for a second."""
+    focused = app.screen_stack[-1].focused if app.screen_stack else None
+    for node in (app, *(() if focused is None else (focused, *focused.ancestors))):
+        handled = asyncio.Event()
+        if node.is_running and node.call_later(handled.set):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(handled.wait(), 5)
+
+
 async def settle(pilot: Pilot[int]) -> None:
     """Wait until every key was handled and nothing is read or written any more."""
     app = pilot.app
     assert isinstance(app, MemdeckApp)
     await pilot.pause()
+    await _passed(app)
     while True:
         waited = [worker for worker in app.workers if worker.group != "watch" and not worker.is_finished]
         if waited:
