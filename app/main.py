@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from app.version import __version__
+from .version import __version__
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
     # A verb lives for a moment: looking for cycles among a hundred thousand entries would free nothing.
     gc.disable()
     try:
-        from app.cli.run import run
+        from .cli.run import run
 
         code = run(arguments)
         if "textual" not in sys.modules:
@@ -48,8 +48,9 @@ def _open_at_once(arguments: list[str]) -> int | None:
         return None
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
-    from app.tui.app import run
     from memory.errors import MemdeckError
+
+    from .tui.launch import run
 
     try:
         return run(folder, now)

@@ -77,7 +77,7 @@ def _edit_type() -> Any:
     """Return the class of what `Workspace.change` takes, wherever this version keeps it."""
     import importlib
 
-    for name in ("memory.files.verbs", "memory.files", "memory.workspace", "memory.files.models"):
+    for name in ("memory.files.edit", "memory.files", "memory.workspace"):
         try:
             module = importlib.import_module(name)
         except ImportError:

@@ -17,9 +17,9 @@ from bench.places import NOW, Places
 from memory.document import parse
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring.around import Around
-from memory.monitoring.many import LIMIT, Planned, run_checks
-from memory.monitoring.process import run_command
+from memory.monitoring.checks.context import Around
+from memory.monitoring.process.command import run_command
+from memory.monitoring.run.many import LIMIT, Planned, run_checks
 
 _PAUSE = 0.2
 _COMMANDS = 20

@@ -202,7 +202,7 @@ def _ask(searcher: Searcher, word: str) -> None:
 
 def _fresh(place: Searched) -> Searcher:
     from memory.recall.searcher import Searcher
-    from memory.storage.places import StateFolder
+    from memory.storage.private.places import StateFolder
     from memory.systems import systems_of
     from memory.workspace import Workspace
 
@@ -236,7 +236,7 @@ def _first(place: Searched) -> dict[str, float]:
 
 def _edit(place: Searched) -> dict[str, float]:
     """Add an entry as the application does, look at the files, and take the time of the index alone."""
-    from memory.files.journal_edits import add_entry
+    from memory.files.journal.edits import add_entry
 
     place.turns += 1
     workspace, title = place.workspace, f"Benchmark turn {place.turns}"

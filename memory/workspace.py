@@ -11,21 +11,21 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory.document import Document, Entry, parse
-from memory.document.compare import Region, compare
-from memory.errors import ConflictError, MemdeckError, UsageError
-from memory.files.edit import Edit
-from memory.files.secret_notes import secrets_in
-from memory.files.snapshot import Snapshot, Views
-from memory.registry import REGISTRY, SystemName, workspace_of
-from memory.storage import Change, State, Store, Stored
-from memory.storage.together import Together
+from .document import Document, Entry, parse
+from .document.compare import Region, compare
+from .errors import ConflictError, MemdeckError, UsageError
+from .files.edit import Edit
+from .files.secret_notes import secrets_in
+from .files.snapshot import Snapshot, Views
+from .registry import REGISTRY, SystemName, workspace_of
+from .storage import Change, State, Store, Stored
+from .storage.log.shared import Together
 
 if TYPE_CHECKING:
-    from memory.files.neighbours import Folder
-    from memory.late import Late
-    from memory.storage.records import Reading
-    from memory.storage.watch import Watcher
+    from .files.neighbours import Folder
+    from .history.late_bytes import Late
+    from .storage.log.records import Reading
+    from .storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
@@ -130,13 +130,13 @@ class Workspace:
 
         `files` (name → text) replaces the templates, for a sample workspace. No file that is there is touched.
         """
-        from memory.storage.fsio import make_folder
+        from .storage.fsio import make_folder
 
         root = Path(_absolute(path))
         make_folder(root)
         workspace = cls(root, state_home=state_home, machine_zone=machine_zone, home=home)
         if files is None:
-            from memory.files.templates import template_files
+            from .files.templates import template_files
 
             files = template_files(now)
         created = []
@@ -153,7 +153,7 @@ class Workspace:
     def machine_zone(self) -> tzinfo:
         """The zone that counts where config.md names none."""
         if self._zone is None:
-            from memory.clock import machine_zone
+            from .base.clock import machine_zone
 
             self._zone = machine_zone(os.environ)
         return self._zone
@@ -242,7 +242,7 @@ class Workspace:
 
         Memory files are named as in the memory folder, files of other systems as seen from the workspace.
         """
-        from memory.storage.watch import Watcher
+        from .storage.watch import Watcher
 
         def more() -> dict[str, Path]:
             return {path: self.root / path for system in self.systems() for path in system.folders()}
@@ -281,7 +281,7 @@ class Workspace:
                 regions = compare(before, document)
                 edited.append((name, document, regions))
                 if stored.exists:
-                    from memory.files.writable import refuse_unwritable
+                    from .files.writable import refuse_unwritable
 
                     if not regions:
                         continue
@@ -321,8 +321,8 @@ class Workspace:
         ConflictError `document.conflict` where both changed the same, with `fields` and `conflicts` in its details
         (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
         """
-        from memory.files.merging import merge_file
-        from memory.files.writable import refuse_unwritable
+        from .files.merging import merge_file
+        from .files.writable import refuse_unwritable
 
         said = summary or f"saved {name}"
         kept: tuple[str, ...] = ()
@@ -357,7 +357,7 @@ class Workspace:
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
         """Bring an archived entry back to where it came from; raises as `memory.files.restore.restore_entry`."""
-        from memory.files.restore import restore_entry
+        from .files.restore import restore_entry
 
         return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
 
@@ -367,8 +367,8 @@ class Workspace:
         `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
         `change.no_entry` where the change has no such entry in that state, `change.thinned`.
         """
-        from memory.changes import version_of
-        from memory.files.restore import restore_version
+        from .files.restore import restore_version
+        from .history.changes import version_of
 
         version = version_of(self, change_id, entry, after=after)
 
@@ -382,15 +382,15 @@ class Workspace:
 
         Nothing is written but the change log outside of the workspace. What cannot be read is left out.
         """
-        from memory.noticing import notice
+        from .history.outside import notice
 
         return notice(self, now)
 
     def merge_late(self, now: datetime) -> tuple[Late, ...]:
-        """Merge what other programs wrote to files that a change had just displaced; see `memory.late`."""
+        """Merge what other programs wrote to files that a change had just displaced; see `memory.history.late_bytes`."""  # noqa: E501
         if not any(store.kept() for store in dict.fromkeys((self.store, *self.stores()))):
             return ()
-        from memory.late import merge_late
+        from .history.late_bytes import merge_late
 
         return merge_late(self, now)
 
@@ -419,7 +419,7 @@ class _Reading:
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry."""
-        from memory.files.naming import ref_of
+        from .files.refs.entry_refs import ref_of
 
         return ref_of(path.removeprefix(_INSIDE), section, entry)
 
@@ -436,7 +436,7 @@ def stamped(document: Document, now: datetime) -> Document:
     """Return the document with `updated:` set to now where its front matter has that key and can be edited."""
     if b"updated" not in document.front_raw or document.meta.get("updated") is None:
         return document
-    from memory.clock import format_utc
+    from .base.clock import format_utc
 
     try:
         return document.set_meta("updated", format_utc(now))
@@ -467,7 +467,7 @@ class _Reader:
         return self._workspace.document_of(name, stored) if stored.exists else None
 
     def archives(self) -> tuple[str, ...]:
-        from memory.storage.listing import names_in
+        from .storage.files.listing import names_in
 
         names = names_in(self._workspace.memory / "archive", self._workspace.root)
         if not isinstance(names, tuple):
@@ -475,8 +475,8 @@ class _Reader:
         return tuple(f"archive/{name}" for name in names if name.endswith(".md") and name[0] != ".")
 
     def folder(self) -> Folder:
-        from memory.files.neighbours import Folder
-        from memory.storage.listing import names_in
+        from .files.neighbours import Folder
+        from .storage.files.listing import names_in
 
         memory, root = self._workspace.memory, self._workspace.root
         return Folder(names_in(memory, root), names_in(memory / "archive", root))

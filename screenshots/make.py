@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
-    from app.tui.memdeck_app import MemdeckApp
+    from app.tui.app import MemdeckApp
     from memory.workspace import Workspace
 
 HERE = Path(__file__).parent
@@ -89,8 +89,8 @@ def draw(picture: Picture) -> str:
 
 def application(picture: Picture, home: Path) -> MemdeckApp:
     """Return the application over a sample workspace in a home folder, as a picture wants it."""
-    from app.demo import demo_files
-    from app.demo_beside import add_beside
+    from app.demo.beside import add_beside
+    from app.demo.workspace import demo_files
     from memory.workspace import Workspace
 
     root = home / "src" / "shop"
@@ -125,7 +125,7 @@ def _no_color() -> Iterator[None]:
 
 
 def _app(workspace: Workspace, picture: Picture, root: Path, home: Path) -> MemdeckApp:
-    from app.tui.memdeck_app import MemdeckApp
+    from app.tui.app import MemdeckApp
 
     return MemdeckApp(
         workspace,
@@ -148,7 +148,7 @@ async def _draw(picture: Picture, home: Path) -> str:
 
 def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None:
     """Let somebody edit the first task some minutes ago."""
-    from memory.files.task_edits import edit_task
+    from memory.files.tasks.edits import edit_task
 
     now = NOW - timedelta(minutes=minutes)
     ref = workspace.snapshot().tasks.tasks[0].ref
@@ -157,7 +157,7 @@ def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None
 
 def tell(workspace: Workspace) -> None:
     """What happened before: two edits of an agent, one of a person, one by another program."""
-    from memory.files.task_edits import start_task
+    from memory.files.tasks.edits import start_task
 
     _edit(workspace, "agent:builder", 60 * 27, assigned="deploy-bot")
     _edit(workspace, "agent:builder", 60 * 5, due="2024-01-15 16:00", notes="Run tests first, then tell the team")
@@ -174,7 +174,7 @@ def _agent(workspace: Workspace) -> None:
 
 
 def _remove(workspace: Workspace) -> None:
-    from memory.files.task_edits import remove_task
+    from memory.files.tasks.edits import remove_task
 
     ref = workspace.snapshot().tasks.tasks[0].ref
     workspace.change(

@@ -10,11 +10,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from memory.safetext import cell_width, visible
+from memory.base.safe_text import cell_width, visible
 
-from .line_view import LineView
-from .markdown import Flow, plain_text, render_markdown
-from .pieces import EMPTY, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
+from .text.line_view import LineView
+from .text.markdown import Flow, plain_text, render_markdown
+from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
 
 LABEL_WIDTH = 14
 """The most cells that the column of labels takes."""

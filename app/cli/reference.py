@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import click
 
-from .maintenance import maintain
-from .opening import open_workspace
+from .lazy_groups import COMMON, FOLDER_ONLY, Verb, VerbGroup
 from .root import PARTS, root
-from .verbs import COMMON, FOLDER_ONLY, Verb, VerbGroup
+from .verbs.maintenance import maintain
+from .verbs.opening import open_workspace
 
 MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"
 

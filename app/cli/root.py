@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from .verbs import LazyGroup
+from .lazy_groups import LazyGroup
 
-_HERE = "app.cli."
+_HERE = "app.cli.verbs."
 VERBS: dict[str, tuple[str, str]] = {
     name: (_HERE + place, text)
     for name, (place, text) in {
@@ -21,10 +21,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "knowledge": ("knowledge:knowledge", "List, add, edit and remove facts and decisions."),
         "contacts": ("contacts:contacts", "List, add, edit and remove channels, routes and people."),
         "orchestration": ("orchestration:orchestration", "List plans, their phases and their progress."),
-        "monitors": ("monitors:monitors", "List, add, edit, remove and run monitors."),
+        "monitors": ("monitors.monitors:monitors", "List, add, edit, remove and run monitors."),
         "config": ("config:config", "List, get, set and unset the workspace's settings."),
         "facts": ("facts:facts", "Store, search, delete and inject short notes for prompts."),
-        "typed": ("typed:typed", "The typed memory of agents: prune, merge, promote, lock, failures."),
+        "typed": ("typed.agents:typed", "The typed memory of agents: prune, merge, promote, lock, failures."),
         "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("maintenance:prune", "Move old journal entries to the archive."),
         "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),
@@ -34,7 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "redo": ("changes:redo", "Do again what was undone last."),
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
-        "doctor": ("doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
         "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()

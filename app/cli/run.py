@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .failures import output_of, report
+from .output.failures import output_of, report
 from .session import Session
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def _call(arguments: list[str], session: Session) -> int:
         root.main(prog_name=prog, complete_var="_MEMDECK_COMPLETE", obj=session)
     form = form_of(arguments, VERBS)
     if form == "maintain":
-        from .maintenance import maintain
+        from .verbs.maintenance import maintain
 
         arguments.remove(MAINTAIN)
         command, prog = maintain, f"memdeck {MAINTAIN}"
     elif form == "open":
-        from .opening import open_workspace
+        from .verbs.opening import open_workspace
 
         command = open_workspace
     from click.exceptions import Exit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
 
-from .output import Writer, tell
+from .output.printing import Writer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome, Workspace
 
-    from .paint import Paint
+    from .output.columns import Paint
 
 Json = dict[str, Any]
 OUTPUTS = ("human", "json", "jsonl")
@@ -79,7 +79,7 @@ class Session:
         try:
             return self.snapshot.zone
         except UsageError:  # `init` and `demo` have no workspace yet
-            from memory.clock import machine_zone
+            from memory.base.clock import machine_zone
 
             return machine_zone(os.environ)
 
@@ -122,7 +122,7 @@ class Session:
     @cached_property
     def paint(self) -> Paint:
         """How lines for people are drawn."""
-        from .paint import Paint, screen_width, wants_color
+        from .output.columns import Paint, screen_width, wants_color
 
         terminal = self.writer.terminal
         return Paint(not self.no_color and wants_color(os.environ, terminal), screen_width(terminal))

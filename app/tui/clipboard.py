@@ -39,7 +39,7 @@ _MAC = Tool(("pbcopy",))
 
 def safe_text(text: str) -> str:
     """The text as it may be pasted into a terminal: tabs and line ends stay, other controls become escapes."""
-    from memory.safetext import visible
+    from memory.base.safe_text import visible
 
     return _CONTROLS.sub(lambda found: visible(found[0]), text.replace("\r\n", "\n").replace("\r", "\n"))
 

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from memory.base.problems import Problem
     from memory.errors import MemdeckError
-    from memory.monitoring.ahead import Ahead
-    from memory.monitoring.pictures import Notice
-    from memory.news import News
-    from memory.problems import Problem
+    from memory.history.news import News
+    from memory.monitoring.history.charts import Notice
+    from memory.monitoring.run.ahead import Ahead
     from memory.recall import Answer
-    from memory.storage.drafts import Draft
+    from memory.storage.private.drafts import Draft
     from memory.workspace import Outcome
-    from widgets.header import Alert
-    from widgets.pane import Contents, Pane
-    from widgets.pane_plans import Badge
-    from widgets.panes.brief import Other
+    from widgets.chrome.header import Alert
+    from widgets.pane.base import Contents, Pane
+    from widgets.pane.offers import Badge
+    from widgets.panes.brief.pane import Other
 
-    from .jobs import Job
+    from .live.jobs import Job
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,7 @@ from .part import Part
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from widgets.jump import JumpPlace
+    from widgets.chrome.jump import JumpPlace
 
 RECENT = 8
 """How many actions the palette remembers while memdeck is open."""
@@ -28,9 +28,9 @@ class Overlays(Part):
 
     def palette(self) -> None:
         """Every action that means something now, those that were chosen before on top."""
-        from .actions import ACTIONS
-        from .conditions import allows
-        from .palette import Palette
+        from .commands.conditions import allows
+        from .keys.palette import Palette
+        from .keys.registry import ACTIONS
 
         actions = [action for action in ACTIONS if action.id != "app.palette" and allows(self.app, action.needs)]
 
@@ -43,9 +43,9 @@ class Overlays(Part):
 
     def jump(self) -> None:
         """A label beside everything that can be gone to."""
-        from widgets.jump import jump_places
+        from widgets.chrome.jump import jump_places
 
-        from .jump import JumpScreen
+        from .keys.jump import JumpScreen
 
         places = jump_places(self.app.screen)
 
@@ -71,13 +71,13 @@ class Overlays(Part):
 
     def help(self) -> None:
         """All keys that do something now."""
-        from .help import Help, key_groups
+        from .keys.help import Help, key_groups
 
         self.app.push_screen(Help("Keys", groups=key_groups(self.app.screen)))
 
     def widget_help(self) -> None:
         """The focused widget."""
-        from .help import Help, widget_help, widget_title
+        from .keys.help import Help, widget_help, widget_title
 
         if isinstance(self.app.screen, Help):
             self.app.screen.action_leave()
@@ -87,7 +87,7 @@ class Overlays(Part):
 
     def tell_of_keys(self) -> None:
         """Say what is wrong with the keys that the person chose, the first of it in full."""
-        from .key_conflicts import all_problems
+        from .keys.conflicts import all_problems
 
         problems = all_problems(self.app.keymap, self.app.environ)
         if problems:
@@ -97,8 +97,8 @@ class Overlays(Part):
 
     def themes(self) -> None:
         """A menu of the themes, each shown while the cursor is on it."""
-        from widgets.pick import Option, Pick
-        from widgets.theme import THEMES
+        from widgets.dialogs.pick import Option, Pick
+        from widgets.text.theme import THEMES
 
         before = self.app.theme
         own = [theme.name for theme in THEMES]

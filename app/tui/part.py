@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .memdeck_app import MemdeckApp
+    from .app import MemdeckApp
 
 
 class Part:

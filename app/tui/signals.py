@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .memdeck_app import MemdeckApp
+    from .app import MemdeckApp
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """What asks a program to end; Textual alone leaves the terminal in its own mode on some of them."""

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from memory import errors
-from memory.safetext import cell_width, clip
-from widgets.footer import KeyHints
-from widgets.line_list import LineList
+from memory.base.safe_text import cell_width, clip
+from widgets.chrome.footer import KeyHints
+from widgets.list.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import App

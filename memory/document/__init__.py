@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .fields import Bullet, Field, Fields
+from .content.fields import Bullet, Field, Fields
 from .model import Document, parse
 from .nodes import Block, Entry, Section
 

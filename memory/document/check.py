@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .fields import Fields, count_lines, hidden_lines, split_lines
+from .content.fields import Fields, count_lines, hidden_lines, split_lines
 from .markers import conflict_at
 from .source import count_line_ends, decode
 

@@ -16,11 +16,11 @@ from memory.errors import UsageError
 
 from . import edits
 from .nodes import Entry, Section
-from .scan import Outline, scan
+from .scan.scan import Outline, scan
 from .source import count_line_ends, decode, encode, ends_line, heading_end, newline_of
 
 if TYPE_CHECKING:
-    from .front import FrontMatter
+    from .content.front_matter import FrontMatter
 
 BOM = b"\xef\xbb\xbf"
 _FENCE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r)")
@@ -113,7 +113,7 @@ class Document:
     @property
     def meta(self) -> FrontMatter:
         """The front matter, read behind its guard."""
-        from .front import FrontMatter
+        from .content.front_matter import FrontMatter
 
         return FrontMatter.read(self.front)
 
@@ -187,7 +187,7 @@ class Document:
         Raises `MemdeckError` (`front.opaque`) where the guard refused the front matter, `front.missing` where
         there is none.
         """
-        from .front import set_key
+        from .content.front_matter import set_key
 
         if not self.front_raw:
             raise UsageError("front.missing", "the file has no front matter", "add --- lines on top")

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import UsageError
 
-from .fields import Bullet, Fields, read_bullets, read_fields, set_field, unset_field
-from .scan import scan
+from .content.fields import Bullet, Fields, read_bullets, read_fields, set_field, unset_field
+from .scan.scan import scan
 from .source import count_line_ends, decode, encode, ends_line, heading_end, heading_line, heading_title, newline_of
 
 if TYPE_CHECKING:
-    from .tables import Table
+    from .content.tables import Table
 
 T = TypeVar("T")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
@@ -57,7 +57,7 @@ class Block:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The pipe tables of the body."""
-        from .tables import find_tables
+        from .content.tables import find_tables
 
         return find_tables(self.body)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
-from .scan import scan
+from .scan.scan import scan
 from .source import heading_end
 
 _CHUNK = 1 << 18

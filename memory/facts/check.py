@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory.problems import Problem
+from memory.base.problems import Problem
 
 from .alike import alike
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact
@@ -42,7 +42,7 @@ def problems_of(reading: Reading, mark: int, mark_data: bytes | None) -> list[Pr
 
 
 def _of_fact(fact: Fact) -> Iterator[Problem]:
-    from memory.secrets import find_secrets
+    from memory.base.secrets import find_secrets
 
     line = fact.line + 1
     if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text)):

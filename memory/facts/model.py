@@ -142,7 +142,7 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
 
     The order: empty, too long, no Unicode, secret, scope, tags. What was found is never repeated.
     """
-    from memory.secrets import find_secrets
+    from memory.base.secrets import find_secrets
 
     if not text.strip():
         return EMPTY_TEXT

@@ -16,7 +16,7 @@ from .settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
-    from memory.storage.transaction import Transaction
+    from memory.storage.transaction.transaction import Transaction
 
     from .index import Index
     from .inject import Injection

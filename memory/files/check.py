@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
+from memory.base.problems import Level, Problem
+from memory.base.remarks import split_field
 from memory.document import Document, Section
-from memory.document.fields import split_lines
-from memory.document.remarks import split_field
-from memory.problems import Level, Problem
+from memory.document.content.fields import split_lines
 
-from .check_links import link_problems
-from .check_tasks import journal_problems, task_problems
 from .config import meant_key, unknown_key_words
 from .config import value_problem as config_problem
-from .link_index import same_documents
+from .links.check import link_problems
+from .links.index import same_documents
 from .monitors import SECTION as MONITORS
 from .monitors import value_problem as monitor_problem
 from .neighbours import neighbour_problems
-from .orchestration import SECTIONS as PLAN_SECTIONS
-from .orchestration import STATUSES, Plans
+from .plans.model import SECTIONS as PLAN_SECTIONS
+from .plans.model import STATUSES, Plans
 from .secret_notes import secret_problems
 from .snapshot import MEMORY_FILES
+from .tasks.check import journal_problems, task_problems
 
 if TYPE_CHECKING:
-    from memory.document.tables import Table
+    from memory.document.content.tables import Table
 
     from .snapshot import Snapshot
 
@@ -137,7 +137,7 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
 
 def date_problem(text: str, zone: tzinfo) -> str | None:
     """Say what is wrong with a date or time; None if nothing is, or there is none."""
-    from memory.clock import BadMoment, read_moment
+    from memory.base.clock import BadMoment, read_moment
 
     try:
         read_moment(text, zone)

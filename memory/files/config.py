@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
+from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
-from memory.document.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.errors import ConfigError, NotFoundError, UsageError
 
 from .edit import Edit
@@ -113,7 +113,7 @@ class Config:
         if not self._zone_read:
             name = self.get("timezone")
             if name is not None:
-                from memory.clock import UnknownZone, find_zone
+                from memory.base.clock import UnknownZone, find_zone
 
                 try:
                     self._zone = find_zone(name)
@@ -213,14 +213,14 @@ def value_problem(key: str, value: str) -> str | None:
     if is_absent(value):
         return None
     if key == "timezone":
-        from memory.clock import UnknownZone, find_zone
+        from memory.base.clock import UnknownZone, find_zone
 
         try:
             find_zone(value)
         except UnknownZone as error:
             return error.message
     elif key in CRON_KEYS:
-        from memory.schedule import BadCron, check_cron
+        from memory.base.schedule import BadCron, check_cron
 
         try:
             check_cron(value)
@@ -232,7 +232,7 @@ def value_problem(key: str, value: str) -> str | None:
     elif key == "setupDate":
         from datetime import UTC
 
-        from memory.clock import BadMoment, read_moment
+        from memory.base.clock import BadMoment, read_moment
 
         try:
             read_moment(value, UTC)

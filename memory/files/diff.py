@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from memory.document import Entry
 from memory.document.compare import Region, differences
-from memory.document.fields import Fields, read_fields
+from memory.document.content.fields import Fields, read_fields
 from memory.document.source import decode
 from memory.document.units import Unit, bare, units_of
 
-from .naming import ref_of
+from .refs.entry_refs import ref_of
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]

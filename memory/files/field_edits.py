@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry
-from memory.document.fields import split_lines
+from memory.document.content.fields import split_lines
 from memory.document.nodes import B
-from memory.document.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.errors import UsageError
 
 _SPACE = " \t\r\n"
@@ -55,7 +55,7 @@ def refuse_conflict(title: str, entry: Entry, base: Entry, changes: Mapping[str,
     `title` or `name` is the heading; `fields` of the details lists those that both sides changed, `conflicts` what
     each side says. A field that both set to the same is none of them.
     """
-    from memory.document.merge_bodies import Clash
+    from memory.document.merge.bodies import Clash
 
     from .merging import edit_conflict
 

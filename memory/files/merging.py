@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from memory.document import Document, Entry
 from memory.document.merge import Conflict, Merged, kind_of, merge
-from memory.document.merge_apply import apply_to_entry
-from memory.document.merge_bodies import Clash
-from memory.document.merge_conflicts import Spot, reading
-from memory.document.merge_entries import merge_entry
+from memory.document.merge.apply import apply_to_entry
+from memory.document.merge.bodies import Clash
+from memory.document.merge.conflicts import Spot, reading
+from memory.document.merge.entries import merge_entry
 from memory.errors import ConflictError
 
 _SHOWN = 3
@@ -44,11 +44,11 @@ def _ref(spot: Spot) -> str | None:
     """Return the ref of a task or journal entry, in its short form."""
     if spot.entry is None or spot.kind not in ("tasks", "journal"):
         return None
-    from .refs import identity_hex
+    from .refs.refs import identity_hex
 
     known = spot.identity
     if spot.kind == "journal":
-        from .journal import read_date, split_heading
+        from .journal.model import read_date, split_heading
 
         time, title = split_heading(spot.entry)
         known = (read_date(spot.section) or "", time or "", title)

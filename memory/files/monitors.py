@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.base.remarks import is_absent, split_field
 from memory.document import Document, Entry, Section
-from memory.document.remarks import is_absent, split_field
 from memory.errors import UsageError
 
 from .edit import Edit
 from .field_edits import changed_value, check_field_value, clean_values, one_line, refuse_conflict
-from .named import Named, name_all
-from .refs import look_up
+from .refs.item_refs import Named, name_all
+from .refs.refs import look_up
 from .source_text import entry_of_text, started_document
 
 if TYPE_CHECKING:
@@ -299,11 +299,11 @@ def _check_value(key: str, value: str) -> None:
 
 def _check_plain(key: str, plain: str) -> None:
     if key == "interval":
-        from memory.schedule import check_cron
+        from memory.base.schedule import check_cron
 
         check_cron(plain)
     elif key == "lastCheck":
-        from memory.clock import read_moment
+        from memory.base.clock import read_moment
 
         read_moment(plain, UTC)
     elif key == "alertPriority" and plain.casefold() not in PRIORITIES:

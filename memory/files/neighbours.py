@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.problems import Problem
-from memory.storage.listing import Unlisted
+from memory.base.problems import Problem
+from memory.storage.files.listing import Unlisted
 
 from .snapshot import ARCHIVE_KINDS, MEMORY_FILES
 

@@ -10,14 +10,14 @@ from memory.document import Document, Entry, Section
 from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit
-from .journal import JournalEntry, find_entry, read_date, split_heading
-from .journal_edits import section_for
-from .naming import kind_of, ref_of
-from .orchestration import Plan, find_plan
-from .refs import read_ref
+from .journal.edits import section_for
+from .journal.model import JournalEntry, find_entry, read_date, split_heading
+from .plans.model import Plan, find_plan
+from .refs.entry_refs import kind_of, ref_of
+from .refs.refs import read_ref
 from .source_text import started_document
-from .task_sections import with_section
-from .tasks import Task, find_task
+from .tasks.model import Task, find_task
+from .tasks.sections import with_section
 
 if TYPE_CHECKING:
     from .snapshot import Snapshot
@@ -100,9 +100,9 @@ class _ArchiveOnly:
     def __init__(self, snapshot: Snapshot) -> None:
         from memory.document import parse
 
-        from .journal import read_journal
-        from .orchestration import read_plans
-        from .tasks import read_tasks
+        from .journal.model import read_journal
+        from .plans.model import read_plans
+        from .tasks.model import read_tasks
 
         empty = parse(b"")
         self.tasks = read_tasks("tasks.md", empty)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from memory.document.source import decode
 
 if TYPE_CHECKING:
+    from memory.base.problems import Problem
     from memory.document import Document
     from memory.document.compare import Region
-    from memory.problems import Problem
 
 CODE = "secret.found"
 _ENTRY = b"\n###"  # without its blank: what ends in a rare character is found faster
@@ -39,8 +39,8 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
 
 def secret_problems(name: str, document: Document) -> Iterator[Problem]:
     """Yield a warning for each line of a file that looks like it holds a secret."""
-    from memory.problems import Problem
-    from memory.secrets import secret_lines
+    from memory.base.problems import Problem
+    from memory.base.secrets import secret_lines
 
     for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):
         yield Problem("warning", name, line + 1, CODE, f"this looks like a secret ({kind}); {_ADVICE}")
@@ -75,7 +75,7 @@ def _placed(regions: Sequence[Region]) -> Iterator[tuple[int, Region]]:
 
 def _found(data: bytes) -> list[tuple[int, str, str]]:
     """Return line (from 0), kind and text of the secrets in some bytes; the text is for comparing only."""
-    from memory.secrets import find_secrets
+    from memory.base.secrets import find_secrets
 
     text = decode(data)
     return [(text.count("\n", 0, one.start), one.kind, text[one.start : one.end]) for one in find_secrets(text)]

@@ -12,13 +12,13 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from .config import Config
-    from .contacts import Contacts
-    from .journal import Journal
-    from .knowledge import Knowledge
+    from .contacts.model import Contacts
+    from .journal.model import Journal
+    from .knowledge.model import Knowledge
     from .monitors import Monitors
     from .neighbours import Folder
-    from .orchestration import Plans
-    from .tasks import TaskList
+    from .plans.model import Plans
+    from .tasks.model import TaskList
 
 MEMORY_FILES = (
     "tasks.md",
@@ -163,35 +163,35 @@ class Snapshot:
     @property
     def tasks(self) -> TaskList:
         """The tasks of tasks.md."""
-        from .tasks import read_tasks
+        from .tasks.model import read_tasks
 
         return self._view("tasks.md", read_tasks)
 
     @property
     def journal(self) -> Journal:
         """The journal of journal.md."""
-        from .journal import read_journal
+        from .journal.model import read_journal
 
         return self._view("journal.md", read_journal)
 
     @property
     def knowledge(self) -> Knowledge:
         """What knowledge.md holds."""
-        from .knowledge import read_knowledge
+        from .knowledge.model import read_knowledge
 
         return self._view("knowledge.md", read_knowledge)
 
     @property
     def contacts(self) -> Contacts:
         """What contacts.md holds."""
-        from .contacts import read_contacts
+        from .contacts.model import read_contacts
 
         return self._view("contacts.md", read_contacts)
 
     @property
     def plans(self) -> Plans:
         """The plans of orchestration.md."""
-        from .orchestration import read_plans
+        from .plans.model import read_plans
 
         return self._view("orchestration.md", read_plans)
 
@@ -211,19 +211,19 @@ class Snapshot:
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        from .tasks import read_tasks
+        from .tasks.model import read_tasks
 
         return tuple(self._view(name, read_tasks) for name in self.archives("tasks"))
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        from .journal import read_journal
+        from .journal.model import read_journal
 
         return tuple(self._view(name, read_journal) for name in self.archives("journal"))
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        from .orchestration import read_plans
+        from .plans.model import read_plans
 
         return tuple(self._view(name, read_plans) for name in self.archives("orchestration"))
 

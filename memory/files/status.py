@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .config import Config
-from .journal import JournalEntry
+from .journal.model import JournalEntry
 from .monitors import Monitor
-from .tasks import Task, moment_or_none, read_due
+from .tasks.model import Task, moment_or_none, read_due
 
 if TYPE_CHECKING:
-    from memory.problems import Problem
+    from memory.base.problems import Problem
 
     from .snapshot import Snapshot
 
@@ -144,7 +144,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str,
 
 
 def _next_runs(snapshot: Snapshot, now: datetime) -> list[NextRun]:
-    from memory.schedule import BadCron, next_runs
+    from memory.base.schedule import BadCron, next_runs
 
     zone = snapshot.zone
     known: dict[str, datetime | None] = {}

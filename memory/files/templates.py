@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memory.clock import format_utc
+from memory.base.clock import format_utc
 
 _TEMPLATES = {
     "tasks.md": """---

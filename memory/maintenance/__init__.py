@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from .plan import Plan, plan_maintenance
 from .report import Move, Report, RuleReport, Skip, render
-from .rules import (
-    ALL_RULES,
-    ARCHIVE_TASKS,
-    CAP_JOURNAL,
-    CLEAR_PLANS,
-    JOURNAL_RULES,
-    PRUNE_JOURNAL,
-    TASK_RULES,
-)
+from .rules import ALL_RULES, ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, JOURNAL_RULES, PRUNE_JOURNAL, TASK_RULES
 from .run import maintain
 
 __all__ = [

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from memory.document.model import BOM, front_end
-from memory.document.scan import scan
+from memory.document.scan.scan import scan
 from memory.errors import MemdeckError
 
 _BLANK = b" \t\r\n"

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from memory.clock import BadMoment, read_moment
+from memory.base.clock import BadMoment, read_moment
 
 from . import archive
 from .archive import Day, archive_name
@@ -32,7 +32,7 @@ from .rules import (
 if TYPE_CHECKING:
     from memory.document import Document
     from memory.document.nodes import Entry
-    from memory.files.journal import Day as JournalDay
+    from memory.files.journal.model import Day as JournalDay
     from memory.files.snapshot import Snapshot
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.clock import BadMoment, Moment, read_moment
-from memory.files.journal import read_date, split_heading
+from memory.base.clock import BadMoment, Moment, read_moment
+from memory.files.journal.model import read_date, split_heading
 
 if TYPE_CHECKING:
     from memory.document import Document

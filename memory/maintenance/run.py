@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memory.clock import format_utc
+from memory.base.clock import format_utc
 from memory.errors import MemdeckError
 from memory.files.edit import Edit
 from memory.workspace import stamped

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from memory.base.problems import Problem
 from memory.files.monitors import FILE
-from memory.problems import Problem
 
-from .options import read_options
+from .alerts.options import read_options
 from .settings import BadSetting, read_settings
-from .thresholds import BadThreshold
+from .thresholds.threshold import BadThreshold
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory.document.remarks import is_absent
+from memory.base.remarks import is_absent
 from memory.errors import UsageError
 
-from .names import JSON, KINDS
-from .thresholds import BadThreshold, Threshold, parse_threshold
-from .units import read_duration, read_quantity
+from .thresholds.names import JSON, KINDS
+from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
+from .thresholds.units import read_duration, read_quantity
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from memory.safetext import visible
+from memory.base.safe_text import visible
 
 if TYPE_CHECKING:
     from memory.files.monitors import Monitor

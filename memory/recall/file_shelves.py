@@ -12,9 +12,9 @@ from .records import FILE_KINDS, journal_record, records, task_record
 from .shelves import Group, Shelf, whole
 
 if TYPE_CHECKING:
-    from memory.files.journal import Journal
+    from memory.files.journal.model import Journal
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks import TaskList
+    from memory.files.tasks.model import TaskList
     from memory.workspace import Workspace
 
 _KIND_OF = {"orchestration": "plans"}

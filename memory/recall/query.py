@@ -227,6 +227,6 @@ def read_day(text: str, today: date) -> date | None:
             return date(year, month, day)
     except (ValueError, OverflowError):
         return None
-    from memory.when import read_date
+    from memory.base.dates import read_date
 
     return read_date(text, today, past=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from memory.files.journal import JournalEntry
+    from memory.files.journal.model import JournalEntry
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks import Task
+    from memory.files.tasks.model import Task
 
 FILE_KINDS = REGISTRY[0].kinds
 """The kinds of records of the memory files."""

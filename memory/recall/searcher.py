@@ -16,8 +16,8 @@ from .shelves import Shelf, shelves_of_records
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.derived import Derived
-    from memory.storage.places import StateFolder
+    from memory.storage.private.derived import Derived
+    from memory.storage.private.places import StateFolder
 
     from .lookup import Lookup
     from .records import Record
@@ -142,7 +142,7 @@ class Searcher:
 
     def _database(self) -> Derived | None:
         if self._base is None and self._folder is not None:
-            from memory.storage.derived import Derived
+            from memory.storage.private.derived import Derived
 
             from .tables import NAME, TABLES, VERSION
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
-from memory.files.refs import SHORT
+from memory.files.refs.refs import SHORT
 
 from .differ import Edit, edits
 from .different import Known, Live, by_objects, value_of, value_of_record

@@ -7,8 +7,8 @@ Import `memory.storage.fsio` for the few file-changing calls that are no change 
 from __future__ import annotations
 
 from .changes import Change, FileChange
-from .state import Recorded, State
+from .files.version import ABSENT, MISSING, Stored, Version
+from .private.state import Recorded, State
 from .store import Store
-from .version import ABSENT, MISSING, Stored, Version
 
 __all__ = ["ABSENT", "MISSING", "Change", "FileChange", "Recorded", "State", "Store", "Stored", "Version"]

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import RefusedError
 
-from . import allowed, faults
-from .beneath import read, version_of
+from .files import errnos as faults
+from .files import replaceable as allowed
+from .files.safe_open import read, version_of
 
 __all__ = [
     "KEPT",

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, MemdeckError
 
-from . import beneath
-from .together import Together
-from .version import Stored
+from .files import safe_open as beneath
+from .files.version import Stored
+from .log.shared import Together
 
 if TYPE_CHECKING:
-    from .history import History
-    from .journal import Journal
-    from .lock import Lock
-    from .places import WorkFolder
-    from .protection import Kept, Protection
-    from .records import Reading
-    from .recovery import Recovery
-    from .state import State
-    from .transaction import Transaction
+    from .files.lock import Lock
+    from .files.protection import Kept, Protection
+    from .log.history import History
+    from .log.records import Reading
+    from .private.places import WorkFolder
+    from .private.state import State
+    from .transaction.intent_log import Journal
+    from .transaction.recovery import Recovery
+    from .transaction.transaction import Transaction
 
 
 class Store:
@@ -117,7 +117,7 @@ class Store:
         `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one.
         `recorded` fails a change that the change log does not take, for what it removes would be gone.
         """
-        from .transaction import Transaction
+        from .transaction.transaction import Transaction
 
         return Transaction(
             self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes, part=part, recorded=recorded
@@ -132,7 +132,7 @@ class Store:
     def reading(self) -> Reading:
         """What tells the history what the files mean."""
         if self._reading is None:
-            from .records import PlainReading
+            from .log.records import PlainReading
 
             self._reading = PlainReading()
         return self._reading
@@ -158,7 +158,7 @@ class Store:
     def lock(self) -> Lock:
         """The workspace's lock; transactions take it."""
         if not self._locks:
-            from .lock import NAME, Lock
+            from .files.lock import NAME, Lock
 
             self._locks.setdefault("", Lock(f"{self._private}/{NAME}", self._timeout))
         return self._locks[""]
@@ -166,7 +166,7 @@ class Store:
     @property
     def system(self) -> str:
         """What tells the private files of this store from those of others in the workspace."""
-        from .journal import suffix_of
+        from .transaction.intent_log import suffix_of
 
         return suffix_of(self._prefix)
 
@@ -176,7 +176,7 @@ class Store:
         if self.state is None:
             return None
         if self._journal is None:
-            from .journal import Journal
+            from .transaction.intent_log import Journal
 
             self._journal = Journal(self.state.folder, self._prefix)
         return self._journal
@@ -206,7 +206,7 @@ class Store:
 
     def protection(self) -> Protection:
         """Find out how well changes are protected here from crashes and from other programs; for `doctor`."""
-        from .protection import probe
+        from .files.protection import probe
 
         return probe(self)
 
@@ -214,7 +214,7 @@ class Store:
         """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
         if self.journal is None or not any(file.late for file in self.journal.noted()):
             return ()
-        from .protection import kept
+        from .files.protection import kept
 
         return kept(self)
 
@@ -226,7 +226,7 @@ class Store:
     @property
     def place(self) -> WorkFolder:
         """The folder of lock and staged files."""
-        from .places import WorkFolder
+        from .private.places import WorkFolder
 
         return WorkFolder(self.workspace, self._private)
 
@@ -236,7 +236,7 @@ class Store:
 
     def check_path(self, path: str) -> None:
         """Raise RefusedError `file.outside` for a path that no transaction may change."""
-        from .transaction import check_path
+        from .transaction.transaction import check_path
 
         check_path(self.shown(path), self._private)
 

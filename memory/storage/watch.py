@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .version import ABSENT, UNKNOWN, Version
+from .files.version import ABSENT, UNKNOWN, Version
 
 _SUFFIX = ".md"
 _SUBFOLDERS = ("", "archive")

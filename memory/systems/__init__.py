@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.maintenance import Report
-    from memory.problems import Problem
     from memory.recall import Record
     from memory.recall.searcher import Searcher
     from memory.workspace import Workspace

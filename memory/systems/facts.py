@@ -14,8 +14,8 @@ from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
 from memory.workspace import Outcome
 
 if TYPE_CHECKING:
+    from memory.base.problems import Problem
     from memory.maintenance import Report
-    from memory.problems import Problem
     from memory.recall import Record
     from memory.workspace import Workspace
 
@@ -55,8 +55,8 @@ class Facts:
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return what is wrong in the file of facts, the mark beside it, and the settings."""
+        from memory.base.problems import Problem
         from memory.facts.check import problems_of
-        from memory.problems import Problem
 
         found: list[Problem] = []
         try:

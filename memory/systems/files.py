@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
+    from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
     from memory.maintenance import Report
-    from memory.problems import Problem
     from memory.recall import Record
     from memory.recall.shelves import Shelf
     from memory.workspace import Workspace

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.problems import Problem
 from memory.typed import check
 from memory.typed.aidefile import NAME
 from memory.typed.registry import Agent, agents_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memory.base.problems import Problem
 from memory.errors import ConfigError, MemdeckError
-from memory.problems import Problem
 
 from .sizes import read_size
 from .toml_text import config_error, has, line_of, read_toml

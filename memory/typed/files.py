@@ -98,7 +98,7 @@ def aidefile_of(folder: Path) -> Aidefile:
 
     Errors as `read_aidefile`; RefusedError `file.*` for one that must not be read, such as a link that leads out.
     """
-    from memory.storage import beneath
+    from memory.storage.files import safe_open as beneath
 
     return read_aidefile(folder, beneath.read(NAME, folder).base)
 
@@ -152,7 +152,7 @@ def _take(entry: os.DirEntry[str], path: str, kind: Type, names: set[str], aidef
     if entry.is_symlink():
         found.passed.append(Left(path, "a link is not followed"))
     elif not entry.is_file(follow_symlinks=False):
-        from memory.storage.faults import kind_of
+        from memory.storage.files.errnos import kind_of
 
         mode = entry.stat(follow_symlinks=False).st_mode
         found.passed.append(Left(path, f"it is {kind_of(mode)}, not a regular file"))

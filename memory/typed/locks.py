@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory.base.safe_text import visible
 from memory.errors import BusyError
-from memory.safetext import visible
 
 from .files import LOCK
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from memory.document.model import BOM, front_end
-from memory.document.scan import scan
+from memory.document.scan.scan import scan
 from memory.document.source import LINE_END, decode, encode, ends_line, heading_end, heading_title, newline_of
 from memory.errors import MemdeckError, UsageError
 

@@ -106,7 +106,7 @@ def _locked(agent: Agent, file: MemoryFile) -> Left:
 
 def _refusal(agent: Agent, file: MemoryFile, writable: dict[str, bool]) -> str | None:
     """Return why the storage would refuse to remove a file, None where it would not."""
-    from memory.storage.allowed import allow
+    from memory.storage.files.replaceable import allow
 
     place = agent.folder / file.path
     if file.size > LARGEST:

@@ -98,7 +98,7 @@ def failures_of(look: AgentLook) -> tuple[Failure, ...]:
     """Return the failures that an agent's log holds, oldest first as they stand there."""
     if look.aidefile is None:
         return ()
-    from memory.storage import beneath
+    from memory.storage.files import safe_open as beneath
 
     path = f"{look.aidefile.procedural_real}/{FILE}"
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from memory.clock import say_span
+from memory.base.clock import say_span
 
 _SIZE = re.compile(r"([0-9][0-9_]*)\s*([km]?)", re.IGNORECASE | re.ASCII)
 _AGE = re.compile(r"([0-9]+)\s*(s|m|h|d|w)?", re.IGNORECASE | re.ASCII)

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory.errors import MemdeckError
 from memory.registry import workspace_of
 from memory.storage import State, Store
-from memory.storage.records import PlainReading
+from memory.storage.log.records import PlainReading
 
 from .files import LOCK, PRIVATE
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memory.storage import Change, Store
-from memory.storage.transaction import Transaction
+from memory.storage.transaction.transaction import Transaction
 
 from .aidefile import NAME, with_core_file
 from .files import LOCK
@@ -179,7 +179,8 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
     The sentinel is made in one step that only one caller can win, and is no change of memory: no history has it.
     """
-    from memory.storage import faults, fsio
+    from memory.storage import fsio
+    from memory.storage.files import errnos as faults
 
     if path.endswith(LOCK):
         raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
@@ -201,7 +202,8 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
 
 def unlock_file(store: Store, path: str) -> bool:
     """Take the sentinel of a file away, whoever made it; return whether there was one. Twice is fine."""
-    from memory.storage import faults, fsio
+    from memory.storage import fsio
+    from memory.storage.files import errnos as faults
 
     if not os.path.lexists(store.root / (path + LOCK)):
         return False

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.demo import demo_files
+from app.demo.workspace import demo_files
 from memory.document import parse
 
 NOW = datetime(2024, 1, 15, 9, 30, tzinfo=UTC)

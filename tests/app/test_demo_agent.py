@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.demo import demo_files
-from app.demo_agent import ACTOR, INCIDENT, MERGED, MONITOR, RUNNING, DemoAgent, work
+from app.demo.agent import ACTOR, INCIDENT, MERGED, MONITOR, RUNNING, DemoAgent, work
+from app.demo.workspace import demo_files
 from memory.workspace import Workspace
 from tests.terminal.tmux import Terminal, memdeck, needs_tmux
 
@@ -92,7 +92,7 @@ def test_it_ends_with_its_standard_input(tmp_path: Path) -> None:
     """A closed pipe ends it, whatever it waits for."""
     workspace = sample(tmp_path)
     environ = {**os.environ, "PYTHONPATH": str(HOUSE), "XDG_STATE_HOME": str(tmp_path / "state")}
-    command = [sys.executable, "-P", "-m", "app.demo_agent", str(workspace.root), "1", "1", "0"]
+    command = [sys.executable, "-P", "-m", "app.demo.agent", str(workspace.root), "1", "1", "0"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environ, cwd=tmp_path) as process:
         assert process.stdin is not None
         process.stdin.close()
@@ -123,6 +123,6 @@ def agents(folder: Path) -> list[str]:
             words = (process / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"app.demo_agent" in words and os.fsencode(folder / "shop") in words:
+        if b"app.demo.agent" in words and os.fsencode(folder / "shop") in words:
             found.append(process.name)
     return found

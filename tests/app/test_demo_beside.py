@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.demo import demo_files
-from app.demo_beside import add_beside, demo_agent, demo_facts
+from app.demo.beside import add_beside, demo_agent, demo_facts
+from app.demo.workspace import demo_files
 from memory.errors import NotFoundError
 from memory.systems import check_all
 from memory.typed.failures import read_failures

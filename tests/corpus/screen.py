@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from datetime import UTC, datetime
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import press, running
 from widgets.panes import PANES

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import memory.storage
-from memory.storage import fsio, leases
+from memory.storage import fsio
+from memory.storage.files import leases
 
 CHANGING = frozenset(
     {
@@ -167,8 +168,8 @@ def without_leases() -> Iterator[None]:
 def in_force(calls: Calls) -> Iterator[Calls]:
     """Let the storage's calls go through `calls`."""
     modules = [
-        importlib.import_module(f"memory.storage.{found.name}")
-        for found in pkgutil.iter_modules(memory.storage.__path__)
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(memory.storage.__path__, "memory.storage.")
     ]
     real = fsio._renameat2
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memory.errors import BusyError, MemdeckError
-from memory.files import task_edits
+from memory.files.tasks import edits as task_edits
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, difference, some

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError, NotFoundError
-from memory.storage.transaction import Transaction
+from memory.storage.transaction.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
 from tests.crash.operations import OPERATIONS, Operation, Place, states

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from memory.errors import MemdeckError
-from memory.files import task_edits
+from memory.files.tasks import edits as task_edits
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, fails, sample

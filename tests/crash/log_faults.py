@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.files import task_edits
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.storage.log_file import LogFile
+from memory.files.tasks import edits as task_edits
+from memory.storage.log.database import LogFile
 from tests.crash.kill import Tally, difference, some
 from tests.crash.operations import LATER, OPERATIONS, Operation, Place, Tree, changed, fails, sample, states
 

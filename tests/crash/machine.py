@@ -28,12 +28,13 @@ from hypothesis.stateful import (
 
 from memory.document import parse
 from memory.errors import ConflictError, NotFoundError
-from memory.files import journal_edits, task_edits
 from memory.files.check import check_files
 from memory.files.edit import Edit
+from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
+from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
-from memory.storage.records import OUTSIDE
+from memory.storage.log.records import OUTSIDE
 from memory.workspace import Workspace
 from tests.crash.kill import END, KILLED, Tally, killed_at
 from tests.crash.operations import NOW, Place, sample

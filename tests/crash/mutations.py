@@ -11,16 +11,21 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from memory.storage import displaced, fsio, journal, leases, lock, placing, recovery, steps, transaction
-from memory.storage.appending import Appending
-from memory.storage.journal import Journal
-from memory.storage.leases import Lease
-from memory.storage.log_file import LogFile
-from memory.storage.marks import Mark
-from memory.storage.recovery import _File, _Stand
-from memory.storage.steps import Step
-from memory.storage.transaction import Transaction
-from memory.storage.turner import Turner
+from memory.storage import fsio
+from memory.storage.files import leases, lock
+from memory.storage.files.identity import Mark
+from memory.storage.files.leases import Lease
+from memory.storage.log.database import LogFile
+from memory.storage.log.undo import Turner
+from memory.storage.transaction import displaced, recovery, transaction
+from memory.storage.transaction import exchange as placing
+from memory.storage.transaction import file_step as steps
+from memory.storage.transaction import intent_log as journal
+from memory.storage.transaction.appending import Appending
+from memory.storage.transaction.file_step import Step
+from memory.storage.transaction.intent_log import Journal
+from memory.storage.transaction.recovery import _File, _Stand
+from memory.storage.transaction.transaction import Transaction
 
 
 def _set(owner: Any, name: str, value: Any) -> None:

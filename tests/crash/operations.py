@@ -15,9 +15,13 @@ from memory.document import parse
 from memory.errors import MemdeckError, NotFoundError
 from memory.facts import FactStore
 from memory.facts.model import Kept
-from memory.files import config, contacts, journal_edits, knowledge, monitors, task_edits
+from memory.files import config, monitors
+from memory.files.contacts import model as contacts
 from memory.files.edit import Edit
+from memory.files.journal import edits as journal_edits
+from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot
+from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
 from memory.storage import State, Store
 from memory.workspace import Workspace
@@ -340,7 +344,7 @@ def _prepared(operation: Operation, start: Path, top: Path) -> tuple[Place, list
     operation.prepare(place)
     trial = place.copy(top / "trial")
     seen = [trial.memory()]
-    from memory.storage.transaction import Transaction
+    from memory.storage.transaction.transaction import Transaction
 
     commit = Transaction.commit
 

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.storage import journal
-from memory.storage.journal import Intent, Role
-from memory.storage.marks import Mark
+from memory.storage.files.identity import Mark
+from memory.storage.transaction import intent_log as journal
+from memory.storage.transaction.intent_log import Intent, Role
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, check, killed_at, points, some
 from tests.crash.operations import OPERATIONS, Place, states

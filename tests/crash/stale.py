@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from memory.changes import views_of
-from memory.files import journal_edits, task_edits
 from memory.files.edit import Edit
+from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
-from memory.storage.records import OUTSIDE, Record
+from memory.files.tasks import edits as task_edits
+from memory.history.changes import views_of
+from memory.storage.log.records import OUTSIDE, Record
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import LATER, Place, changed, sample

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.storage import transaction
+from memory.storage.transaction import transaction
 from tests.crash import crossing, errors, foreign, kill, late, log_faults, mutants, mutations, power, stale, torture
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from memory.document import parse
 from memory.errors import BusyError, ConflictError
-from memory.files import journal_edits, task_edits
+from memory.files.journal import edits as journal_edits
+from memory.files.tasks import edits as task_edits
 from memory.workspace import Workspace
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, sample

@@ -172,7 +172,7 @@ class Player:
 
 def _memdeck(words: list[str]) -> int:
     from app.cli.run import run
-    from memory.monitoring.process import SUPERVISORS
+    from memory.monitoring.process.command import SUPERVISORS
 
     gc.disable()
     try:
@@ -183,7 +183,7 @@ def _memdeck(words: list[str]) -> int:
 
 async def _look(ground: Ground) -> int:
     """Open the application with its watch on, go through the panes, follow links, and say no to what is asked."""
-    from app.tui.memdeck_app import MemdeckApp
+    from app.tui.app import MemdeckApp
     from memory.workspace import Workspace
     from tests.app.tui.tui_helpers import press, running
     from widgets.panes import PANES

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.changes import list_changes, row, views_of
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
-from memory.files import journal_edits, knowledge, task_edits
 from memory.files.diff import line_changes
-from memory.files.journal import find_entry
+from memory.files.journal import edits as journal_edits
+from memory.files.journal.model import find_entry
+from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import MEMORY_FILES
-from memory.files.tasks import find_task
+from memory.files.tasks import edits as task_edits
+from memory.files.tasks.model import find_task
+from memory.history.changes import list_changes, row, views_of
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -294,7 +296,7 @@ def test_reading_loads_no_database(workspace: Workspace) -> None:
     code = (
         "import sys; from memory.workspace import Workspace; "
         f"w = Workspace.open({str(workspace.root)!r}); len(w.snapshot().tasks.tasks); "
-        "sys.exit(any(name.startswith(('sqlite3', 'memory.storage.log', 'hashlib')) for name in sys.modules))"
+        "sys.exit(any(name.startswith(('sqlite3', 'memory.storage.log.log', 'hashlib')) for name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == 0

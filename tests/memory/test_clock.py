@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.clock import (
+from memory.base.clock import (
     BadMoment,
     UnknownZone,
     find_zone,
@@ -275,7 +275,7 @@ def test_machine_zone_reads_rules() -> None:
 def test_reading_times_loads_no_zone_tables() -> None:
     """A workspace in UTC never pays for the zone tables."""
     code = (
-        "import sys, memory.clock as c; c.read_moment('2024-01-15 14:00', c.find_zone('UTC'));"
+        "import sys, memory.base.clock as c; c.read_moment('2024-01-15 14:00', c.find_zone('UTC'));"
         "print('zoneinfo' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

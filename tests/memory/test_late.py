@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files import task_edits
+from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.crash.operations import NOW, Place, sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory.files.task_edits import add_task, edit_task, remove_task
-from memory.news import news_of
+from memory.files.tasks.edits import add_task, edit_task, remove_task
+from memory.history.news import news_of
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.programs import absolute_folders, find_program
+from memory.base.programs import absolute_folders, find_program
 
 
 @pytest.mark.parametrize(

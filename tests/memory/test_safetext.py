@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memory.safetext import cell_width, clip, fit, pad, visible
+from memory.base.safe_text import cell_width, clip, fit, pad, visible
 
 ANY = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 PICTURES = st.lists(

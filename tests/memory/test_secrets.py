@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.secrets import find_secrets, secret_lines
+from memory.base.secrets import find_secrets, secret_lines
 from tests.fixture_files import sample, sample_names
 from tests.growth import TIMES, assert_in_proportion
 

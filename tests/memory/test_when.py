@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.clock import BadMoment, read_moment
-from memory.when import parse_when, read_date, time_bound
+from memory.base.clock import BadMoment, read_moment
+from memory.base.dates import parse_when, read_date, time_bound
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")

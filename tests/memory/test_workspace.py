@@ -15,11 +15,11 @@ from memory.document import Entry, parse
 from memory.document.merge import apply_mine
 from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
 from memory.files.edit import Edit
-from memory.files.journal import find_entry
+from memory.files.journal.model import find_entry
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import MEMORY_FILES, Snapshot
-from memory.files.tasks import find_task
-from memory.storage.version import Version
+from memory.files.tasks.model import find_task
+from memory.storage.files.version import Version
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 

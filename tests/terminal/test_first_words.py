@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.first_words import ENTER, LEAVE, SHOW
+from app.tui.start_screen import ENTER, LEAVE, SHOW
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.test_exits import HOUSE, opened, shop
 
@@ -19,7 +19,7 @@ __all__ = ["shop"]
 
 SAY = """
 import os, signal, sys, time
-from app.tui.first_words import FirstWords
+from app.tui.start_screen import FirstWords
 from widgets.panes import panes_for
 words = FirstWords()
 words.say("~/shop", panes_for(()), os.environ)
@@ -62,7 +62,7 @@ def test_a_signal_before_the_application_is_there(tmp_path: Path, name: str) -> 
 def test_an_error_before_the_application_is_there(shop: Path) -> None:
     """An error on the way is said on the first screen."""
     code = """
-import app.tui.app as start, sys
+import app.tui.launch as start, sys
 from memory.errors import MemdeckError
 def broken(*args, **kwargs):
     raise MemdeckError("test.broken", "nothing works")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.first_words import LEAVE
+from app.tui.start_screen import LEAVE
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.test_exits import HOUSE, shop
 from tests.terminal.tmux import memdeck

@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from widgets.theme import THEMES
+from widgets.text.theme import THEMES
 
 HOSTILE = {
     "closing markup": "[/nope] title",

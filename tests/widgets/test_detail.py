@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from widgets.detail import Caption, Detail, Labelled, Lines, Link, Prose, Spacer, Title
-from widgets.glyphs import ASCII
-from widgets.line_view import LineView
-from widgets.markdown import LIMIT, render_markdown
-from widgets.pieces import Piece, line, line_text
+from widgets.text.glyphs import ASCII
+from widgets.text.line_view import LineView
+from widgets.text.markdown import LIMIT, render_markdown
+from widgets.text.styled_text import Piece, line, line_text
 
 ENTRY = [
     Title("Deploy v2.1"),

@@ -12,12 +12,12 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.dialogs import Confirm, Preview, Prompt
-from widgets.fields import Completion, FieldSpec
-from widgets.forms import Form
-from widgets.inputs import SafeInput, hold, picture, release
-from widgets.pieces import line
-from widgets.text_area import SafeTextArea
+from widgets.dialogs.dialogs import Confirm, Preview, Prompt
+from widgets.input.editors import SafeInput, hold, picture, release
+from widgets.input.fields import Completion, FieldSpec
+from widgets.input.form import Form
+from widgets.input.text_area import SafeTextArea
+from widgets.text.styled_text import line
 
 
 def _assert_not_shown(shown: Shown, words: str) -> None:

@@ -7,14 +7,14 @@ from textual.binding import Binding
 from textual.widgets import Input
 
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.filter_bar import FilterBar
-from widgets.footer import KeyHints, key_name
-from widgets.glyphs import ASCII
-from widgets.header import Alert, HeaderLine, lay_out_header
-from widgets.inputs import SafeInput
-from widgets.line_list import LineList
-from widgets.pieces import Piece, line, line_text, line_width
-from widgets.sidebar import PaneEntry, Sidebar
+from widgets.chrome.footer import KeyHints, key_name
+from widgets.chrome.header import Alert, HeaderLine, lay_out_header
+from widgets.chrome.sidebar import PaneEntry, Sidebar
+from widgets.input.editors import SafeInput
+from widgets.input.filter_bar import FilterBar
+from widgets.list.line_list import LineList
+from widgets.text.glyphs import ASCII
+from widgets.text.styled_text import Piece, line, line_text, line_width
 
 ALERTS = (line(Piece("2 overdue", "alert")), line(Piece("1 alert", "alert")), line("next: archive 02:00"))
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.safetext import visible
+from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.line_list import LineList
-from widgets.pieces import Line, Piece, line, pad_line
-from widgets.rows import Continuation, Heading, Note, is_item, nearest
+from widgets.list.line_list import LineList
+from widgets.list.rows import Continuation, Heading, Note, is_item, nearest
+from widgets.text.styled_text import Line, Piece, line, pad_line
 
 
 class Counted:
@@ -212,7 +212,7 @@ async def test_enter_and_double_click_open() -> None:
 
 async def test_a_letter_after_g_is_for_the_application() -> None:
     """`g f` tells f and does nothing else; `g` alone is forgotten by the next key."""
-    from widgets.go_prefix import Prefixed
+    from widgets.chrome.go_prefix import Prefixed
 
     app, view, _ = app_with(rows_of(10))
     async with app.run_test(size=(40, 10), message_hook=app.keep) as pilot:

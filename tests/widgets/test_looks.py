@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.color import Color
 
-from memory.safetext import visible
+from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
-from widgets.columns import Column, Columns
-from widgets.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline, tree_prefix
-from widgets.pieces import Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
-from widgets.plain import plain_text
-from widgets.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
+from widgets.list.columns import Column, Columns
+from widgets.text.fallback import plain_text
+from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for, heat_cell, progress_bar, sparkline, tree_prefix
+from widgets.text.styled_text import Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
+from widgets.text.theme import DARK, HIGH_CONTRAST, LIGHT, THEMES
 
 TEXTS = st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(max_size=40))
 LINES = st.lists(st.builds(Piece, TEXTS, st.sampled_from(["plain", "alert"])), max_size=4).map(tuple)

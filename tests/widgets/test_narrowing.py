@@ -12,14 +12,14 @@ from textual.pilot import Pilot
 
 from tests.widgets.harness import Harness
 from tests.widgets.panes.looking import NOW, Files, settled, showing
-from widgets import pane_narrowing
-from widgets.pane import Pane
-from widgets.pane_rows import Row
-from widgets.pane_sift import STRIDE
-from widgets.panes import task_days
-from widgets.panes.journal import JournalPane
-from widgets.panes.tasks import TasksPane
-from widgets.rows import Heading, Note
+from widgets.list.rows import Heading, Note
+from widgets.pane import filter_slices as pane_narrowing
+from widgets.pane.base import Pane
+from widgets.pane.filter_cache import STRIDE
+from widgets.pane.rows import Row
+from widgets.panes.journal.pane import JournalPane
+from widgets.panes.tasks import days as task_days
+from widgets.panes.tasks.pane import TasksPane
 
 DAYS, ENTRIES = 12, 400
 """Many more entries than are looked at in one slice."""

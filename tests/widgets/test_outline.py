@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.outline import found_rows, open_rows
-from widgets.pane_rows import Row
-from widgets.rows import Continuation, Heading
+from widgets.list.outline import found_rows, open_rows
+from widgets.list.rows import Continuation, Heading
+from widgets.pane.rows import Row
 
 TREE = ("a", " a1", " a2", "  x", "  y", "b", " b1", "c")
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.widgets.panes.looking import NOW, look
-from widgets.pane_filter import Fits, Needles, Part, parts_of, strange_words
-from widgets.pane_rows import Row, keep
-from widgets.pane_sift import Sieve, narrows
-from widgets.panes.tasks import TasksPane
-from widgets.rows import Heading
+from widgets.list.rows import Heading
+from widgets.pane.filter import Fits, Needles, Part, parts_of, strange_words
+from widgets.pane.filter_cache import Sieve, narrows
+from widgets.pane.rows import Row, keep
+from widgets.panes.tasks.pane import TasksPane
 
 NAMES = ("title", "tag", "due", "priority")
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgets.pane_rows import Row, keep
-from widgets.pane_sift import STRIDE, Sieve, groups_of, narrows
-from widgets.pane_sort import sort_rows
-from widgets.rows import Continuation, Heading, Note
+from widgets.list.rows import Continuation, Heading, Note
+from widgets.pane.filter_cache import STRIDE, Sieve, groups_of, narrows
+from widgets.pane.rows import Row, keep
+from widgets.pane.sort import sort_rows
 
 FIELDS = ("tag", "priority")
 

@@ -13,9 +13,9 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from widgets.line_list import LineList
-from widgets.line_view import LineView
-from widgets.pieces import Piece, line
+from widgets.list.line_list import LineList
+from widgets.text.line_view import LineView
+from widgets.text.styled_text import Piece, line
 
 
 class Views(App[None]):

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from widgets.pane import Pane
+    from widgets.pane.base import Pane
 
 
 class PaneName(NamedTuple):
@@ -33,16 +33,16 @@ class PaneName(NamedTuple):
 
 
 PANES: tuple[PaneName, ...] = (
-    PaneName("brief", "1", "Brief", "brief", "BriefPane"),
-    PaneName("tasks", "2", "Tasks", "tasks", "TasksPane", ("tasks.md",)),
-    PaneName("journal", "3", "Journal", "journal", "JournalPane", ("journal.md",)),
-    PaneName("knowledge", "4", "Knowledge", "knowledge", "KnowledgePane", ("knowledge.md",)),
-    PaneName("contacts", "5", "Contacts", "contacts", "ContactsPane", ("contacts.md",)),
-    PaneName("plans", "6", "Plans", "plans", "PlansPane", ("orchestration.md",)),
-    PaneName("monitors", "7", "Monitors", "monitors", "MonitorsPane", ("monitors.md",)),
-    PaneName("config", "8", "Config", "config", "ConfigPane", ("config.md",)),
+    PaneName("brief", "1", "Brief", "brief.pane", "BriefPane"),
+    PaneName("tasks", "2", "Tasks", "tasks.pane", "TasksPane", ("tasks.md",)),
+    PaneName("journal", "3", "Journal", "journal.pane", "JournalPane", ("journal.md",)),
+    PaneName("knowledge", "4", "Knowledge", "knowledge.pane", "KnowledgePane", ("knowledge.md",)),
+    PaneName("contacts", "5", "Contacts", "contacts.pane", "ContactsPane", ("contacts.md",)),
+    PaneName("plans", "6", "Plans", "plans.pane", "PlansPane", ("orchestration.md",)),
+    PaneName("monitors", "7", "Monitors", "monitors.pane", "MonitorsPane", ("monitors.md",)),
+    PaneName("config", "8", "Config", "config.pane", "ConfigPane", ("config.md",)),
     PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
-    PaneName("changes", "0", "Changes", "changes", "ChangesPane"),
+    PaneName("changes", "0", "Changes", "changes.pane", "ChangesPane"),
     PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
     PaneName("typed", "", "Typed", "typed", "TypedPane", letter="y", system="typed"),
 )

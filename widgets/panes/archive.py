@@ -12,12 +12,12 @@ from textual.worker import Worker, WorkerState
 
 from memory.errors import MemdeckError
 from widgets.detail import Caption, DetailLine, Labelled, Prose, Spacer, Title
-from widgets.outline import Branch, OutlinePane
-from widgets.pane import Contents
-from widgets.pieces import Line, Piece, line, line_width, pad_line
-from widgets.rows import Note
+from widgets.list.outline import Branch, OutlinePane
+from widgets.list.rows import Note
+from widgets.pane.base import Contents
+from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 
-from .when import short_date
+from .time_words import short_date
 
 if TYPE_CHECKING:
     from memory.document import Document
@@ -124,10 +124,10 @@ class ArchivePane(OutlinePane):
             body = item.entry.body if item.entry is not None else "\n".join(item.lines)
             return [Title(item.title), Prose(when, tone="muted"), Spacer(), Prose(body.strip("\r\n"), markdown=True)]
         if hasattr(item, "priority"):
-            from .task_detail import task_detail
+            from .tasks.detail import task_detail
 
             return task_detail(item, self.now, self.zone, self.glyphs)
-        from .plan_detail import plan_detail
+        from .plans.detail import plan_detail
 
         return plan_detail(item, self.now, self.zone, self.glyphs)
 
@@ -239,15 +239,15 @@ def _newest(month: str) -> tuple[bool, str]:
 def _read(kind: str, name: str, document: Document) -> tuple[Any, ...]:
     match kind:
         case "tasks":
-            from memory.files.tasks import read_tasks
+            from memory.files.tasks.model import read_tasks
 
             tasks = read_tasks(name, document).tasks
             return tuple(sorted(tasks, key=entry_date, reverse=True))
         case "journal":
-            from memory.files.journal import read_journal
+            from memory.files.journal.model import read_journal
 
             return tuple(read_journal(name, document).entries())
         case _:
-            from memory.files.orchestration import read_plans
+            from memory.files.plans.model import read_plans
 
             return tuple(read_plans(name, document).plans)

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from widgets.columns import Column, Columns
 from widgets.detail import DetailLine, Labelled, Link, Prose, Spacer
-from widgets.fields import FieldSpec
-from widgets.pane import Badge, Build, FormPlan, Pane, Removal
-from widgets.pane_fields import by_use
-from widgets.pieces import Line, Piece, line
+from widgets.input.date_fields import by_use
+from widgets.input.fields import FieldSpec
+from widgets.list.columns import Column, Columns
+from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.text.styled_text import Line, Piece, line
 
-from .when import dated
+from .time_words import dated
 
 if TYPE_CHECKING:
     from memory.facts import Fact, Look
@@ -164,7 +164,7 @@ class FactsPane(Pane):
         """Remove facts, all in one change; u brings them back."""
         from memory.systems.acts import Act
 
-        from .chain import question
+        from .edit_chain import question
 
         facts = tuple(items)
         if not facts:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from widgets.columns import Column, Columns
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
-from widgets.pane import Badge, Pane
-from widgets.pieces import Line, Piece, Tone, clip_line, line
-from widgets.rows import Heading
+from widgets.list.columns import Column, Columns
+from widgets.list.rows import Heading
+from widgets.pane.base import Badge, Pane
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.output import Writer
-from app.cli.paint import Paint, wants_color
-from memory.safetext import cell_width
+from app.cli.output.columns import Paint, wants_color
+from app.cli.output.printing import Writer
+from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
 
 Memdeck = Callable[..., Answer]

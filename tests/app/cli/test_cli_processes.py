@@ -74,7 +74,7 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
-    assert loaded & {*HEAVY, "memory.late", "memory.document.merge"} == set()
+    assert loaded & {*HEAVY, "memory.history.late_bytes", "memory.document.merge"} == set()
 
 
 @pytest.mark.parametrize(

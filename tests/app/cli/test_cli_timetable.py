@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.environment import scheduled
-from app.cli.timetable import on_calendar, timetable
+from app.cli.verbs.doctor.environment import scheduled
+from app.cli.verbs.doctor.timetable import on_calendar, timetable
+from memory.base.schedule import BadCron
 from memory.errors import UsageError
-from memory.schedule import BadCron
 
 LOG = Path("/home/ann/.local/state/memdeck/maintain.log")
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from app.cli.tasks import SORTS
-from memory.files.task_order import FILE_ORDER
-from memory.files.task_order import SORTS as ALL_SORTS
+from app.cli.verbs.tasks import SORTS
+from memory.files.tasks.order import FILE_ORDER
+from memory.files.tasks.order import SORTS as ALL_SORTS
 from tests.app.cli.conftest import Answer
 
 Memdeck = Callable[..., Answer]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.trust import Trust, asks_of
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.memory.monitoring.keeping import web
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.root import VERBS
-from memory.safetext import cell_width
+from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, Answer
 from widgets.panes import PANES
 

@@ -14,18 +14,18 @@ from textual.binding import Binding
 
 import app.tui
 import widgets
-from app.tui.bindings import PARTS, known_bindings, known_ids
-from app.tui.desk import Desk
-from app.tui.help import Help, help_lines, key_groups
-from app.tui.jump import JumpLabel, JumpScreen
-from app.tui.key_conflicts import TAKEN, all_problems
-from app.tui.keymap import Keymap, key_of, parse_keymap, read_keymap
-from app.tui.memdeck_app import MemdeckApp
-from app.tui.palette import Palette
+from app.tui.app import MemdeckApp
+from app.tui.keys.bindings import PARTS, known_bindings, known_ids
+from app.tui.keys.conflicts import TAKEN, all_problems
+from app.tui.keys.help import Help, help_lines, key_groups
+from app.tui.keys.jump import JumpLabel, JumpScreen
+from app.tui.keys.keymap import Keymap, key_of, parse_keymap, read_keymap
+from app.tui.keys.palette import Palette
+from app.tui.main_screen import Desk
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.pieces import line_text
+from widgets.text.styled_text import line_text
 
 
 def parse(text: str) -> Keymap:
@@ -335,7 +335,7 @@ async def test_jumping_is_left_without_a_trace(workspace: Workspace) -> None:
 
 async def test_many_rows_get_labels_of_two_letters(workspace: Workspace) -> None:
     """No label is the beginning of another; the first letter narrows, backspace takes it back."""
-    from widgets.jump import JumpPlace, labels
+    from widgets.chrome.jump import JumpPlace, labels
 
     made = labels([JumpPlace(0, y, lambda: None) for y in range(200)])
     assert len(set(made)) == 200

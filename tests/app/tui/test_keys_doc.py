@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.tui.actions import ACTIONS
-from app.tui.keysdoc import keys_page
+from app.tui.keys.reference import keys_page
+from app.tui.keys.registry import ACTIONS
 
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
 
 
 def test_the_page_of_keys_is_up_to_date() -> None:
-    """docs/keys.md is what `python -m app.tui.keysdoc` prints."""
+    """docs/keys.md is what `python -m app.tui.keys.reference` prints."""
     assert PAGE.read_text("utf-8") == keys_page()
 
 

@@ -6,13 +6,13 @@ import pytest
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
-from app.tui.help import Help
-from app.tui.memdeck_app import MemdeckApp
-from app.tui.palette import Palette
+from app.tui.app import MemdeckApp
+from app.tui.keys.help import Help
+from app.tui.keys.palette import Palette
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
 from tests.widgets.harness import screen_text
-from widgets.dialogs import Confirm
+from widgets.dialogs.dialogs import Confirm
 
 
 async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: bool) -> None:

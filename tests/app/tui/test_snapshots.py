@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, settle
 from tests.app.tui.tui_helpers import make_app
 from tests.app.tui.watched import watched_workspace
-from widgets.glyphs import ASCII, UNICODE, Glyphs
 from widgets.panes import panes_for
+from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
 LOOKS = [

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.test_tui_views import lanes, tasks_pane
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.frame import Frame
-from widgets.glyphs import ASCII, UNICODE, Glyphs
-from widgets.pane_rows import Row
-from widgets.rows import Heading
+from widgets.chrome.frame import Frame
+from widgets.list.rows import Heading
+from widgets.pane.rows import Row
+from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 LONG = (
     "## Pending\n\n"

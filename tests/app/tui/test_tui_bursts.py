@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from app.demo import demo_files
-from app.demo_beside import add_beside
-from app.tui.help import Help
-from app.tui.jump import JumpLabel, JumpScreen
-from app.tui.search import SearchScreen
+from app.demo.beside import add_beside
+from app.demo.workspace import demo_files
+from app.tui.keys.help import Help
+from app.tui.keys.jump import JumpLabel, JumpScreen
+from app.tui.search.screen import SearchScreen
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import (
     NAMED,
@@ -28,9 +28,9 @@ from tests.app.tui.tui_helpers import (
     settle,
     type_text,
 )
-from widgets.choices import Choices, Option
-from widgets.choose import Choose
-from widgets.dialogs import Preview
+from widgets.dialogs.choices import Choices, Option
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.dialogs import Preview
 
 
 @pytest.mark.parametrize("keys", ["zj", "zjj", "!jj", "zjkj"])

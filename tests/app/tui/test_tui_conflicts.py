@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.task_edits import edit_task, progress_task, remove_task
+from memory.files.tasks.edits import edit_task, progress_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
-from widgets.choices import Choices
-from widgets.dialogs import Prompt
-from widgets.forms import Form
-from widgets.three_way import ThreeWay
+from widgets.dialogs.choices import Choices
+from widgets.dialogs.dialogs import Prompt
+from widgets.dialogs.three_way import ThreeWay
+from widgets.input.form import Form
 
 FIRST = "Deploy v2.1 to staging"
 RUNNING = "Monitor API latency"
@@ -185,7 +185,7 @@ async def test_hostile_values_are_shown_as_they_are(workspace: Workspace, size: 
     app = make_app(workspace)
     texts = [text.replace("\n", " ").replace("\r", " ")[:500] for text in HOSTILE.values()]
     async with running(app, size) as pilot:
-        from widgets.three_way import Question
+        from widgets.dialogs.three_way import Question
 
         questions = [
             Question(str(number), text[:40], text, None, f"{text}\nsecond {text}", group=text[:60])

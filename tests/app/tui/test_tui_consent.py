@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from app.tui.memdeck_app import MemdeckApp
-from memory.trust import Trust, asks_of
+from app.tui.app import MemdeckApp
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.consent import ConsentLines, ConsentScreen
-from widgets.pieces import line_text
+from widgets.dialogs.consent import ConsentLines, ConsentScreen
+from widgets.text.styled_text import line_text
 
 
 def trust_in(workspace: Workspace) -> Trust:

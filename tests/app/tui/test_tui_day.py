@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.tui.memdeck_app import MemdeckApp
-from memory.files.journal_edits import add_entry
+from app.tui.app import MemdeckApp
+from memory.files.journal.edits import add_entry
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import assert_safe, screen_text
 from tests.widgets.panes.looking import ONE_LINE
-from widgets.day import DayScreen
-from widgets.glyphs import ASCII
-from widgets.pane_rows import Row
+from widgets.calendar.day import DayScreen
+from widgets.pane.rows import Row
+from widgets.text.glyphs import ASCII
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from memory.files.task_edits import edit_task, remove_task
-from memory.storage.drafts import Draft, Drafts, is_running, this_process
+from memory.files.tasks.edits import edit_task, remove_task
+from memory.storage.private.drafts import Draft, Drafts, is_running, this_process
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.choices import Choices
-from widgets.dialogs import Confirm
-from widgets.forms import Form
-from widgets.pane_rows import Row
-from widgets.three_way import ThreeWay
+from widgets.dialogs.choices import Choices
+from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.three_way import ThreeWay
+from widgets.input.form import Form
+from widgets.pane.rows import Row
 
 FIRST = "Deploy v2.1 to staging"
 ASSIGNED = ("down", "down", "down", "down")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.help import key_groups
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
+from app.tui.keys.help import key_groups
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
-from widgets.glyphs import ASCII
+from widgets.text.glyphs import ASCII
 
 
 def hints(app: MemdeckApp) -> list[str]:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from app.tui import typing_ahead
-from app.tui.help import Help
-from app.tui.start import StartScreen
-from memory.files.task_edits import edit_task, remove_task
+from app.tui.keys import type_ahead as typing_ahead
+from app.tui.keys.help import Help
+from app.tui.welcome import StartScreen
+from memory.files.tasks.edits import edit_task, remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, NOW, make_app, press, running, send, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.dialogs import Confirm
-from widgets.forms import Form
-from widgets.three_way import ThreeWay
+from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.three_way import ThreeWay
+from widgets.input.form import Form
 
 FIRST = "Deploy v2.1 to staging"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.help import Help, help_lines, key_groups, narrowed
+from app.tui.keys.help import Help, help_lines, key_groups, narrowed
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, type_text
 from tests.widgets.harness import screen_text
-from widgets.pieces import line_text, line_width
+from widgets.text.styled_text import line_text, line_width
 
 
 async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:

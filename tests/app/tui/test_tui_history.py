@@ -8,16 +8,16 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from memory.changes import list_changes
-from memory.files.task_edits import edit_task, remove_task
+from memory.files.tasks.edits import edit_task, remove_task
+from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.dialogs import Preview
-from widgets.entry_history import EntryHistory
-from widgets.panes.change_words import short_actor
-from widgets.panes.changes import PAGE, LoggedChange
-from widgets.three_way import ThreeWay
+from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.entry_history import EntryHistory
+from widgets.dialogs.three_way import ThreeWay
+from widgets.panes.changes.pane import PAGE, LoggedChange
+from widgets.panes.changes.words import short_actor
 
 FIRST = "Deploy v2.1 to staging"
 AGENT = "agent:builder"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.actions import ACTIONS, BY_ID
-from app.tui.dead_keys import WHY
-from app.tui.help import Help
-from app.tui.memdeck_app import MemdeckApp
-from app.tui.palette import Palette, score
+from app.tui.app import MemdeckApp
+from app.tui.keys.help import Help
+from app.tui.keys.palette import Palette, score
+from app.tui.keys.registry import ACTIONS, BY_ID
+from app.tui.keys.unavailable import WHY
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.dialogs import Confirm, Prompt
-from widgets.filter_bar import LastWord
-from widgets.frame import Frame
-from widgets.line_list import LineList
-from widgets.pane_rows import Row
+from widgets.chrome.frame import Frame
+from widgets.dialogs.dialogs import Confirm, Prompt
+from widgets.dialogs.pick import Pick
+from widgets.input.filter_bar import LastWord
+from widgets.list.line_list import LineList
+from widgets.pane.rows import Row
 from widgets.panes import panes_for
-from widgets.pick import Pick
 
 FIRST = "Deploy v2.1 to staging"
 RUNNING = "Monitor API latency"

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
-from widgets.glyphs import ASCII
-from widgets.outline import Branch
-from widgets.pane import Pane
-from widgets.pane_rows import Row
+from widgets.list.outline import Branch
+from widgets.pane.base import Pane
+from widgets.pane.rows import Row
+from widgets.text.glyphs import ASCII
 
 
 @pytest.fixture

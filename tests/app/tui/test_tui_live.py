@@ -8,15 +8,15 @@ from threading import Event
 
 import pytest
 
-from memory.changes import list_changes
 from memory.files.snapshot import Snapshot
+from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
-from widgets.dialogs import Preview
-from widgets.pane import Contents
+from widgets.dialogs.dialogs import Preview
+from widgets.pane.base import Contents
 from widgets.panes import panes_for
-from widgets.panes.journal import JournalPane
+from widgets.panes.journal.pane import JournalPane
 
 
 async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.tui.toasts import WIDEST, in_one_line
-from memory.files.task_edits import add_task, edit_task
+from memory.files.tasks.edits import add_task, edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.pane_rows import Row
-from widgets.rows import Heading
+from widgets.list.rows import Heading
+from widgets.pane.rows import Row
 
 
 async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
-from widgets.glyphs import ASCII
-from widgets.pane import Pane
+from widgets.pane.base import Pane
+from widgets.text.glyphs import ASCII
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
-from widgets.inputs import SafeText
+from widgets.input.editors import SafeText
 
 PANES = {"config.md": "8", "tasks.md": "2", "knowledge.md": "4"}
 

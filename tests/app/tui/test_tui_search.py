@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.memdeck_app import MemdeckApp
-from app.tui.search import SHOWN, SearchScreen
-from memory.files.journal_edits import add_entry
+from app.tui.app import MemdeckApp
+from app.tui.search.screen import SHOWN, SearchScreen
+from memory.files.journal.edits import add_entry
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.fixture_files import SAMPLE
@@ -188,8 +188,8 @@ async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
 def test_nothing_is_imported_before_the_first_search() -> None:
     """The application starts without the parts of search."""
     code = (
-        "import sys, app.tui.memdeck_app; "
-        "assert not {'sqlite3', 'app.tui.search', 'memory.recall', 'memory.recall.searcher'} & set(sys.modules), "
+        "import sys, app.tui.app; "
+        "assert not {'sqlite3', 'app.tui.search.screen', 'memory.recall', 'memory.recall.searcher'} & set(sys.modules), "  # noqa: E501
         "sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])

@@ -16,7 +16,7 @@ from tests.widgets.harness import assert_safe, screen_text
 from tests.widgets.panes.looking import detail_words
 from widgets.panes import panes_for
 from widgets.panes.typed import TypedPane, TypedRow
-from widgets.pieces import line_text
+from widgets.text.styled_text import line_text
 
 AIDEFILE = '# mine\n[memory]\ncompact_after = "1k" # small\ncore_files = ["memory/persona.md"]\n'
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.pane_rows import Row
-from widgets.panes.tasks import TasksPane
-from widgets.pieces import line_text
-from widgets.rows import Heading
+from widgets.list.rows import Heading
+from widgets.pane.rows import Row
+from widgets.panes.tasks.pane import TasksPane
+from widgets.text.styled_text import line_text
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
 

@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.memdeck_app import MemdeckApp
-from memory.monitoring.keep import Ways, keep_watch
-from memory.monitoring.leader import WATCH, Leader
-from memory.monitoring.ledger import Ledger
-from memory.trust import Trust, asks_of
+from app.tui.app import MemdeckApp
+from memory.monitoring.run.leader import WATCH, Leader
+from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.run import Ways, keep_watch
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.choose import Choose
-from widgets.consent import ConsentScreen
-from widgets.pane_rows import Row
+from widgets.dialogs.choose import Choose
+from widgets.dialogs.consent import ConsentScreen
+from widgets.pane.rows import Row
 
 PATIENCE = 20.0
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
@@ -437,12 +437,12 @@ def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
         "async def main():\n"
         "    folder = Path(sys.argv[1])\n"
         "    app = make_app(Workspace.open(folder / 'shop', state_home=folder / 'state'), keeps_watch=True)\n"
-        "    assert 'memory.monitoring.ahead' not in sys.modules\n"
+        "    assert 'memory.monitoring.run.ahead' not in sys.modules\n"
         "    async with running(app) as pilot:\n"
         "        while not (app.watching.leads and app.watching.idle):\n"
         "            await pilot.pause(0.02)\n"
-        "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.keep', 'memory.monitoring.shell',\n"
-        "            'memory.monitoring.many', 'memory.monitoring.telling') if name in sys.modules])\n"
+        "        print(*[name for name in ('httpx', 'apprise', 'memory.monitoring.run.run', 'memory.monitoring.process.shell',\n"  # noqa: E501
+        "            'memory.monitoring.run.many', 'memory.monitoring.run.consequences') if name in sys.modules])\n"
         "asyncio.run(main())\n"
     )
     house = Path(__file__).parents[3]

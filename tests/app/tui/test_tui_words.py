@@ -11,20 +11,20 @@ from rich.style import Style
 from textual.color import Color
 from textual.widgets._toast import Toast
 
-from app.tui.app import terminal_encoding
-from app.tui.entries import LONGEST_VALUE
-from app.tui.help import MOVING, Help, key_groups
-from app.tui.memdeck_app import MemdeckApp
-from memory.files.task_edits import add_task
+from app.tui.app import MemdeckApp
+from app.tui.commands.entries import LONGEST_VALUE
+from app.tui.keys.help import MOVING, Help, key_groups
+from app.tui.launch import terminal_encoding
+from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
-from widgets.choices import Choices
-from widgets.dialogs import Preview
-from widgets.footer import KeyHints
-from widgets.forms import Form
-from widgets.glyphs import ASCII, UNICODE, glyphs_for
-from widgets.pieces import line_text
+from widgets.chrome.footer import KeyHints
+from widgets.dialogs.choices import Choices
+from widgets.dialogs.dialogs import Preview
+from widgets.input.form import Form
+from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
+from widgets.text.styled_text import line_text
 
 
 def said(app: MemdeckApp) -> str:

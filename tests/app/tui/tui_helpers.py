@@ -11,7 +11,7 @@ from pathlib import Path
 from textual.events import Key
 from textual.pilot import Pilot
 
-from app.tui.memdeck_app import MemdeckApp
+from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.monitoring.alerts import AlertState, Settings, advance, told
-from memory.monitoring.ledger import Ledger
-from memory.monitoring.result import Result
-from memory.monitoring.results import record_results
-from memory.trust import Trust, asks_of
+from memory.monitoring.alerts.state import AlertState, Settings, advance, told
+from memory.monitoring.checks.result import Result
+from memory.monitoring.history.results import record_results
+from memory.monitoring.run.ledger import Ledger
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_workspace
 

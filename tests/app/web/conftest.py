@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.demo import demo_files
+from app.demo.workspace import demo_files
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_workspace
 
@@ -37,8 +37,8 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
     from aiohttp import web
 
-    from app.web.guard import Guard
-    from app.web.server import HOST, GuardedServer, open_port
+    from app.servers.web.guard import Guard
+    from app.servers.web.server import HOST, GuardedServer, open_port
 
     for name, value in {
         "PYTHONPATH": str(HOUSE),

@@ -106,7 +106,7 @@ async def test_only_reading_is_answered(served: Served, method: str) -> None:
 
 async def test_one_session_at_a_time(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second page is refused while the first is open, and gets in as soon as that is gone."""
-    monkeypatch.setattr("app.web.guard.LEAVING_SECONDS", 0.2)
+    monkeypatch.setattr("app.servers.web.guard.LEAVING_SECONDS", 0.2)
     async with client() as session:
         await sign_in(session, served)
         socket = await session.ws_connect(f"{served.base}/ws?width=100&height=30", headers={"Origin": served.base})
@@ -115,7 +115,7 @@ async def test_one_session_at_a_time(served: Served, monkeypatch: pytest.MonkeyP
             await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
         assert refused.value.status == 409
         await socket.close()
-        monkeypatch.setattr("app.web.guard.LEAVING_SECONDS", PATIENCE)
+        monkeypatch.setattr("app.servers.web.guard.LEAVING_SECONDS", PATIENCE)
         again = await session.ws_connect(f"{served.base}/ws?width=100&height=30", headers={"Origin": served.base})
         await read_until(again, "Deploy v2.1")
         await again.send_str(json.dumps(["stdin", "T"]))
@@ -142,7 +142,7 @@ async def test_what_no_page_says_ends_the_session(served: Served, said: str) -> 
 
 def test_two_runs_have_nothing_in_common() -> None:
     """Token and cookie are new each time and long."""
-    from app.web.guard import Guard
+    from app.servers.web.guard import Guard
 
     one, other = Guard("127.0.0.1:1"), Guard("127.0.0.1:1")
     assert one.token != other.token
@@ -152,7 +152,7 @@ def test_two_runs_have_nothing_in_common() -> None:
 
 def test_a_port_that_is_taken_is_told() -> None:
     """An error with words, not a traceback."""
-    from app.web.server import open_port
+    from app.servers.web.server import open_port
     from memory.errors import MemdeckError
 
     with open_port(0) as taken:

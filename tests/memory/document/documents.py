@@ -8,7 +8,7 @@ import re
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
-from memory.document.scan import has_lone_cr
+from memory.document.scan.scan import has_lone_cr
 from tests.strategies import markdown_documents
 
 EXAMPLES = int(os.environ.get("MEMDECK_EXAMPLES", "300"))

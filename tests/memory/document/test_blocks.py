@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
-from memory.document.blocks import BlockScan, scan_blocks
+from memory.document.scan.blocks import BlockScan, scan_blocks
 from tests.strategies import markdown_documents, random_markdown
 
 # Inline rules cannot change blocks and would take most of the time.

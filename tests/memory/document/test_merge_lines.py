@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.document.merge_lines import find_hunks, merge_lines
-from memory.document.merge_order import merge_order
+from memory.document.merge.lines import find_hunks, merge_lines
+from memory.document.merge.order import merge_order
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=8)
 KEYS = st.lists(st.integers(0, 9), unique=True, max_size=8)

@@ -13,7 +13,7 @@ from memory.document import edits as edits_module
 from memory.document import model as model_module
 from memory.document import nodes as nodes_module
 from memory.document import rescan as rescan_module
-from memory.document.scan import Outline, scan
+from memory.document.scan.scan import Outline, scan
 from tests.memory.document.documents import EXAMPLES, documents, structure
 
 SETTINGS = settings(max_examples=max(EXAMPLES // 10, 300), deadline=None, suppress_health_check=list(HealthCheck))

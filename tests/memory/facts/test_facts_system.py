@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from memory.changes import file_name, list_changes, row, views_of
 from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.transfer import export, read_rows
+from memory.history.changes import file_name, list_changes, row, views_of
 from memory.recall import read_query, scan
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
 from memory.systems.acts import Act

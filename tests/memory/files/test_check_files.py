@@ -7,7 +7,7 @@ from datetime import UTC
 
 import pytest
 
-from app.demo import demo_files
+from app.demo.workspace import demo_files
 from bench.workspaces import Size, workspace_files
 from memory.document import Document
 from memory.errors import RefusedError

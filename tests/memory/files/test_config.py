@@ -6,7 +6,7 @@ from datetime import UTC, tzinfo
 
 import pytest
 
-from memory.clock import find_zone
+from memory.base.clock import find_zone
 from memory.errors import ConfigError, MemdeckError, NotFoundError, UsageError
 from memory.files.config import MaintenanceSettings, get_setting, set_setting, unset_setting
 from memory.files.templates import template_files

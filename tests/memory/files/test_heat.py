@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.heat import STEPS, entries_by_day, scale_of, weeks_until
-from memory.files.journal import read_journal
-from widgets.glyphs import ASCII, UNICODE
-from widgets.pieces import line_text, line_width
-from widgets.year import LABEL, ROWS, heat_lines, month_line, short_legend
+from memory.files.journal.heat import STEPS, entries_by_day, scale_of, weeks_until
+from memory.files.journal.model import read_journal
+from widgets.calendar.year import LABEL, ROWS, heat_lines, month_line, short_legend
+from widgets.text.glyphs import ASCII, UNICODE
+from widgets.text.styled_text import line_text, line_width
 
 JOURNAL = b"## 2024-01-15\n### 10:00 - a\n### 09:00 - b\n## 2024-02-31\n### 09:00 - c\n## Notes\n### x\n## 2024-01-13\n"
 

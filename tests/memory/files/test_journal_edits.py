@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.clock import BadMoment
+from memory.base.clock import BadMoment
 from memory.errors import ConflictError, MemdeckError, UsageError
-from memory.files import journal_edits
-from memory.files.journal import find_entry
-from memory.files.journal_lines import clean_line
+from memory.files.journal import edits as journal_edits
+from memory.files.journal.lines import clean_line
+from memory.files.journal.model import find_entry
 from memory.files.snapshot import Snapshot
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of

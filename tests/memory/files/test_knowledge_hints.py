@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.config import value_problem
-from memory.files.knowledge import Knowledge, read_knowledge
-from memory.files.knowledge_hints import (
+from memory.files.knowledge.hints import (
     ALIKE,
     LONGEST,
     MOST,
@@ -24,6 +23,7 @@ from memory.files.knowledge_hints import (
     stale_items,
     words_of,
 )
+from memory.files.knowledge.model import Knowledge, read_knowledge
 from tests.widgets.panes.looking import look
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from memory.document import Document, parse
 from memory.errors import UsageError
-from memory.files.knowledge_moves import move_knowledge
+from memory.files.knowledge.moves import move_knowledge
 from memory.files.snapshot import Snapshot
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memory.files.contacts import find_contact
-from memory.files.journal import find_entry
-from memory.files.links import links_of
+from memory.files.contacts.model import find_contact
+from memory.files.journal.model import find_entry
+from memory.files.links.links import links_of
 from memory.files.monitors import find_monitor
-from memory.files.orchestration import find_plan
-from memory.files.tasks import find_task
+from memory.files.plans.model import find_plan
+from memory.files.tasks.model import find_task
 from tests.fixture_files import sample, sample_names, with_newlines
 from tests.memory_files import snapshot_of
 

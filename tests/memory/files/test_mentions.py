@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.files.mentions import digits_of, mentions, names_in, subject
+from memory.files.journal.mentions import digits_of, mentions, names_in, subject
 from tests.widgets.panes.looking import DEMO, look
 
 

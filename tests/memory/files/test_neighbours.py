@@ -10,7 +10,7 @@ from memory.document import Document, parse
 from memory.files.check import check_files
 from memory.files.neighbours import Folder
 from memory.files.snapshot import MEMORY_FILES, Snapshot
-from memory.storage.listing import Unlisted
+from memory.storage.files.listing import Unlisted
 from tests.memory_files import TextFiles
 
 

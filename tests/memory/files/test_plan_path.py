@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.files.plan_path import critical_path
-from memory.files.plan_views import PlanTask
+from memory.files.plans.critical_path import critical_path
+from memory.files.plans.parts import PlanTask
 
 
 def task(name: str, *before: str, minutes: float | None = None, status: str = "pending", progress: int = 0) -> PlanTask:

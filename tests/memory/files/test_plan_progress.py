@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.files.plan_progress import DAYS, WEEKS, PlanProgress, done_by_dates, done_in_log, plan_progress
+from memory.files.plans.progress import DAYS, WEEKS, PlanProgress, done_by_dates, done_in_log, plan_progress
 from memory.files.snapshot import Snapshot
 from tests.widgets.panes.looking import look
-from widgets.glyphs import ASCII, UNICODE
-from widgets.panes.plan_history import history_lines, known_words, level
+from widgets.panes.plans.history import history_lines, known_words, level
+from widgets.text.glyphs import ASCII, UNICODE
 
 TODAY = date(2024, 1, 15)
 HEAD = "| id | title | phase | status | completed |\n|---|---|---|---|---|\n"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.base.secrets import find_secrets
 from memory.document import Document, parse
 from memory.document.compare import Region, compare
 from memory.document.source import ESCAPES, decode
 from memory.files.check import check_files
 from memory.files.secret_notes import secrets_in
-from memory.files.task_edits import add_task, done_task
-from memory.secrets import find_secrets
+from memory.files.tasks.edits import add_task, done_task
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

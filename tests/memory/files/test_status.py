@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memory.clock import find_zone
+from memory.base.clock import find_zone
 from memory.files.status import brief
 from tests.fixture_files import sample, sample_names
 from tests.memory_files import NOW, snapshot_of

@@ -10,8 +10,8 @@ from memory.document import Document, parse
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.task_bulk import duplicate_task, edit_tasks, remove_tasks, retag_tasks, shift_priorities, split_task
-from memory.files.task_edits import edit_task
+from memory.files.tasks.bulk import duplicate_task, edit_tasks, remove_tasks, retag_tasks, shift_priorities, split_task
+from memory.files.tasks.edits import edit_task
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.clock import BadMoment
+from memory.base.clock import BadMoment
 from memory.document import parse
-from memory.files.task_due import due_when
-from memory.files.tasks import read_tasks
+from memory.files.tasks.due import due_when
+from memory.files.tasks.model import read_tasks
 
 NOW = datetime(2026, 11, 21, 15, 31, tzinfo=UTC)
 """A Saturday."""

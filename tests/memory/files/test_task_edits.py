@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.clock import BadMoment, read_moment
+from memory.base.clock import BadMoment, read_moment
+from memory.base.schedule import BadCron
 from memory.document import Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError, UsageError
-from memory.files import task_edits
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import Task, find_task
-from memory.schedule import BadCron
+from memory.files.tasks import edits as task_edits
+from memory.files.tasks.model import Task, find_task
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memory.document import Entry, parse
 from memory.files.snapshot import Views
-from memory.files.task_values import created_of, quick_identity, text_or_none
-from memory.files.tasks import Due, Task, read_due, read_tasks, split_priority
+from memory.files.tasks.model import Due, Task, read_due, read_tasks, split_priority
+from memory.files.tasks.values import created_of, quick_identity, text_or_none
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, snapshot_of
 

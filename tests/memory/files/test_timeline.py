@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.journal import Journal, read_journal
-from memory.files.journal_kinds import KINDS, WORDS, author_of, came_from, kind_of
-from memory.files.timeline import Gap, Hour, busy_days, day_line, minute_of, next_busy
-from widgets.day_lines import axis_rows, day_words, gap_words, layout, sign_of, strip_lines
-from widgets.glyphs import ASCII, UNICODE
-from widgets.pieces import line_text, line_width
-from widgets.rows import Note
+from memory.files.journal.kinds import KINDS, WORDS, author_of, came_from, kind_of
+from memory.files.journal.model import Journal, read_journal
+from memory.files.journal.timeline import Gap, Hour, busy_days, day_line, minute_of, next_busy
+from widgets.calendar.day_lines import axis_rows, day_words, gap_words, layout, sign_of, strip_lines
+from widgets.list.rows import Note
+from widgets.text.glyphs import ASCII, UNICODE
+from widgets.text.styled_text import line_text, line_width
 
 DAY = date(2024, 1, 15)
 

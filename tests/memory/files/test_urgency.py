@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.task_order import GROUPS, SORTS, grouped, sort_key
-from memory.files.tasks import Task, read_tasks
-from memory.files.urgency import DUE_LEAST, DUE_POINTS, urgency_of
+from memory.files.tasks.model import Task, read_tasks
+from memory.files.tasks.order import GROUPS, SORTS, grouped, sort_key
+from memory.files.tasks.urgency import DUE_LEAST, DUE_POINTS, urgency_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 

@@ -16,14 +16,7 @@ from memory.document import Document
 from memory.errors import BusyError, ConfigError, MemdeckError, RefusedError
 from memory.files.edit import Edit
 from memory.files.snapshot import MEMORY_FILES, Snapshot
-from memory.maintenance import (
-    ALL_RULES,
-    CAP_JOURNAL,
-    JOURNAL_RULES,
-    TASK_RULES,
-    maintain,
-    plan_maintenance,
-)
+from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
 from memory.maintenance.run import _write, checked
 from memory.storage import Store
 from memory.workspace import Workspace

@@ -8,15 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory.document import parse
-from memory.maintenance.rules import (
-    Choice,
-    Today,
-    choose_old_journal,
-    choose_plans,
-    choose_surplus,
-    choose_tasks,
-    days,
-)
+from memory.maintenance.rules import Choice, Today, choose_old_journal, choose_plans, choose_surplus, choose_tasks, days
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, document, task
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from memory.monitoring.channels import Addresses
-from memory.monitoring.keep import Ways, keep_watch
-from memory.monitoring.ledger import Ledger
-from memory.monitoring.notify import Sent
-from memory.monitoring.watching import Watch
-from memory.trust import Trust, asks_of
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.alerts.notify import Sent
+from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.report import Watch
+from memory.monitoring.run.run import Ways, keep_watch
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring.around import Around, Decision
-from memory.monitoring.checks import check
-from memory.monitoring.result import Result
+from memory.monitoring.checks.check import check
+from memory.monitoring.checks.context import Around, Decision
+from memory.monitoring.checks.result import Result
 from tests.memory_files import snapshot_of
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.ahead import LONGEST, look_ahead
-from memory.monitoring.ledger import Ledger
-from memory.monitoring.meaning import meaning
-from memory.monitoring.pictures import notice, pictures
-from memory.monitoring.result import Result
-from memory.monitoring.results import record_results
-from memory.monitoring.thresholds import parse_threshold
-from memory.monitoring.upkeep import maintain_if_due
+from memory.monitoring.checks.result import Result
+from memory.monitoring.history.charts import notice, pictures
+from memory.monitoring.history.results import record_results
+from memory.monitoring.run.ahead import LONGEST, look_ahead
+from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.maintenance_schedule import maintain_if_due
+from memory.monitoring.thresholds.meaning import meaning
+from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.systems import maintain_all
-from memory.trust import Trust, asks_of
+from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, 20, tzinfo=UTC)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.monitoring.checks import check
-from memory.monitoring.result import Result, last_status, one_line, safe_detail
+from memory.monitoring.checks.check import check
+from memory.monitoring.checks.result import Result, last_status, one_line, safe_detail
 from tests.fixture_files import sample
 from tests.memory.monitoring.monitoring_places import (
     NOW,

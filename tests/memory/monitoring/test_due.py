@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.clock import find_zone
+from memory.base.clock import find_zone
+from memory.base.schedule import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
-from memory.monitoring.due import due_instant, due_monitors, next_due
-from memory.monitoring.ledger import KEPT_CLAIMS, Ledger
-from memory.schedule import latest_run, next_runs
-from memory.storage.places import StateFolder
+from memory.monitoring.run.due import due_instant, due_monitors, next_due
+from memory.monitoring.run.ledger import KEPT_CLAIMS, Ledger
+from memory.storage.private.places import StateFolder
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
 EXPRESSIONS = ("*/5 * * * *", "30 2 * * *", "0 * * * *", "*/30 2 * * *", "0 0 * * *", "15 1,2,3 * * *", "45 23 * * MON")

@@ -101,7 +101,7 @@ def test_a_monitor_that_nobody_runs_drifts(tmp_path: Path) -> None:
     """A lastCheck older than a whole interval is told; a monitor that was checked in this very run is not."""
     old = "- lastCheck: 2026-01-15T09:00:00Z"
     place = Place(tmp_path, command("Forgotten", "true", old) + command("Kept", "true", old), config=BEAT)
-    from memory.trust import asks_of
+    from memory.trust.consent import asks_of
 
     for ask in asks_of(place.workspace.snapshot()):
         if ask.name == "Kept":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.monitoring.overview import prometheus, standings
+from memory.monitoring.history.overview import prometheus, standings
 from tests.memory.monitoring.keeping import CONFIG, NOW, Place
 
 VALUES = st.one_of(

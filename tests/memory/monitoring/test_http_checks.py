@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring import web
-from memory.monitoring.addresses import Unresolved, resolve
+from memory.monitoring.checks import http as web
+from memory.monitoring.checks.resolve import Unresolved, resolve
 from tests.memory.monitoring.monitoring_places import (
     Answering,
     Decided,

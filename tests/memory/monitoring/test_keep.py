@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError
-from memory.monitoring.due import due_monitors
-from memory.monitoring.keep import keep_watch
-from memory.monitoring.leader import Leader
-from memory.monitoring.ledger import Ledger
-from memory.storage.places import StateFolder
+from memory.monitoring.run.due import due_monitors
+from memory.monitoring.run.leader import Leader
+from memory.monitoring.run.ledger import Ledger
+from memory.monitoring.run.run import keep_watch
+from memory.storage.private.places import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 
 HOUSE = Path(__file__).parents[3]
@@ -126,7 +126,7 @@ def test_nothing_runs_that_nobody_approved(tmp_path: Path) -> None:
 def test_what_was_denied_waits_for_nobody(tmp_path: Path) -> None:
     """A monitor that a person denied does not run and needs no approval."""
     place = Place(tmp_path, command("One", "true"))
-    from memory.trust import asks_of
+    from memory.trust.consent import asks_of
 
     place.trust.deny(asks_of(place.workspace.snapshot())[0], who="person", now=NOW)
     watch = place.watch()
@@ -192,8 +192,8 @@ def test_two_runners_at_once(tmp_path: Path) -> None:
     place.approve()
     code = (
         "import sys; from datetime import timedelta; from pathlib import Path\n"
-        "from memory.workspace import Workspace; from memory.trust import Trust\n"
-        "from memory.monitoring.keep import Ways, keep_watch\n"
+        "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
+        "from memory.monitoring.run.run import Ways, keep_watch\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "w = Workspace.open(root, state_home=state); t = Trust(state, root)\n"
@@ -234,8 +234,8 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     place.approve()
     code = (
         "import sys; from pathlib import Path\n"
-        "from memory.workspace import Workspace; from memory.trust import Trust\n"
-        "from memory.monitoring.keep import Ways, keep_watch\n"
+        "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
+        "from memory.monitoring.run.run import Ways, keep_watch\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, Ways({}))\n"

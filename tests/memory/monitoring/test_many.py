@@ -7,9 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-from memory.monitoring.around import Around
-from memory.monitoring.cancel import Cancel
-from memory.monitoring.many import LIMIT, Planned, run_checks
+from memory.monitoring.checks.context import Around
+from memory.monitoring.run.cancel import Cancel
+from memory.monitoring.run.many import LIMIT, Planned, run_checks
 from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, reply
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.channels import Addresses, Channel, Route, read_route
-from memory.monitoring.deliver import LIMIT, Message, Messenger
-from memory.monitoring.ledger import Ledger
-from memory.monitoring.notify import send
-from memory.monitoring.windows import parse_windows
+from memory.monitoring.alerts.channels import Addresses, Channel, Route, read_route
+from memory.monitoring.alerts.deliver import LIMIT, Message, Messenger
+from memory.monitoring.alerts.notify import send
+from memory.monitoring.alerts.windows import parse_windows
+from memory.monitoring.run.ledger import Ledger
 from tests.memory.monitoring.keeping import CONFIG, CONTACTS, NOW, Place, Post, command, mail, web
 
 FIRST = Channel("channel-abc123", "Dev Team Bot", ("one://",))

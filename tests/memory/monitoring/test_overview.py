@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.monitoring.overview import has_record, prometheus, standings
-from memory.monitoring.result import Result
-from memory.monitoring.results import KEPT_RESULTS, record_results, results_of, uptimes
+from memory.monitoring.checks.result import Result
+from memory.monitoring.history.overview import has_record, prometheus, standings
+from memory.monitoring.history.results import KEPT_RESULTS, record_results, results_of, uptimes
 from tests.memory.monitoring.keeping import NOW, Place, command
 
 

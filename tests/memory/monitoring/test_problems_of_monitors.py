@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.demo import demo_files
+from app.demo.workspace import demo_files
 from memory.monitoring.problems import monitor_problems
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.cancel import Cancel
-from memory.monitoring.process import LIMIT, SUPERVISORS, Finished, clean_environment, run_command
+from memory.monitoring.process.command import LIMIT, SUPERVISORS, Finished, clean_environment, run_command
+from memory.monitoring.run.cancel import Cancel
 
 HOUSE = Path(__file__).resolve().parents[3]
 TIMEOUT, GRACE = 0.5, 0.3
@@ -205,7 +205,7 @@ def test_a_run_can_be_called_off(marked: Marked) -> None:
 
 PARENT = """
 import os, sys, threading
-from memory.monitoring.process import run_command
+from memory.monitoring.process.command import run_command
 def run():
     run_command("(setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
 threading.Thread(target=run, daemon=True).start()
@@ -293,9 +293,13 @@ def test_no_handle_stays_open(marked: Marked) -> None:
 
 def test_the_supervisor_starts_light() -> None:
     """It loads the small modules of the standard library and three of memdeck."""
-    source = "import sys; sys.path.append(sys.argv[1]); import memory.monitoring.supervisor; print(*sys.modules)"
+    source = (
+        "import sys; sys.path.append(sys.argv[1]); import memory.monitoring.process.supervisor; print(*sys.modules)"
+    )
     words = [sys.executable, "-I", "-S", "-c", source, str(HOUSE)]
     loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
-    ours = {name.removeprefix("memory").removeprefix(".monitoring") for name in loaded if name.startswith("memory")}
-    assert ours == {"", ".supervisor", ".shell", ".tree"}
+    ours = {
+        name.removeprefix("memory").removeprefix(".monitoring.process") for name in loaded if name.startswith("memory")
+    }
+    assert ours == {"", ".monitoring", ".supervisor", ".shell", ".tree"}
     assert not {"asyncio", "json", "logging", "subprocess", "re", "typing"} & set(loaded)

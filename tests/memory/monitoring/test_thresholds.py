@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.names import KINDS
-from memory.monitoring.thresholds import BadThreshold, default_threshold, parse_threshold
-from memory.monitoring.units import Quantity
+from memory.monitoring.thresholds.names import KINDS
+from memory.monitoring.thresholds.threshold import BadThreshold, default_threshold, parse_threshold
+from memory.monitoring.thresholds.units import Quantity
 from tests.growth import TIMES, assert_in_proportion
 
 READING = {

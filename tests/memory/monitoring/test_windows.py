@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.clock import find_zone
+from memory.base.clock import find_zone
 from memory.document import parse
 from memory.errors import UsageError
 from memory.files.monitors import read_monitors
-from memory.monitoring.options import ancestors, in_order, read_options, read_span
+from memory.monitoring.alerts.options import ancestors, in_order, read_options, read_span
+from memory.monitoring.alerts.windows import ends_at, parse_windows
 from memory.monitoring.problems import monitor_problems
-from memory.monitoring.windows import ends_at, parse_windows
 from tests.memory_files import snapshot_of
 
 BERLIN = find_zone("Europe/Berlin")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bench.workspaces import size_of, workspace_files
 from memory.files.edit import Edit
-from memory.files.journal_edits import add_entry
+from memory.files.journal.edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
 from memory.recall import Answer, Record
 from memory.recall.searcher import Searcher

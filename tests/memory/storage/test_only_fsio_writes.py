@@ -12,11 +12,11 @@ import memory
 HOUSE = Path(memory.__file__).parents[1]
 FSIO = "memory/storage/fsio.py"
 ALLOWED: dict[str, set[str]] = {
-    "app/cli/output.py": {"open"},  # /dev/null, where a closed pipe's rest goes
-    "memory/storage/log_file.py": {"connect"},  # SQLite's own file, made before by fsio in the private state folder
-    "memory/storage/derived.py": {"connect"},  # the same, of databases that may be thrown away
-    "app/demo_agent.py": {"open", "truncate"},  # plays a program that knows nothing of memdeck, in the demo
-    "app/tui/listing.py": {"open"},  # the filter bar
+    "app/cli/output/printing.py": {"open"},  # /dev/null, where a closed pipe's rest goes
+    "memory/storage/log/database.py": {"connect"},  # SQLite's own file, made before by fsio in the private state folder
+    "memory/storage/private/derived.py": {"connect"},  # the same, of databases that may be thrown away
+    "app/demo/agent.py": {"open", "truncate"},  # plays a program that knows nothing of memdeck, in the demo
+    "app/tui/commands/filter_and_sort.py": {"open"},  # the filter bar
 }
 """Other modules that may make a call, each with the names of those calls; keep it short."""
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.storage import Change, Store
-from memory.storage.delta import Delta
-from memory.storage.history import History
-from memory.storage.log import ChangeLog
+from memory.storage.log.delta import Delta
+from memory.storage.log.history import History
+from memory.storage.log.log import ChangeLog
 
 NAME = "memory/tasks.md"
 pieces = st.lists(st.sampled_from([b"- a\n", b"### b\n", b"\0", b"x" * 70, b"y" * 300]), max_size=40)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from memory.changes import list_changes
-from memory.clock import BadMoment
+from memory.base.clock import BadMoment
+from memory.base.dates import time_bound
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
-from memory.files.task_edits import add_task, edit_task, progress_task, remove_task
-from memory.settling import contested_entries, settle
-from memory.versions import bring_back, line_changes_of, rehearse_revert, versions_of
-from memory.when import time_bound
+from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_task
+from memory.history.changes import list_changes
+from memory.history.partial_revert import contested_entries, settle
+from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -18,10 +18,10 @@ import pytest
 from memory.document.compare import Region, apply
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change, FileChange, State, Store
-from memory.storage.history import History
-from memory.storage.journal import Journal
-from memory.storage.log import ChangeLog
-from memory.storage.log_file import DAMAGED, NAME
+from memory.storage.log.database import DAMAGED, NAME
+from memory.storage.log.history import History
+from memory.storage.log.log import ChangeLog
+from memory.storage.transaction.intent_log import Journal
 
 TASKS = "memory/tasks.md"
 SHOWN = f".aiter/{TASKS}"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from memory.storage import State, Store
-from memory.storage.displaced import sweep
-from memory.storage.journal import Displaced
-from memory.storage.marks import Mark
-from memory.storage.together import Together
+from memory.storage.files.identity import Mark
+from memory.storage.log.shared import Together
+from memory.storage.transaction.displaced import sweep
+from memory.storage.transaction.intent_log import Displaced
 from tests.crash.calls import Calls, in_force, without_leases
 
 GONE = [f"memory/notes/{number:03}.md" for number in range(60)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files import task_edits
+from memory.files.tasks import edits as task_edits
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)

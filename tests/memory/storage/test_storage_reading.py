@@ -15,7 +15,7 @@ import pytest
 import memory
 from memory.errors import BusyError, RefusedError
 from memory.storage import ABSENT, MISSING, Store, Stored, Version, fsio
-from memory.storage.beneath import read_open
+from memory.storage.files.safe_open import read_open
 
 PATH = ".aiter/memory/tasks.md"
 

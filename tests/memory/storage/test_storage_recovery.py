@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.files import task_edits
-from memory.storage.journal import Displaced, Intent, Role
-from memory.storage.marks import Mark
-from memory.storage.recovery import Outcome
+from memory.files.tasks import edits as task_edits
+from memory.storage.files.identity import Mark
+from memory.storage.transaction.intent_log import Displaced, Intent, Role
+from memory.storage.transaction.recovery import Outcome
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, killed_at

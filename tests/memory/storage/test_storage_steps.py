@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError, ConflictError
-from memory.storage import FileChange, fsio, leases
-from memory.storage.displaced import sweep
-from memory.storage.steps import Step
+from memory.storage import FileChange, fsio
+from memory.storage.files import leases
+from memory.storage.transaction.displaced import sweep
+from memory.storage.transaction.file_step import Step
 
 NAME = "memory/tasks.md"
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"

@@ -14,8 +14,8 @@ import pytest
 import memory
 from memory.errors import ConflictError
 from memory.storage import State, Store
-from memory.storage.log_schema import VERSION
-from memory.storage.together import Together
+from memory.storage.log.schema import VERSION
+from memory.storage.log.shared import Together
 
 NAME = "memory/tasks.md"
 LINES = "memory/notes.jsonl"

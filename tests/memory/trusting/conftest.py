@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.trust import Ask, Trust, asks_of
+from memory.trust.consent import Ask, Trust, asks_of
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

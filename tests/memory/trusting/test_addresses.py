@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.trust import Settings, Trust, is_open_address, read_settings
-from memory.trusting.addresses import closed_reason
+from memory.trust.addresses import closed_reason
+from memory.trust.consent import Settings, Trust, is_open_address, read_settings
 
 OPEN = [
     "https://api.example.com/health",

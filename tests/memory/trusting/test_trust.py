@@ -18,7 +18,7 @@ import memory
 from memory.document import parse
 from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
-from memory.trust import Ask, Trust, blocked_error, monitor_asks
+from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 
 HOUSE = Path(memory.__file__).parents[1]
@@ -476,7 +476,7 @@ APPROVER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from memory.trust import Ask, Trust
+from memory.trust.consent import Ask, Trust
 trust = Trust(Path(sys.argv[1]), Path(sys.argv[2]))
 for number in range(25):
     ask = Ask("check", "command", f"echo {number}", f"{sys.argv[3]} {number}", "monitors.md", 0)

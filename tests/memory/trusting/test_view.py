@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.trust import Ask
-from memory.trusting.view import ConsentView, view_of, workspace_view
-from memory.trusting.warnings import warnings_of
+from memory.trust.consent import Ask
+from memory.trust.view import ConsentView, view_of, workspace_view
+from memory.trust.warnings import warnings_of
 from tests.memory.trusting.conftest import MONITORS, Place
 
 WARNED = [

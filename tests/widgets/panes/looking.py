@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 
 from textual.pilot import Pilot
 
-from app.demo import demo_files
+from app.demo.workspace import demo_files
 from memory.document import Document, parse
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.pane import Pane
-from widgets.pane_rows import Row
-from widgets.pieces import line_text
+from widgets.pane.base import Pane
+from widgets.pane.rows import Row
+from widgets.text.styled_text import line_text
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 DEMO: Mapping[str, str | bytes] = demo_files(NOW, UTC)  # type: ignore[assignment]

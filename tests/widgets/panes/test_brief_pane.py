@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from memory.problems import Problem
+from memory.base.problems import Problem
 from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, showing, shown, walked
-from widgets.pane import Pane
-from widgets.pane_rows import Row
-from widgets.panes.brief import BriefPane, BriefRow
-from widgets.rows import Heading
+from widgets.list.rows import Heading
+from widgets.pane.base import Pane
+from widgets.pane.rows import Row
+from widgets.panes.brief.pane import BriefPane, BriefRow
 
 FILES: dict[str, str | bytes] = {
     "tasks.md": """## Pending

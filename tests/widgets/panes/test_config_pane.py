@@ -6,7 +6,7 @@ import pytest
 
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
-from widgets.panes.config import ConfigPane
+from widgets.panes.config.pane import ConfigPane
 
 CONFIG = """---
 type: agent-config

@@ -6,8 +6,8 @@ import pytest
 
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
-from widgets.panes.contacts import ContactsPane
-from widgets.pieces import line_text
+from widgets.panes.contacts.pane import ContactsPane
+from widgets.text.styled_text import line_text
 
 CONTACTS = """## Channels
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memory.changes import list_changes
 from memory.facts.inject import inject
 from memory.facts.reading import read_facts
 from memory.facts.settings import Settings
+from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.memory.facts.conftest import line as fact_line
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
-from widgets.inputs import SafeText
+from widgets.input.editors import SafeText
 from widgets.panes.facts import FactsPane, injection_lines
-from widgets.pieces import line_text
+from widgets.text.styled_text import line_text
 
 TEXTS = (
     ("Prefers Python over JavaScript", ("preference",), "user"),

@@ -10,9 +10,9 @@ from memory.document import parse
 from memory.files.snapshot import Snapshot
 from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
-from widgets.panes.journal import JournalPane, day_title
-from widgets.panes.journal_forms import join_lines, split_lines
-from widgets.rows import Heading
+from widgets.list.rows import Heading
+from widgets.panes.journal.forms import join_lines, split_lines
+from widgets.panes.journal.pane import JournalPane, day_title
 
 NOW = datetime(2024, 1, 15, 11, 30, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, showing, shown, walked
-from widgets.outline import Branch
-from widgets.panes.knowledge import KnowledgePane
-from widgets.pieces import line_text
+from widgets.list.outline import Branch
+from widgets.panes.knowledge.pane import KnowledgePane
+from widgets.text.styled_text import line_text
 
 KNOWLEDGE = """---
 type: knowledge-base

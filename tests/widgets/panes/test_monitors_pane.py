@@ -6,8 +6,8 @@ import pytest
 
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
-from widgets.panes.monitors import MonitorsPane
-from widgets.pieces import line_text
+from widgets.panes.monitors.pane import MonitorsPane
+from widgets.text.styled_text import line_text
 
 MONITORS = """## Monitors
 ### API

@@ -6,9 +6,9 @@ import pytest
 
 from tests.fixture_files import sample
 from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, detail_words, settled, showing, shown, walked
-from widgets.pane import Pane
-from widgets.panes.plans import PlansPane
-from widgets.pieces import line_text
+from widgets.pane.base import Pane
+from widgets.panes.plans.pane import PlansPane
+from widgets.text.styled_text import line_text
 
 PLAN = """## Active Plans
 ### Shop

@@ -9,17 +9,17 @@ import pytest
 
 from memory.document import Document, parse
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import Task
+from memory.files.tasks.model import Task
 from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
+from widgets.calendar.month import TIGHT, WIDE, Load, month_lines
 from widgets.detail import Detail
-from widgets.glyphs import ASCII, UNICODE
-from widgets.month import TIGHT, WIDE, Load, month_lines
-from widgets.panes.task_detail import rest_of_body, task_detail
-from widgets.panes.tasks import TasksPane
-from widgets.pieces import line_text
-from widgets.rows import Heading
-from widgets.task_words import card_line, task_row
+from widgets.list.rows import Heading
+from widgets.panes.tasks.detail import rest_of_body, task_detail
+from widgets.panes.tasks.pane import TasksPane
+from widgets.text.glyphs import ASCII, UNICODE
+from widgets.text.styled_text import line_text
+from widgets.text.task_words import card_line, task_row
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 

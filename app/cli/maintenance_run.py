@@ -1,0 +1,67 @@
+"""What `memdeck --maintain`, `archive` and `prune` do, once their options are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError, UsageError
+
+from .session import Session
+
+if TYPE_CHECKING:
+    from memory.maintenance import Report
+    from memory.monitoring.run.report import Watch
+
+
+def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: bool) -> None:
+    """Apply some of the rules to the memory files and say what moved."""
+    from memory.maintenance import maintain as run
+
+    report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
+    session.answer(report.json, lambda: _lines(session, report))
+
+
+def _lines(session: Session, report: Report) -> Iterator[str]:
+    from memory.maintenance import render
+
+    for line in render(report):
+        yield session.paint.notice(line) if line.startswith("warning:") else line
+
+
+def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: bool, force: bool) -> int:
+    """Apply all rules, run what is due of the monitors unless `no_exec`, say what came of it; return the exit code."""
+    from memory.systems import maintain_all
+
+    if folder is not None and session.folder is not None and os.path.abspath(folder) != os.path.abspath(session.folder):
+        raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
+    session.folder = folder or session.folder
+    # Whoever starts it, the change is that of maintenance, unless a name is given.
+    actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
+    watches = not (dry_run or no_exec or session.safe)
+    try:
+        report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
+    except MemdeckError:
+        # A wrong number in config.md must not leave the monitors unwatched.
+        if watches:
+            _watch(session)
+        raise
+    if not watches or report.dry_run:
+        session.answer(report.json, lambda: _lines(session, report))
+        return 0
+    watch = _watch(session)
+    report = replace(report, monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
+    more = {"blocked": list(watch.blocked), "heartbeat": list(watch.beat), "busy": watch.busy}
+    session.answer(
+        lambda: {**report.json(), **more},
+        lambda: [*_lines(session, report), *(session.paint.line(line) for line in watch.lines())],
+    )
+    return 3 if watch.needs_approval else 0
+
+
+def _watch(session: Session) -> Watch:
+    from .verbs.monitors.one_watch import watch
+
+    return watch(session)

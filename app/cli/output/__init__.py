@@ -1,0 +1,3 @@
+"""What the command line prints: data, words, columns and errors."""
+
+from __future__ import annotations

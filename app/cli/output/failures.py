@@ -1,0 +1,134 @@
+"""How a run ends when it cannot do what was asked: one line on stderr, an object on stdout for programs, a code.
+
+What fits several entries is told to people with these below that line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from memory.errors import AmbiguousError, Choice, MemdeckError, UsageError
+
+from .printing import OutputClosed, Writer, tell
+
+INTERRUPTED = 130
+OUTPUT_CLOSED = 141
+_TO_CHOOSE, _WIDTH = 10, 79
+_USAGE_CODES = {
+    "NoSuchOption": "usage.option",
+    "BadOptionUsage": "usage.option",
+    "NoSuchCommand": "usage.verb",
+    "BadParameter": "usage.value",
+    "MissingParameter": "usage.missing",
+}
+
+
+def say(error: BaseException, *, choices: bool) -> MemdeckError:
+    """Say what went wrong on stderr, with what an ambiguous text may mean below it, and return it as our own error."""
+    known = error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
+    found = known.choices if choices and isinstance(known, AmbiguousError) else ()
+    if found:
+        tell(f"memdeck: {known.code}: {one_line(known.message)}; use one of these refs:")
+        for line in _to_choose(found, known.details.get("count", len(found))):
+            tell(line)
+    else:
+        tell("memdeck: " + one_line(str(known)))
+    return known
+
+
+def report(error: BaseException, output: str, writer: Writer) -> int:
+    """Say what went wrong and return the exit code; with MEMDECK_DEBUG set, the traceback comes first."""
+    if isinstance(error, OutputClosed):
+        return OUTPUT_CLOSED
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return INTERRUPTED
+    known = say(error, choices=output == "human")
+    if output != "human":
+        try:
+            writer.document(
+                {"error": {"code": known.code, "message": known.message, "details": _details(known)}},
+            )
+            writer.flush()
+        except (OutputClosed, MemdeckError):
+            pass  # the line on stderr has said it
+    return known.exit_code
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line."""
+    return " ".join(text.split())
+
+
+def _to_choose(choices: Sequence[Choice], count: int) -> Iterator[str]:
+    """Yield a line for each of the first choices, with their places where titles do not tell them apart."""
+    from .columns import Paint
+
+    shown = choices[:_TO_CHOOSE]
+    placed = len({choice.title for choice in shown}) < len(shown)
+    rows = [(choice.ref, choice.place if placed else "", choice.title) for choice in shown]
+    yield from Paint(False, _WIDTH).columns(rows)
+    if count > len(shown):
+        yield f"  … and {count - len(shown)} more"
+
+
+def _details(error: MemdeckError) -> dict[str, object]:
+    details = {key: _plain(value) for key, value in error.details.items()}
+    if error.hint:
+        details.setdefault("hint", error.hint)
+    return details
+
+
+def _plain(value: object) -> object:
+    """Return what JSON can hold."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(inner) for inner in value]
+    return str(value)
+
+
+def _from_click(error: BaseException) -> MemdeckError | None:
+    """Return a wrong use of the command line in our own form, None for other errors."""
+    import click
+
+    if not isinstance(error, click.ClickException):
+        return None
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "memdeck"
+    message = one_line(error.format_message()).rstrip(".")
+    message = message[:1].lower() + message[1:]
+    return UsageError(_USAGE_CODES.get(type(error).__name__, "usage.arguments"), message, f"see {path} --help")
+
+
+def _internal(error: BaseException) -> MemdeckError:
+    debug = os.environ.get("MEMDECK_DEBUG")
+    if debug:
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            tell(line)
+    what = type(error).__name__ + (f": {error}" if str(error) else "")
+    hint = "please report it with the lines above" if debug else "MEMDECK_DEBUG=1 shows where; please report it"
+    return MemdeckError("internal", one_line(what)[:500], hint)
+
+
+def output_of(arguments: Sequence[str]) -> str:
+    """Return the form of answer that the arguments ask for, also where they cannot be read as a whole."""
+    found = "human"
+    for index, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        if argument in ("-o", "--output"):
+            value = arguments[index + 1] if index + 1 < len(arguments) else ""
+        elif argument.startswith("--output="):
+            value = argument.partition("=")[2]
+        elif argument.startswith("-o"):
+            value = argument[2:]
+        else:
+            continue
+        if value in ("human", "json", "jsonl"):
+            found = value
+    return found

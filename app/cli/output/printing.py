@@ -1,0 +1,165 @@
+"""What the command line prints: data on stdout, words on stderr, whatever the terminal can show.
+
+Text for people has control and bidirectional characters as visible escapes. JSON is UTF-8 where stdout is, else
+ASCII; the same characters are written as `\\uXXXX` in it, and a byte that is no UTF-8 as the lone surrogate that
+Python reads it as (`\\udcff` for 0xff), which gives the byte back with `surrogateescape`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TextIO
+
+from memory.errors import MemdeckError
+
+_CHUNK = 512
+# What JSON leaves as it is and a terminal or a reader would take for more than text.
+_STEERING = (
+    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_UTF8 = frozenset({"utf-8", "utf8"})
+
+
+class OutputClosed(Exception):
+    """The reader of our output has gone (`| head`); there is nobody to tell."""
+
+
+class Writer:
+    """Writes to stdout in whole pieces; created once for a run."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Write to a stream, by default to stdout as it is when something is written."""
+        self._stream = stream
+
+    @property
+    def stream(self) -> TextIO:
+        """Where it writes; MemdeckError `output.failed` where stdout is closed."""
+        stream = self._stream or sys.stdout
+        if stream is None:
+            raise MemdeckError("output.failed", "stdout is closed", "leave it open, or send it to a file")
+        return stream
+
+    @property
+    def utf8(self) -> bool:
+        """Whether the output can hold every character."""
+        return (self.stream.encoding or "ascii").lower() in _UTF8
+
+    @property
+    def terminal(self) -> bool:
+        """Whether a person looks at it."""
+        return self.stream.isatty()
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Write lines for people; what the encoding cannot hold is escaped."""
+        if self.utf8:
+            lines = iter(lines)
+            while chunk := _take(lines):
+                self._write("\n".join(chunk) + "\n")
+            return
+        encoding = self.stream.encoding or "ascii"
+        for line in lines:
+            self._write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+    def text(self, text: str) -> None:
+        """Write text for programs as it is, its line ends with it."""
+        self._write(text)
+
+    def document(self, value: Any) -> None:
+        """Write one JSON document and a line end."""
+        self._write(self._encoder()(value) + "\n")
+
+    def array(self, key: str, values: Iterable[Any]) -> None:
+        """Write `{key: [...]}` in pieces, which is quicker for many values than one text of all of them."""
+        encode = self._encoder()
+        self._write(f"{{{encode(key)}: [")
+        gap = ""
+        values = iter(values)
+        while chunk := _take(values):
+            self._write(gap + encode(chunk)[1:-1])
+            gap = ", "
+        self._write("]}\n")
+
+    def objects(self, values: Iterable[Any]) -> None:
+        """Write JSON objects, one a line, as they come."""
+        encode = self._encoder()
+        values = iter(values)
+        while chunk := _take(values):
+            self._write("\n".join(map(encode, chunk)) + "\n")
+
+    def flush(self) -> None:
+        """Bring out what was written; OutputClosed, MemdeckError `output.failed`."""
+        if sys.stdout is not None or self._stream is not None:
+            self._write("")
+            try:
+                self.stream.flush()
+            except OSError as error:
+                self._failed(error)
+
+    def _encoder(self) -> Callable[[Any], str]:
+        """Return what turns a value into JSON that the output can hold."""
+        from json import JSONEncoder
+
+        encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False).encode
+        escape = re.compile(_STEERING).sub
+
+        def safe(value: Any) -> str:
+            text = encode(value)
+            if text.isascii() and "\x7f" not in text:
+                return text
+            return escape(_json_escape, text)
+
+        return safe
+
+    def _write(self, text: str) -> None:
+        try:
+            try:
+                self.stream.write(text)
+            except UnicodeEncodeError:  # a half of a pair that came by another way than a memory file
+                encoding = self.stream.encoding or "ascii"
+                self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        # What is still in the buffer would be tried again at the end of the process, and complained about.
+        with open(os.devnull, "wb") as nowhere:
+            try:
+                os.dup2(nowhere.fileno(), self.stream.fileno())
+            except (OSError, ValueError):
+                pass
+        if isinstance(error, BrokenPipeError):
+            raise OutputClosed from error
+        text = os.strerror(error.errno) if error.errno else str(error)
+        raise MemdeckError("output.failed", f"stdout cannot be written: {text}", "check where it leads") from error
+
+
+def _take(values: Iterator[Any]) -> list[Any]:
+    from itertools import islice
+
+    return list(islice(values, _CHUNK))
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return f"\\u{code:04x}"
+
+
+def tell(line: str) -> None:
+    """Write one line of words to stderr, made safe; whether anybody can read it or not."""
+    stream = sys.stderr
+    if stream is None:
+        return
+    from memory.base.safe_text import visible
+
+    encoding = stream.encoding or "ascii"
+    try:
+        stream.write(visible(line).encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.flush()
+    except (OSError, ValueError):
+        return

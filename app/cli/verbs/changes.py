@@ -1,0 +1,187 @@
+"""The verbs on what was changed: list and show it, take it back, bring it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group, under, verb
+from app.cli.session import Session
+
+if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.storage import Change
+    from memory.storage.log.records import Record
+
+_ID = 16  # the time and enough behind it that no two are alike
+_LIMIT = 50
+
+changes = group("changes", "Show and take back what was changed, by whom and when.")
+_id = click.argument("change_id", metavar="ID")
+
+
+@under(
+    changes,
+    "list",
+    examples=(
+        "memdeck changes list",
+        "memdeck changes list --actor outside --since yesterday",
+        "memdeck changes list --entry tasks#3fa94c1 -o json",
+    ),
+)
+@click.option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
+@click.option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
+@click.option("--since", metavar="TIME", help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday.")
+@click.option("--until", metavar="TIME", help="Only changes up to; a day alone counts whole.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all)."
+)
+def list_changes(
+    session: Session,
+    file: str | None,
+    entry: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
+) -> None:
+    """List the changes of every writer, newest first; what other programs did since the last look is noted first.
+
+    With --actor NAME only those by human, cli, maintain, outside, agent:NAME, or agent:*.
+    """
+    from memory.history.changes import list_changes as find
+    from memory.history.changes import row
+
+    first = None if since is None else _instant(session, since, end=False)
+    last = None if until is None else _instant(session, until, end=True)
+    session.workspace.notice(session.now)
+    session.warn()
+    found = find(
+        session.workspace, limit=limit, actor=session.actor_option, file=file, entry=entry, since=first, until=last
+    )
+    session.listing("changes", lambda: map(row, found), lambda: _table(session, found))
+
+
+def _instant(session: Session, text: str, *, end: bool) -> datetime:
+    """Return the aware time that a text means; a day alone begins, or ends."""
+    from memory.base.dates import time_bound
+
+    return time_bound(text, session.now, session.snapshot.zone, end=end)
+
+
+def _table(session: Session, found: tuple[Record, ...]) -> Iterator[str]:
+    if not found:
+        yield "no changes"
+        return
+    zone = session.snapshot.zone
+    yield from session.paint.columns(
+        (
+            record.id[:_ID],
+            record.time.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
+            record.actor,
+            "undone" if record.undone_by else "",
+            record.summary or record.operation,
+        )
+        for record in found
+    )
+
+
+@under(
+    changes, "show", examples=("memdeck changes show 01HM5Z0C8WJ4QXKD", "memdeck changes show 01HM5Z0C8WJ4QXKD -o json")
+)
+@_id
+def show(session: Session, change_id: str) -> None:
+    """Show one change entry by entry; ID is its id or the beginning of it."""
+    from memory.history.changes import row, views_of
+
+    session.workspace.notice(session.now)
+    session.warn()
+    record = session.workspace.store.history.get(change_id)
+    views = views_of(session.workspace, record)
+
+    def document() -> dict[str, Any]:
+        return {
+            "change": {**row(record), "undoes": record.undoes, "redoes": record.redoes},
+            "views": [view.json() for view in views],
+        }
+
+    session.answer(document, lambda: _told(session, record, views))
+
+
+def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> Iterator[str]:
+    paint = session.paint
+    time = record.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
+    yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
+    if record.summary:
+        yield paint.line(record.summary, "  ")
+    if record.undone_by:
+        yield paint.line(f"taken back by {record.undone_by}", "  ")
+    if not record.kept:
+        yield paint.notice(paint.line("its bytes are no longer kept", "  "))
+    for view in views:
+        place = f"{view.file}: {view.section}" if view.section and view.entry else view.file
+        origin = f" (from {view.moved_from})" if view.moved_from else ""
+        name = f"  {view.entry}" if view.entry else ""
+        yield ""
+        yield paint.line(f"{view.kind} {view.title}{name}  in {place}{origin}")
+        for line in view.lines:
+            yield paint.line(line, "  ")
+
+
+@under(changes, "revert", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
+@_id
+def revert(session: Session, change_id: str) -> None:
+    """Take back one change, whoever made it, if nobody touched those entries since; else say what they became."""
+    _did(session, session.workspace.revert(change_id, actor=session.actor, now=session.now))
+
+
+@verb("undo", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
+def undo(session: Session) -> None:
+    """Take back the newest change made in your name, wherever it was made; what others did since stays.
+
+    The command line and the application are one person: what you did there counts too. An agent names itself with
+    --actor or MEMDECK_ACTOR, and takes back only its own.
+    """
+    _did(session, session.workspace.undo(actor=session.actor, now=session.now))
+
+
+@verb("redo", examples=("memdeck redo",))
+def redo(session: Session) -> None:
+    """Do again what was undone last; a new change in your name ends that."""
+    _did(session, session.workspace.redo(actor=session.actor, now=session.now))
+
+
+@verb("restore", examples=("memdeck restore 3fa94c1", "memdeck restore 3fa94c1 --before 01HM5Z0C8WJ4QXKD"))
+@click.argument("ref", metavar="REF")
+@click.option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
+def restore(session: Session, ref: str, before: str | None) -> None:
+    """Bring an archived entry back to where it came from.
+
+    A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
+    """
+    workspace = session.workspace
+    if before is None:
+        outcome = workspace.restore(ref, actor=session.actor, now=session.now)
+    else:
+        outcome = workspace.restore_version(before, ref, actor=session.actor, now=session.now)
+    _did(session, outcome.change, outcome.ref)
+
+
+def _did(session: Session, change: Change, ref: str | None = None) -> None:
+    """Print what a change did: its row of the log, or one line."""
+    session.warn()
+    words = change.summary if change.files else f"nothing to change: {change.summary}"
+    more = {} if ref is None else {"ref": ref}
+    session.answer(lambda: {"change": _row(session, change), **more}, lambda: [session.paint.line(words)])
+
+
+def _row(session: Session, change: Change) -> dict[str, Any]:
+    from memory.errors import NotFoundError
+    from memory.history.changes import row, unrecorded_row
+
+    try:
+        return row(session.workspace.store.history.get(change.id))
+    except NotFoundError:  # nothing was different, or the log could not be written
+        return unrecorded_row(change)

@@ -1,0 +1,85 @@
+"""`memdeck check`: what is wrong in memory files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.base.problems import Problem
+
+FOUND = 4
+
+
+@verb("check", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@click.option(
+    "--level",
+    type=click.Choice(("error", "warning", "note")),
+    default="note",
+    help="Print nothing below this level (default: note).",
+)
+def check(session: Session, files: tuple[str, ...], level: str) -> int:
+    """Parse memory files, compare them with their own bytes, and report problems as file:line.
+
+    All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
+    is an error; warnings and notes alone are none.
+    """
+    from memory.systems import check_all
+
+    names = [_name(session, file) for file in files] or None
+    problems = check_all(session.workspace, names)
+    levels = ("error", "warning", "note")
+    shown = [problem for problem in problems if levels.index(problem.level) <= levels.index(level)]
+    session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
+    return FOUND if any(problem.level == "error" for problem in problems) else 0
+
+
+def as_json(problem: Problem) -> dict[str, object]:
+    """Return a problem as programs get it; `line` counts from 1, 0 is the file as a whole."""
+    return {
+        "level": problem.level,
+        "file": problem.file,
+        "line": problem.line,
+        "code": problem.code,
+        "message": problem.message,
+    }
+
+
+def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
+    """Return problems as lines for people."""
+    paint = session.paint
+    for problem in problems:
+        line = paint.line(f"{problem.file}:{problem.line}: {problem.level} {problem.code} {problem.message}")
+        if problem.level == "error":
+            line = paint.alert(line)
+        elif problem.level == "warning":
+            line = paint.notice(line)
+        yield line
+    if not problems:
+        yield "no problems"
+
+
+def _name(session: Session, file: str) -> str:
+    """Return the name of a file inside the memory folder; a path is taken from the current folder."""
+    memory = session.workspace.memory
+    name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
+    outside = name == "." or name.startswith("..") or os.path.isabs(name)
+    root = session.workspace.root
+    shown = os.path.relpath(os.path.abspath(file), root) if os.path.lexists(file) else os.path.normpath(file)
+    if outside or not os.path.lexists(memory / name):
+        if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
+            found = shown.replace(os.sep, "/")
+            if any(system.owns(found) for system in session.workspace.systems()):
+                return found
+        raise UsageError(
+            "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file
+        )
+    return name.replace(os.sep, "/")

@@ -1,0 +1,3 @@
+"""What `memdeck doctor` looks at."""
+
+from __future__ import annotations

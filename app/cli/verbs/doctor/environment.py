@@ -1,0 +1,383 @@
+"""What `memdeck doctor` looks at, each with what it found and what a person may do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memory.errors import MemdeckError
+
+if TYPE_CHECKING:
+    from memory.storage import Store
+    from memory.workspace import Workspace
+
+Level = Literal["ok", "note", "warning", "person"]
+_LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
+_FEW_WATCHES = 1024
+FREE = "free"
+"""What is said of a lock that nobody holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one look found: `person` needs one and makes doctor exit with 4, `warning` works with less."""
+
+    name: str
+    level: Level
+    message: str
+    hint: str = ""
+
+    def json(self) -> dict[str, str]:
+        """Return the finding as programs get it."""
+        return {"name": self.name, "level": self.level, "message": self.message, "hint": self.hint}
+
+
+def machine() -> Iterator[Finding]:
+    """Look at what has nothing to do with a workspace."""
+    from app.version import __version__
+
+    from .timetable import executable
+
+    yield Finding("memdeck", "ok", f"{__version__}, {' '.join(executable())}")
+    yield Finding("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
+    yield _libraries()
+    yield _terminal()
+    yield _encoding()
+    yield _watcher()
+
+
+def _libraries() -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found, missing = [], []
+    for name in _LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding("libraries", "person", f"missing: {', '.join(missing)}", "install memdeck again")
+    return Finding("libraries", "ok", ", ".join(found))
+
+
+def _terminal() -> Finding:
+    term = os.environ.get("TERM", "")
+    streams = [stream for stream in (sys.stdin, sys.stdout) if stream is not None and stream.isatty()]
+    if len(streams) < 2:
+        return Finding("terminal", "note", "this is no terminal", "the verbs and --maintain need none")
+    if term in ("", "dumb"):
+        return Finding("terminal", "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color")
+    size = os.get_terminal_size(sys.stdout.fileno())
+    if size.columns < 40 or size.lines < 10:
+        return Finding("terminal", "warning", f"{term}, {size.columns}x{size.lines}", "40x10 is the least to work in")
+    return Finding("terminal", "ok", f"{term}, {size.columns}x{size.lines}")
+
+
+def _encoding() -> Finding:
+    encoding = (sys.stdout.encoding if sys.stdout is not None else "") or "unknown"
+    if encoding.lower().replace("-", "") != "utf8":
+        return Finding(
+            "encoding",
+            "warning",
+            f"output is {encoding}",
+            "other characters are shown as escapes; set LANG to a UTF-8 locale",
+        )
+    return Finding("encoding", "ok", encoding)
+
+
+def _watcher() -> Finding:
+    from importlib.util import find_spec
+
+    if find_spec("watchdog") is None:
+        return Finding("watcher", "note", "polling only", "changes appear within two seconds all the same")
+    try:
+        limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text("ascii"))
+    except (OSError, ValueError):
+        return Finding("watcher", "ok", "notifications of the system, and polling")
+    if limit < _FEW_WATCHES:
+        return Finding("watcher", "warning", f"only {limit} watches a user", "polling still notices every change")
+    return Finding("watcher", "ok", f"inotify with {limit} watches, and polling")
+
+
+def of_keys(root: Path | None) -> Iterator[Finding]:
+    """Look at the keys that the person chose, and at those that something around this terminal takes."""
+    from app.places import config_home
+    from app.tui.keys.conflicts import all_problems, running
+    from app.tui.keys.keymap import read_keymap
+
+    keymap = read_keymap(config_home(os.environ), root)
+    # Our own keys by themselves are tested; looking at them takes as long as all the rest.
+    looks = keymap.path or running(os.environ)
+    problems = all_problems(keymap, os.environ) if looks else ()
+    for problem in problems:
+        yield Finding("keys", "warning", str(problem), "docs/keys.md tells what can be written there")
+    if not problems:
+        changed = f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
+        yield Finding("keys", "ok", changed)
+
+
+def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    """Look at a workspace: what can be read and written, who holds the lock, what its files say."""
+    yield Finding("workspace", "ok", str(workspace.root))
+    own = "files" in workspace.system_names()
+    stores = workspace.stores()
+    yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
+    if own:
+        yield from _files(workspace)
+    yield from _locks(stores)
+    yield from _protection(workspace)
+    yield from _state(workspace, now)
+    yield from _trust(workspace)
+    yield from _history(workspace)
+    yield from _care(workspace)
+    yield _guarded("config", lambda: _settings(workspace))
+    yield _guarded("check", lambda: _problems(workspace))
+
+
+def _care(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what the memory systems want a person to look at."""
+    for system in workspace.systems():
+        try:
+            for message, hint in system.care():
+                yield Finding(system.name, "warning", message, hint)
+        except MemdeckError as error:
+            yield Finding(system.name, "person", error.message, error.hint)
+
+
+def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return what a look finds; a file that cannot be read is a finding, not the end of the others."""
+    try:
+        return look()
+    except MemdeckError as error:
+        return Finding(name, "person", error.message, error.hint)
+
+
+def _writable(folders: Iterable[Path]) -> Finding:
+    for folder in folders:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return Finding(
+                "folder", "person", f"{folder} cannot be written", "memdeck only reads; check its permissions"
+            )
+    return Finding("folder", "ok", "can be written")
+
+
+def _files(workspace: Workspace) -> Iterator[Finding]:
+    from memory.files.snapshot import MEMORY_FILES
+
+    missing, wrong = [], False
+    for name in MEMORY_FILES:
+        path = workspace.memory / name
+        if not os.path.lexists(path):
+            missing.append(name)
+            continue
+        if not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK):
+            wrong = True
+            yield Finding("files", "person", f"{name} cannot be read and written", "check its permissions")
+        elif os.stat(path).st_mode & 0o002:
+            wrong = True
+            yield Finding("files", "warning", f"everybody on this machine can write {name}", f"chmod o-w {path}")
+        elif os.stat(path).st_nlink > 1:
+            wrong = True
+            yield Finding(
+                "files", "person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"
+            )
+    if missing:
+        yield Finding("files", "note", f"not there: {', '.join(missing)}", "`memdeck init` creates them")
+    elif not wrong:
+        yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
+
+
+def _locks(stores: Sequence[Store]) -> Iterator[Finding]:
+    """Look at the locks of all systems; what is wrong with one names its folder where there are several."""
+    found = [(store, _lock(store)) for store in stores]
+    well = [finding for _, finding in found if finding.level == "ok"]
+    if well and len(well) == len(found):
+        taken = [finding for finding in well if finding.message == FREE]
+        words = (taken or well)[0].message
+        yield Finding("lock", "ok", words if len(found) == 1 else f"{words}, in all {len(found)} memory systems")
+        return
+    for store, finding in found:
+        said = finding.message if len(found) == 1 else f"{finding.message}: {store.root}"
+        yield Finding(finding.name, finding.level, said, finding.hint)
+
+
+def _lock(store: Store) -> Finding:
+    import fcntl
+
+    path = store.folder / "lock"
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return Finding("lock", "ok", "never taken yet")
+    except OSError as error:
+        return Finding("lock", "person", f"{path} cannot be opened ({error.strerror})", "check its permissions")
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = " ".join(os.pread(fd, 512, 0).decode("utf-8", "replace").split())
+        return Finding("lock", "warning", f"held by {holder or 'another process'}", "changes wait for it up to 5 s")
+    except OSError as error:
+        return Finding("lock", "person", f"locks do not work here ({error.strerror})", "move it to a local file system")
+    finally:
+        os.close(fd)
+    return Finding("lock", "ok", FREE)
+
+
+def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    state = workspace.state
+    if state is None:
+        return
+    try:
+        recorded = state.read()
+    except MemdeckError as error:
+        yield Finding("state", "person", error.message, error.hint)
+        return
+    yield Finding("state", "ok", str(state.folder.path))
+    latest = recorded.latest
+    if latest is not None and latest - now > timedelta(days=1):
+        yield Finding(
+            "clock",
+            "person",
+            f"the clock is behind the last change, which was at {latest:%Y-%m-%d %H:%M} UTC",
+            "set the clock, or maintain once with --force",
+        )
+    last = recorded.last_maintenance
+    hint = "`memdeck doctor --schedule` shows how to have it run"
+    if last is None:
+        yield Finding("maintenance", "note", "never ran", hint)
+    else:
+        old = now - last > timedelta(days=14)
+        yield Finding(
+            "maintenance", "note" if old else "ok", f"last ran {last:%Y-%m-%d %H:%M} UTC", hint if old else ""
+        )
+
+
+def _trust(workspace: Workspace) -> Iterator[Finding]:
+    """Look at what was approved: a record that does not count needs a person."""
+    from app.places import config_home
+    from memory.trust.consent import asks_of, trust_of
+
+    kept = trust_of(workspace, config_home(os.environ))
+    if kept is None:
+        return
+    problems = kept.problems()
+    for problem in problems:
+        yield Finding("trust", "person", problem, "`memdeck trust list` shows what counts now")
+    if problems:
+        return
+    try:
+        asks = asks_of(workspace.snapshot())
+    except MemdeckError as error:
+        yield Finding("trust", "person", error.message, error.hint)
+        return
+    waiting = sum(not kept.decide(ask).allowed for ask in asks)
+    text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
+    yield Finding("trust", "ok", text)
+
+
+def _protection(workspace: Workspace) -> Iterator[Finding]:
+    """Tell what protects changes here from crashes and other programs; it is tried out where changes can be made."""
+    if workspace.state is None or not os.access(workspace.store.root, os.W_OK | os.X_OK):
+        return
+    found = workspace.store.protection()
+    if found.full:
+        yield Finding("protection", "ok", "files swap in one step, writers are noticed, crashes are recovered from")
+    for reason in found.reasons:
+        yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
+    for store in workspace.stores():
+        for kept in store.kept():
+            where = store.folder / "stage" / kept.name
+            yield Finding(
+                "protection",
+                "person",
+                f"another program wrote to {kept.path} in the moment of a change; its bytes are in {where}",
+                "`memdeck --maintain` merges them where nothing is in the way; else compare both",
+            )
+
+
+def _history(workspace: Workspace) -> Iterator[Finding]:
+    """Tell whether the change log can be read and written."""
+    if workspace.state is None:
+        return
+    from memory.storage.log.database import DAMAGED
+
+    history = workspace.store.history
+    try:
+        history.list(1)
+    except MemdeckError:
+        return  # The state folder itself is wrong, which has its own finding.
+    hint = "changes are made all the same, and listed later as ones from outside"
+    for warning in history.warnings:
+        yield Finding("history", "warning", warning, hint)
+    damaged = workspace.state.folder.path / DAMAGED
+    if damaged.exists() and not history.warnings:
+        yield Finding("history", "note", f"an older history was damaged; it is {damaged}", "history began anew")
+    elif not history.warnings:
+        yield Finding("history", "ok", "can be read and written")
+
+
+def _settings(workspace: Workspace) -> Finding:
+    snapshot = workspace.snapshot()
+    settings = snapshot.config.maintenance()
+    return Finding(
+        "config",
+        "ok",
+        f"archive after {settings.archive_days} days, prune after {settings.prune_days}, "
+        f"at most {settings.max_entries} journal entries, zone {snapshot.zone}",
+    )
+
+
+def _problems(workspace: Workspace) -> Finding:
+    from memory.monitoring.words import plural
+    from memory.systems import check_all
+
+    problems = check_all(workspace)
+    errors = sum(problem.level == "error" for problem in problems)
+    warnings = sum(problem.level == "warning" for problem in problems)
+    text = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
+    if errors:
+        return Finding("check", "person", text, "`memdeck check` names file and line")
+    return Finding(
+        "check", "note" if warnings else "ok", text, "`memdeck check` names file and line" if warnings else ""
+    )
+
+
+def scheduled(root: Path | None, list_cron: Callable[[], str]) -> Finding:
+    """Look for an entry that runs maintenance, in the user's crontab (`list_cron`) and in systemd's folders."""
+    wanted = "" if root is None else str(root)
+    lines = [line for line in list_cron().splitlines() if not line.lstrip().startswith("#")]
+    if any("memdeck" in line and "--maintain" in line and wanted in line for line in lines):
+        return Finding("cron", "ok", "an entry in the crontab runs it")
+    for folder in (Path("~/.config/systemd/user").expanduser(), Path("/etc/systemd/system"), Path("/etc/systemd/user")):
+        for unit in sorted(folder.glob("memdeck*.service")):
+            try:
+                text = unit.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            if "--maintain" in text and wanted in text:
+                return Finding("cron", "ok", f"{unit} runs it")
+    return Finding("cron", "note", "nothing runs --maintain regularly", "`memdeck doctor --schedule` shows how")
+
+
+def crontab(root: Path | None = None) -> str:
+    """Return the user's crontab, empty where there is none or it cannot be listed.
+
+    No program of the workspace at `root` is taken for `crontab`, whatever PATH says.
+    """
+    import subprocess
+
+    from memory.base.programs import find_program
+
+    program = find_program("crontab", os.environ.get("PATH", os.defpath), outside=None if root is None else str(root))
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run([program, "-l"], capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -1,0 +1,165 @@
+"""What runs `memdeck --maintain` regularly: a line for cron, or a service and a timer for systemd."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.base.schedule import check_cron, describe
+from memory.errors import UsageError
+
+DEFAULT = "0 2 * * *"
+"""When maintenance runs where config.md has no maintenanceSchedule: every night at two."""
+_DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_ALIASES = {
+    "@hourly": "hourly",
+    "@daily": "daily",
+    "@midnight": "daily",
+    "@weekly": "Sun *-*-* 00:00:00",
+    "@monthly": "monthly",
+    "@yearly": "yearly",
+    "@annually": "yearly",
+}
+_NUMBERS = {name.lower(): str(number) for number, name in reversed(tuple(enumerate(_DAYS)))}
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The entries for one workspace; `unit` is the name of service and timer without their endings."""
+
+    workspace: str
+    expression: str
+    cron: str
+    unit: str
+    service: str
+    timer: str
+    install: tuple[str, ...]
+
+    def json(self) -> dict[str, object]:
+        """Return the entries as programs get them."""
+        return {
+            "workspace": self.workspace,
+            "expression": self.expression,
+            "cron": self.cron,
+            "unit": self.unit,
+            "service": self.service,
+            "timer": self.timer,
+            "install": list(self.install),
+        }
+
+
+def timetable(root: Path, expression: str | None, log: Path) -> Timetable:
+    """Return the entries for a workspace, on a cron expression (None: every night); `log` is what cron's run adds to.
+
+    Raises BadCron, and UsageError `schedule.path` for a path that no such file can hold.
+    """
+    expression = " ".join((expression or DEFAULT).split())
+    check_cron(expression)
+    command = executable()
+    for text in (*command, str(root), str(log)):
+        if not text.isprintable():
+            raise UsageError(
+                "schedule.path", f"{text!r} holds characters that cron and systemd do not take", "rename it"
+            )
+    words = [*command, "--maintain", str(root)]
+    # Cron reads an unescaped percent sign as a line end.
+    line = f"{shlex.join(words)} >> {shlex.quote(str(log))} 2>&1".replace("%", r"\%")
+    unit = f"memdeck-{_slug(root)}"
+    service = (
+        "[Unit]\n"
+        f"Description=memdeck maintenance of {_systemd(root.name)}\n\n"
+        "[Service]\n"
+        "Type=oneshot\n"
+        f"ExecStart={' '.join(_quoted(word) for word in words)}\n"
+        "# 75: another process has the workspace; the next run does it.\n"
+        "SuccessExitStatus=75\n"
+    )
+    calendar = on_calendar(expression)
+    comment = "" if calendar else f"# {expression} has no counterpart here; this is every night at two.\n"
+    timer = (
+        "[Unit]\n"
+        f"Description=memdeck maintenance of {_systemd(root.name)}: {describe(expression)}\n\n"
+        "[Timer]\n"
+        f"{comment}OnCalendar={calendar or '*-*-* 02:00:00'}\n"
+        "Persistent=true\n\n"
+        "[Install]\n"
+        "WantedBy=timers.target\n"
+    )
+    install = (
+        f"mkdir -p {shlex.quote(str(log.parent))}",
+        "crontab -e   # and add the line",
+        "mkdir -p ~/.config/systemd/user   # and save service and timer there",
+        f"systemctl --user daemon-reload && systemctl --user enable --now {unit}.timer",
+        "loginctl enable-linger   # lets it run while you are not logged in",
+    )
+    return Timetable(str(root), expression, f"{expression} {line}", unit, service, timer, install)
+
+
+def executable() -> list[str]:
+    """Return the words that start this memdeck from anywhere."""
+    beside = os.path.join(os.path.dirname(sys.executable), "memdeck")
+    if os.access(beside, os.X_OK):
+        return [beside]
+    found = shutil.which("memdeck")
+    return [os.path.abspath(found)] if found else [sys.executable, "-m", "app.main"]
+
+
+def _slug(root: Path) -> str:
+    from hashlib import blake2b
+
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", root.name).strip("-.") or "workspace"
+    return f"{name[:40]}-{blake2b(os.fsencode(root), digest_size=3).hexdigest()}"
+
+
+def _systemd(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+def _quoted(word: str) -> str:
+    text = _systemd(word).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
+    return text if re.fullmatch(r"[\w@%+=:,./$-]+", text, re.ASCII) else f'"{text}"'
+
+
+def on_calendar(expression: str) -> str | None:
+    """Return the time of a systemd timer for a cron expression, None where systemd has no such form."""
+    fields = expression.lower().split()
+    if len(fields) == 1:
+        return _ALIASES.get(fields[0])
+    if len(fields) != 5 or "*" not in (fields[2], fields[4]):
+        return None
+    minute, hour, day, month = (_calendar_part(field, start) for field, start in zip(fields, "0011", strict=False))
+    days = _weekdays(fields[4])
+    if None in (minute, hour, day, month, days):
+        return None
+    return f"{days}*-{month}-{day} {hour}:{minute}:00"
+
+
+def _calendar_part(field: str, start: str) -> str | None:
+    if field == "*":
+        return "*"
+    if found := re.fullmatch(r"\*/(\d+)", field):
+        return f"{int(start):02}/{found[1]}"
+    parts = []
+    for part in field.split(","):
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        if found is None:
+            return None
+        parts.append(f"{int(found[1]):02}" + (f"..{int(found[2]):02}" if found[2] else ""))
+    return ",".join(parts)
+
+
+def _weekdays(field: str) -> str | None:
+    if field == "*":
+        return ""
+    parts = []
+    for part in field.split(","):
+        ends = [_NUMBERS.get(end, end) for end in part.split("-")]
+        if len(ends) > 2 or not all(end.isdigit() and int(end) <= 7 for end in ends):
+            return None
+        parts.append("..".join(_DAYS[int(end)] for end in ends))
+    return ",".join(parts) + " "

@@ -1,0 +1,234 @@
+"""The verbs on the journal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.output.values import in_words, short, something
+from app.cli.session import Session
+from memory.errors import UsageError
+
+from .completion import refs_of
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.journal.model import JournalEntry
+    from memory.files.snapshot import Snapshot
+
+DEFAULT_LIMIT = 50
+
+journal = group("journal", "List, add, show, edit and remove journal entries (journal.md and its archive).")
+_ref = click.argument("ref", shell_complete=refs_of("journal"))
+_DAY = "a date, or today, yesterday, -7d"
+
+
+@under(
+    journal,
+    "list",
+    examples=(
+        "memdeck journal list --limit 10",
+        "memdeck journal list --since -7d --match deploy",
+        "memdeck journal list --date 2024-01-15 -o json",
+    ),
+)
+@click.option("--date", metavar="D", help=f"Only entries of this day ({_DAY}).")
+@click.option("--since", metavar="D", help="Only entries of this day and later.")
+@click.option("--until", metavar="D", help="Only entries of this day and earlier.")
+@click.option("--match", metavar="TEXT", help="Only entries that contain this text, in any case.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=DEFAULT_LIMIT, metavar="N", help="The newest N (default: 50, 0 is all)."
+)
+def list_entries(
+    session: Session, date: str | None, since: str | None, until: str | None, match: str | None, limit: int
+) -> None:
+    """List entries, the newest first."""
+    if date is not None:
+        if since is not None or until is not None:
+            raise UsageError("usage.arguments", "--date goes without --since and --until", "give one or the other")
+        since = until = date
+    first, last = _day(session, since), _day(session, until)
+    entries = session.snapshot.journal.entries(limit=limit, since=first, until=last, match=match)
+    session.listing("entries", lambda: (entry.json() for entry in entries), lambda: _by_day(session, entries))
+
+
+def _day(session: Session, text: str | None) -> str | None:
+    """Return the ISO date that a person means."""
+    if text is None:
+        return None
+    from memory.base.dates import parse_when
+
+    return parse_when(text, session.now, session.snapshot.zone, past=True)[:10]
+
+
+def _by_day(session: Session, entries: object) -> Iterator[str]:
+    day: str | None = None
+    for entry in entries:  # type: ignore[attr-defined]
+        if entry.date != day:
+            if day is not None:
+                yield ""
+            day = entry.date
+            yield session.paint.line(day or "no date")
+        yield session.paint.line(f"{short(entry.ref)}  {entry.time or '--:--'}  {entry.title}", indent="  ")
+    if day is None:
+        yield "no entries"
+
+
+@under(journal, "show", examples=("memdeck journal show 8c01f2e",))
+@_ref
+def show(session: Session, ref: str) -> None:
+    """Show one entry; REF is a ref, its hex, or a unique part of the title."""
+    from memory.files.journal.model import find_entry
+
+    _say(session, find_entry(session.snapshot, ref, archived=True))
+
+
+def _say(session: Session, entry: JournalEntry) -> None:
+    def lines() -> Iterator[str]:
+        paint = session.paint
+        yield paint.line(f"{entry.date} {entry.time or ''}".rstrip() + f"  {entry.title}")
+        for line in entry.lines:
+            yield paint.line(f"- {line}", indent="  ")
+        yield paint.line(entry.ref, indent="  ")
+
+    session.answer(lambda: {"entry": entry.json()}, lines)
+
+
+def _changed(
+    session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit], *, dated: bool = False
+) -> None:
+    """Make a change and print the entry as it is then, or one sentence; `dated`: with the time that it got."""
+    from memory.files.journal.model import find_entry
+
+    outcome = session.change(operation, build)
+    entry = find_entry(session.workspace.snapshot(), outcome.ref or "", archived=True)
+    if not outcome.change.files:
+        done = "nothing to change in"
+    stands = (
+        in_words(f"{entry.date} {entry.time}" if entry.time else entry.date, session) if dated and entry.date else ""
+    )
+    session.answer(
+        lambda: {"entry": entry.json()},
+        lambda: [session.paint.line(f"{done} {entry.ref}  {entry.title}{'  ' * bool(stands)}{stands}")],
+    )
+
+
+@under(
+    journal,
+    "add",
+    examples=(
+        "memdeck journal add 'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
+        "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
+        "memdeck journal add 'Call with Alice' --at 14:30",
+    ),
+)
+@click.argument("title")
+@click.option(
+    "--line",
+    "lines",
+    multiple=True,
+    metavar="L",
+    help="One line of the entry; may be repeated; - reads them from stdin.",
+)
+@click.option(
+    "--at", metavar="TIME", help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now)."
+)
+def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) -> None:
+    """Add an entry on top of today's section."""
+    from memory.files.journal.edits import add_entry
+
+    text = _with_stdin(lines)
+    time = _time(session, at)
+    _changed(
+        session,
+        "journal add",
+        "added",
+        lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now),
+        dated=True,
+    )
+
+
+def _time(session: Session, text: str | None) -> str | None:
+    """Return the time as the file has it: `HH:MM` is one of today, every other form names its day."""
+    if not text:
+        return text  # an empty time takes it away
+    import re
+
+    from memory.base.clock import BadMoment
+    from memory.base.dates import parse_when
+
+    if found := re.fullmatch(r"(\d{1,2}):(\d\d)", text.strip(), re.ASCII):
+        return f"{int(found[1]):02}:{found[2]}"
+    time = parse_when(text, session.now, session.snapshot.zone, past=True)
+    if len(time) == 10:
+        raise BadMoment(f"{text!r} has no time of day", "write it like 14:30 or 'yesterday 14:30'")
+    return time
+
+
+def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines with those of stdin in place of `-`; a leading bullet is dropped from these."""
+    if "-" not in lines:
+        return lines
+    if sys.stdin is None:
+        raise UsageError("usage.stdin", "stdin is closed", "send the lines to it")
+    stdin = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    read = [line.removeprefix("- ").rstrip("\r") for line in stdin.split("\n")]
+    found: list[str] = []
+    for line in lines:
+        found += [text for text in read if text.strip()] if line == "-" else [line]
+    return tuple(found)
+
+
+@under(
+    journal,
+    "edit",
+    examples=(
+        "memdeck journal edit 8c01f2e --title 'Deploy of v2.1'",
+        "memdeck journal edit 8c01f2e --line 'v2.1 is live' --line 'No errors since'",
+    ),
+)
+@_ref
+@click.option("--title", metavar="T", help="Another title.")
+@click.option(
+    "--line",
+    "lines",
+    multiple=True,
+    metavar="L",
+    help="One of its lines, which replace those it has; - reads them from stdin.",
+)
+@click.option("--at", metavar="HH:MM", help="Another time of the same day; empty for none.")
+def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], at: str | None) -> None:
+    """Change title, time or lines of an entry."""
+    from memory.files.journal.edits import edit_entry
+
+    something((title is not None, lines, at is not None))
+    text = _with_stdin(lines) if lines else None
+    time = _time(session, at)
+    _changed(
+        session,
+        "journal edit",
+        "changed",
+        lambda snapshot: edit_entry(snapshot, ref, title=title, lines=text, time=time, now=session.now),
+    )
+
+
+@under(journal, "remove", examples=("memdeck journal remove 8c01f2e",))
+@_ref
+def remove(session: Session, ref: str) -> None:
+    """Remove an entry from the file; it is printed as it was."""
+    from memory.files.journal.edits import remove_entry
+    from memory.files.journal.model import find_entry
+
+    removed: list[JournalEntry] = []
+
+    def build(snapshot: Snapshot) -> Edit:
+        removed[:] = [find_entry(snapshot, ref)]
+        return remove_entry(snapshot, ref, now=session.now)
+
+    session.change("journal remove", build)
+    entry = removed[0]
+    session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"removed {entry.ref}  {entry.title}")])

@@ -1,0 +1,93 @@
+"""`memdeck keys`: every key of the application as it is for this person, and what may be wrong with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.output.printing import tell
+from app.cli.session import Session
+
+if TYPE_CHECKING:
+    from app.tui.keys.keymap import Keymap, KeyProblem
+
+PROBLEMS = 4
+
+NO_KEY = "(none)"
+"""What stands for no key; `-` is one."""
+
+
+@verb("keys", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
+@click.option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
+def keys(session: Session, check: bool) -> int:
+    """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.
+
+    A changed key is marked; what has none is reached from the palette. See docs/keys.md for the file.
+    """
+    from app.places import config_home
+    from app.tui.keys.conflicts import all_problems
+    from app.tui.keys.keymap import read_keymap
+
+    keymap = read_keymap(config_home(os.environ), session.root)
+    problems = all_problems(keymap, os.environ)
+    if check:
+        session.listing("problems", lambda: map(_problem, problems), lambda: _problem_lines(session, keymap, problems))
+        return PROBLEMS if problems else 0
+    session.listing("keys", lambda: _rows(keymap), lambda: _lines(session, keymap))
+    for problem in problems:
+        tell(f"memdeck: warning: {problem}")
+    return 0
+
+
+def _rows(keymap: Keymap) -> Iterator[dict[str, Any]]:
+    from app.tui.keys.bindings import known_bindings
+    from widgets.chrome.footer import key_name
+
+    for known in known_bindings():
+        live = keymap.keys(known.id, known.keys)
+        yield {
+            "id": known.id,
+            "keys": [key_name(key) for key in live],
+            "default": [key_name(key) for key in known.keys],
+            "group": known.group,
+            "description": known.description,
+            "changed": known.id in keymap.rebound,
+        }
+
+
+def _lines(session: Session, keymap: Keymap) -> Iterator[str]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in _rows(keymap):
+        groups.setdefault(row["group"], []).append(row)
+    found = [row for rows in groups.values() for row in rows]
+    width = max(len(" ".join(row["keys"]) or NO_KEY) for row in found)
+    ids = max(len(row["id"]) for row in found)
+    for number, (group, rows) in enumerate(groups.items()):
+        if number:
+            yield ""
+        yield session.paint.line(group)
+        for row in rows:
+            mark = "*" if row["changed"] else " "
+            shown = " ".join(row["keys"]) or NO_KEY
+            yield session.paint.line(f"{mark} {shown:<{width}}  {row['id']:<{ids}}  {row['description']}")
+    if keymap.rebound:
+        yield ""
+        yield session.paint.line(f"* changed in {keymap.path}")
+
+
+def _problem(problem: KeyProblem) -> dict[str, Any]:
+    return {"file": problem.file or None, "line": problem.line or None, "message": problem.message}
+
+
+def _problem_lines(session: Session, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
+    if not problems:
+        from app.tui.keys.keymap import config_path
+
+        where = keymap.path or f"{config_path(os.environ)} is not there: all keys are memdeck's own"
+        yield session.paint.line(f"nothing is wrong with the keys; {where}")
+    for problem in problems:
+        yield session.paint.line(str(problem))

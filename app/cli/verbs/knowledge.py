@@ -1,0 +1,150 @@
+"""The verbs on knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.output.values import short
+from app.cli.session import Session
+
+from .completion import refs_of
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.knowledge.model import KnowledgeItem
+    from memory.files.snapshot import Snapshot
+
+DECISIONS = "Decisions Made"
+
+knowledge = group("knowledge", "List, add, edit and remove facts and decisions (knowledge.md).")
+_ref = click.argument("ref", shell_complete=refs_of("knowledge"))
+
+
+@under(
+    knowledge,
+    "list",
+    examples=(
+        "memdeck knowledge list",
+        "memdeck knowledge list --section 'Technical Facts'",
+        "memdeck knowledge list --match redis",
+    ),
+)
+@click.option("--section", metavar="S", help="Only this section.")
+@click.option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
+@click.option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")
+def list_items(session: Session, section: str | None, topic: str | None, match: str | None) -> None:
+    """List what is known, by section and topic."""
+    found: list[KnowledgeItem] = list(session.snapshot.knowledge.items)
+    if section is not None:
+        found = [item for item in found if (item.section or "").casefold() == section.casefold()]
+    if topic is not None:
+        found = [item for item in found if (item.topic or "").casefold() == topic.casefold()]
+    if match is not None:
+        found = [item for item in found if match.casefold() in item.text.casefold()]
+    session.listing("knowledge", lambda: (item.json() for item in found), lambda: _outline(session, found))
+
+
+def _outline(session: Session, found: list[KnowledgeItem]) -> Iterator[str]:
+    place: tuple[str | None, str | None] = (None, None)
+    for index, item in enumerate(found):
+        if item.section != place[0] or not index:
+            yield from [""] if index else []
+            yield session.paint.line(item.section or "before any section")
+            place = (item.section, None)
+        if item.topic != place[1]:
+            yield session.paint.line(item.topic or "", indent="  ")
+            place = (item.section, item.topic)
+        yield session.paint.line(f"{short(item.ref)}  {_sentence(item)}", indent="    " if item.topic else "  ")
+    if not found:
+        yield "nothing known"
+
+
+def _sentence(item: KnowledgeItem) -> str:
+    return (f"{item.date}: " if item.date else "") + item.text + (f" ({item.reason})" if item.reason else "")
+
+
+def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
+    from memory.files.knowledge.model import find_knowledge
+
+    outcome = session.change(operation, build)
+    item = find_knowledge(session.workspace.snapshot(), outcome.ref or "")
+    if not outcome.change.files:
+        done = "nothing to change in"
+    _say(session, done, item)
+
+
+def _say(session: Session, done: str, item: KnowledgeItem) -> None:
+    session.answer(lambda: {"item": item.json()}, lambda: [session.paint.line(f"{done} {item.ref}  {_sentence(item)}")])
+
+
+@under(
+    knowledge,
+    "add",
+    examples=(
+        "memdeck knowledge add 'CI takes 8 minutes' --section 'Technical Facts'",
+        "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
+    ),
+)
+@click.argument("text")
+@click.option("--section", metavar="S", help="The section it belongs to (default: Technical Facts).")
+@click.option("--topic", metavar="T", help="The topic inside the section.")
+@click.option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
+@click.option("--date", metavar="D", help="When it was decided (default of --decision: today).")
+@click.option("--reason", metavar="R", help="Why it was decided.")
+def add(
+    session: Session,
+    text: str,
+    section: str | None,
+    topic: str | None,
+    decision: bool,
+    date: str | None,
+    reason: str | None,
+) -> None:
+    """Add a fact or a decision at the end of its section."""
+    from memory.base.dates import parse_when
+    from memory.files.knowledge.model import add_knowledge
+
+    if date is None and decision:
+        date = "today"
+    day = None if date is None else parse_when(date, session.now, session.snapshot.zone, past=True)[:10]
+    place = section or (DECISIONS if decision else "Technical Facts")
+    _changed(
+        session,
+        "knowledge add",
+        "added",
+        lambda snapshot: add_knowledge(
+            snapshot, text, section=place, topic=topic, date=day, reason=reason, now=session.now
+        ),
+    )
+
+
+@under(knowledge, "edit", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
+@_ref
+@click.argument("text")
+def edit(session: Session, ref: str, text: str) -> None:
+    """Replace the text of one item."""
+    from memory.files.knowledge.model import edit_knowledge
+
+    _changed(
+        session, "knowledge edit", "changed", lambda snapshot: edit_knowledge(snapshot, ref, text, now=session.now)
+    )
+
+
+@under(knowledge, "remove", examples=("memdeck knowledge remove 5b2c9d1",))
+@_ref
+def remove(session: Session, ref: str) -> None:
+    """Remove one item; it is printed as it was."""
+    from memory.files.knowledge.model import find_knowledge, remove_knowledge
+
+    removed: list[KnowledgeItem] = []
+
+    def build(snapshot: Snapshot) -> Edit:
+        removed[:] = [find_knowledge(snapshot, ref)]
+        return remove_knowledge(snapshot, ref, now=session.now)
+
+    session.change("knowledge remove", build)
+    _say(session, "removed", removed[0])

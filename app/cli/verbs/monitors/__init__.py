@@ -1,0 +1,3 @@
+"""The verbs on monitors."""
+
+from __future__ import annotations

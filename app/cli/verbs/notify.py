@@ -1,0 +1,87 @@
+"""The verbs on messages: where they go, and a test."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.session import Session
+from memory.errors import ConfigError, MemdeckError
+
+from .monitors.watch import refuse_safe
+
+if TYPE_CHECKING:
+    from memory.monitoring.alerts.channels import Channel, Route
+
+notify = group("notify", "Where messages about monitors go.")
+
+
+def _route(session: Session) -> Route:
+    from app.places import config_home
+    from memory.monitoring.alerts.channels import Addresses, read_route
+
+    return read_route(
+        session.snapshot, Addresses(config_home(os.environ), os.environ, workspace=session.workspace.root)
+    )
+
+
+def _rows(route: Route) -> list[dict[str, Any]]:
+    return [
+        {"id": channel.id, "name": channel.name, "usable": not channel.why, "why": channel.why or None}
+        for channel in route.channels
+    ]
+
+
+@under(notify, "list", examples=("memdeck notify list",))
+def list_channels(session: Session) -> None:
+    """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
+    route = _route(session)
+
+    def lines() -> list[str]:
+        rows = [(channel.id, channel.name, channel.why or "ready") for channel in route.channels]
+        return [*session.paint.columns(rows, indent=""), *route.problems] or ["no channel is configured"]
+
+    session.listing("channels", lambda: _rows(route), lines)
+
+
+@under(notify, "test", examples=("memdeck notify test", "memdeck notify test --channel channel-def456"))
+@click.option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
+@click.option(
+    "--priority", type=click.Choice(("low", "normal", "high")), default="normal", help="Priority of the message."
+)
+def test(session: Session, channel: str | None, priority: str) -> None:
+    """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
+    from memory.monitoring.alerts.notify import send
+
+    refuse_safe(session)
+    route = _route(session)
+    wanted = [one for one in route.channels if channel in (None, one.id, one.name)]
+    if not wanted:
+        why = f"no channel {channel[:60]!r}" if channel else "no channel is configured"
+        raise ConfigError("notify.no_channel", why, "see docs/alerts.md, and `memdeck notify list`")
+    failures: list[dict[str, str]] = []
+    for one in wanted:
+        why = one.why
+        if not why:
+            sent = send(one.urls, "memdeck test", f"A test from {session.workspace.root.name}", priority)
+            if sent.ok:
+                _say_sent(session, one, failures)
+                return
+            why = sent.detail
+        failures.append({"channel": one.id, "why": why})
+    raise MemdeckError(
+        "notify.failed",
+        "; ".join(f"{failure['channel']}: {failure['why']}" for failure in failures),
+        "see docs/alerts.md",
+        failed=failures,
+    )
+
+
+def _say_sent(session: Session, channel: Channel, failures: list[dict[str, str]]) -> None:
+    session.answer(
+        lambda: {"sent": True, "channel": channel.id, "failed": failures},
+        lambda: [session.paint.line(f"sent to {channel.name}")],
+    )

@@ -1,0 +1,200 @@
+"""Making a workspace and opening it in the application."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import Verb, verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+
+@verb("init", examples=("memdeck init", "memdeck init ~/src/shop"))
+@click.argument("folder", metavar="[DIR]", required=False)
+def init(session: Session, folder: str | None) -> None:
+    """Create the memory files that are missing in DIR (default: the current folder), from templates.
+
+    Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
+    """
+    from app.places import home, state_home
+    from memory.workspace import Workspace
+
+    session.folder = session.folder or folder
+    workspace, created = Workspace.init(
+        folder or session.folder or ".",
+        session.now,
+        actor=session.actor,
+        state_home=state_home(os.environ),
+        home=home(os.environ),
+    )
+    _say_created(session, workspace, created)
+
+
+def _say_created(session: Session, workspace: Workspace, created: tuple[str, ...]) -> None:
+    def lines() -> list[str]:
+        if not created:
+            return [session.paint.line(f"nothing to create: {workspace.memory} has all files")]
+        return [session.paint.line(f"created {len(created)} files in {workspace.memory}"), f"  {', '.join(created)}"]
+
+    session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lines)
+
+
+@verb("demo", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--no-open", is_flag=True, help="Only make it and print where it is.")
+@click.option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")
+@click.option("--seed", type=click.IntRange(0), default=1, metavar="N", help="What the agent does later (default: 1).")
+def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed: int) -> int:
+    """Make a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
+
+    With --agent tasks, journal and monitors change under your eyes: see what flashes, what Changes tells, and what
+    becomes of a form that you have open.
+    """
+    if agent and no_open:
+        raise UsageError("usage.options", "--agent works while the application is open, not with --no-open")
+    if not no_open:
+        _need_terminal("--no-open makes the sample without opening it")
+    workspace, created = _make_demo(session, folder or session.folder)
+    session.answer(
+        lambda: {"workspace": str(workspace.root), "created": list(created)},
+        lambda: [session.paint.line(str(workspace.root))],
+    )
+    if no_open:
+        return 0
+    session.writer.flush()
+    if not agent:
+        return _open(session, str(workspace.root), demo=True)
+    with _agent(str(workspace.root), seed, session.now):
+        return _open(session, str(workspace.root), demo=True)
+
+
+@contextmanager
+def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
+    """Let the scripted agent work; it ends with its standard input, however the application ends."""
+    import subprocess
+
+    shift = (now - datetime.now(UTC)).total_seconds()
+    command = [sys.executable, "-P", "-m", "app.demo.agent", root, str(seed), "1", str(shift)]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
+    from app.demo.beside import add_beside
+    from app.demo.workspace import demo_files
+    from app.places import state_home
+    from memory.base.clock import machine_zone
+    from memory.storage.fsio import temporary_folder
+    from memory.workspace import MEMORY_FOLDER, Workspace
+
+    now = session.now
+    if folder is None:
+        folder = temporary_folder("memdeck-demo-")
+    elif os.path.exists(os.path.join(folder, MEMORY_FOLDER)):
+        raise UsageError(
+            "demo.exists",
+            f"{folder} has memory files already",
+            f"open it with `memdeck {folder}`, or name another folder",
+            folder=folder,
+        )
+    files = demo_files(now, machine_zone(os.environ))
+    made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), files=files)
+    add_beside(made[0], now, actor=session.actor)
+    return made
+
+
+PANE_VERBS = {"brief": "status", "plan": "orchestration", "plans": "orchestration"}
+"""The verbs for what has another name in the application."""
+
+
+class _Open(Verb):
+    """The form without a verb, which a verb that is none ends in too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; options of another verb say nothing where the word before them is neither."""
+        from app.cli.run import first_word
+
+        name = first_word(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if name is not None and not os.path.isdir(name):
+                raise _no_folder(name) from None
+            raise
+
+
+@click.command(
+    "memdeck",
+    cls=_Open,
+    help="Open the workspace that contains DIR (default: the current folder) in the application.",
+    examples=("memdeck", "memdeck ~/src/shop", "memdeck ./tasks --pane journal"),
+)
+@click.argument("folders", metavar="[DIR]", nargs=-1)
+@click.option("--pane", metavar="NAME", help="The pane to open first, such as tasks or journal.")
+@click.pass_obj
+def open_workspace(session: Session, folders: tuple[str, ...], pane: str | None) -> int:
+    """Open the application."""
+    folder = folders[0] if folders else session.folder
+    if folder is not None and not os.path.isdir(folder):
+        raise _no_folder(folder)
+    if len(folders) > 1:
+        raise UsageError("usage.arguments", f"one folder at a time, not {len(folders)}", "see memdeck --help")
+    _need_terminal("`memdeck status` and the other verbs work without one")
+    return _open(session, folder, pane=pane)
+
+
+def _no_folder(name: str) -> UsageError:
+    from difflib import get_close_matches
+
+    from app.cli.root import VERBS
+
+    if os.sep in name or os.path.exists(name):
+        return UsageError("workspace.no_folder", f"{name!r} is not a folder", "name a folder", folder=name)
+    meant = PANE_VERBS.get(name.casefold())
+    near = [meant] if meant else get_close_matches(name, VERBS, 1)
+    return UsageError(
+        "usage.verb",
+        f"there is no verb and no folder {name!r}" + (f", did you mean {near[0]}?" if near else ""),
+        "see memdeck --help",
+    )
+
+
+def _need_terminal(instead: str) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        if stream is None or not stream.isatty():
+            raise UsageError("terminal.missing", "the application needs a terminal, and this is none", instead)
+
+
+def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:
+    if session.no_color:
+        os.environ["NO_COLOR"] = "1"  # Textual reads it when it is imported.
+    gc.enable()
+    from app.tui.launch import run
+
+    return run(folder, session.now_option, pane=pane, demo=demo, safe=session.safe)

@@ -1,0 +1,135 @@
+"""`memdeck search`: words in everything that the workspace holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.output.printing import tell
+from app.cli.output.values import short
+from app.cli.session import Session
+from memory.errors import UsageError
+from memory.registry import KINDS
+
+if TYPE_CHECKING:
+    from memory.recall import Answer, Hit, Query
+
+DEFAULT_LIMIT = 20
+_PLACES = ", ".join(KINDS)
+_UPDATE_SECONDS = 3.0
+"""How long an answer may wait for an index that is nearly up to date."""
+_BUILD_SECONDS = 0.7
+"""How long a search that had to read everything goes on with the index behind its answer."""
+_NEARLY = 0.5
+_FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": ""}
+"""What the names of the files of a kind hold, where that is not the kind."""
+
+
+@verb(
+    "search",
+    examples=(
+        "memdeck search redis cache",
+        "memdeck search deploy --in tasks,journal --limit 5",
+        "memdeck search '\"deploy to staging\" tag:infra -draft after:7d'",
+        "memdeck search 503 -o json",
+    ),
+)
+@click.argument("query", nargs=-1, required=True)
+@click.option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all)."
+)
+@click.option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
+def search(session: Session, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> None:
+    """Find what contains all the words, in any case, in the files and in the archive; the best finds come first.
+
+    Words may go on (deploy finds deployment); "words in quotes" stand together and are whole; -word is left out;
+    in:, tag:, before: and after: narrow it. Where a word stands nowhere, similar ones are taken, which is said.
+    A file that cannot be read is left out, which is said on stderr.
+    """
+    from memory.systems import searcher_of
+
+    started = time.monotonic()
+    kinds = _kinds(places)
+    asked = _read(session, query).within(kinds)
+    searcher = searcher_of(session.workspace)
+    coverage = searcher.coverage()
+
+    def lasts() -> bool:
+        return coverage >= _NEARLY and time.monotonic() - started < _UPDATE_SECONDS
+
+    answer = searcher.search(asked, limit, patience=lasts)
+    spent = time.monotonic() - started
+    session.listing("results", lambda: map(as_json, answer.hits), lambda: _lines(session, answer))
+    for note in answer.notes:
+        tell(f"memdeck: {note}")
+    for file, error in searcher.refused.items():
+        if not kinds or any(_FILES.get(kind, kind) in file for kind in kinds):
+            tell(f"memdeck: {error.code}: {error.message}; it was not searched")
+    if explain:
+        _explain(answer, coverage, spent)
+    if answer.source == "scan" and session.workspace.state is not None:
+        session.writer.flush()
+        end = time.monotonic() + _BUILD_SECONDS
+        searcher.update(lambda: time.monotonic() < end)
+    searcher.close()
+
+
+def _read(session: Session, words: tuple[str, ...]) -> Query:
+    from memory.recall import read_day, read_query
+
+    text = " ".join(words)
+    # Only relative days need the zone, which stands in a file.
+    return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))
+
+
+def _kinds(places: str | None) -> tuple[str, ...]:
+    if places is None:
+        return ()
+    named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]
+    kinds = tuple("plans" if place == "orchestration" else place for place in named)
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        raise UsageError(
+            "usage.value", f"--in does not know {', '.join(unknown) or places!r}", f"name some of {_PLACES}"
+        )
+    return kinds
+
+
+def as_json(hit: Hit) -> dict[str, Any]:
+    """Return a find as programs get it."""
+    entry = hit.entry
+    return {
+        "file": entry.file,
+        "line": entry.line + 1,
+        "ref": entry.ref,
+        "title": entry.title,
+        "snippet": hit.snippet,
+        "score": hit.score,
+        "why": [{"term": term, "in": where} for term, where in hit.why],
+    }
+
+
+def _lines(session: Session, answer: Answer) -> Iterator[str]:
+    paint = session.paint
+    if not answer.hits:
+        yield "nothing found"
+    for hit in answer.hits:
+        entry = hit.entry
+        where = f"{entry.file}:{entry.line + 1}  {short(entry.ref) if entry.ref else ''}  "
+        yield paint.marked(where + entry.title, [(len(where) + a, len(where) + b) for a, b in hit.title_marks])
+        if entry.title not in hit.snippet:
+            yield paint.marked(hit.snippet, hit.marks, indent="    ")
+
+
+def _explain(answer: Answer, coverage: float, seconds: float) -> None:
+    tell(f"searched by {answer.source} in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
+    for line in answer.explained:
+        tell(line)
+    for number, hit in enumerate(answer.hits, 1):
+        why = "; ".join(f"{term!r} in the {where}" for term, where in hit.why)
+        tell(f"{number}. {hit.score:.3f} {hit.entry.title[:60]}: {why or 'it passes the filters'}")

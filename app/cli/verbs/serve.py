@@ -1,0 +1,37 @@
+"""`memdeck serve`: the application in a browser of this machine."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+
+@verb("serve", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
+def serve(session: Session, folder: str | None, port: int) -> None:
+    """Open the workspace that contains DIR in the browser: print an address with a token, serve it until ctrl+c.
+
+    Only this machine can reach it, only the page of that address gets in, and one page at a time; docs/serve.md tells
+    the limits. Needs the extra `web`: pip install 'memdeck[web]'.
+    """
+    session.folder = folder or session.folder
+    root = str(session.workspace.root)
+    try:
+        from app.servers.web.server import serve as run
+    except ImportError as error:
+        raise UsageError(
+            "serve.missing", f"{error.name} is not installed", "pip install 'memdeck[web]' brings what it needs"
+        ) from error
+
+    def say(address: str) -> None:
+        session.answer(
+            lambda: {"workspace": root, "address": address},
+            lambda: [address, f"serves {session.paint.line(root)} to this machine only; ctrl+c ends it"],
+        )
+        session.writer.flush()
+
+    run(root, port, say)

@@ -1,0 +1,211 @@
+"""`memdeck status`: how things stand, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.cli.lazy_groups import verb
+from app.cli.output.values import short
+from app.cli.session import Session
+from memory.errors import MemdeckError
+
+from .check import as_json
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+    from memory.base.problems import Problem
+    from memory.files.status import Brief, NextRun
+
+_SOME = 5
+
+
+@verb("status", examples=("memdeck status", "memdeck status -o json"))
+def status(session: Session) -> None:
+    """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
+    from memory.files.status import brief
+
+    found = brief(session.snapshot.readable(), session.now)
+    last = _last_maintenance(session)
+    alerts = _alerts(session, found)
+    runs = _runs(session, found)
+    session.answer(
+        lambda: _document(session, found, last, alerts, runs), lambda: _lines(session, found, last, alerts, runs)
+    )
+
+
+def _runs(session: Session, found: Brief) -> list[NextRun]:
+    """Return what runs next; a monitor that nobody approved does not."""
+    import os
+
+    from app.places import config_home
+    from memory.monitoring.history.overview import standings
+    from memory.trust.consent import trust_of
+
+    runs = list(found.next_runs)
+    if not any(run.kind == "monitor" for run in runs):
+        return runs
+    try:
+        trust = trust_of(session.workspace, config_home(os.environ))
+        known = standings(session.workspace, found.snapshot, session.now, trust)
+    except MemdeckError:
+        return runs  # doctor says what is wrong with the folder
+    blocked = {one.monitor.ref for one in known if one.blocked}
+    return [run for run in runs if run.kind != "monitor" or run.ref not in blocked]
+
+
+def _alerts(session: Session, found: Brief) -> list[dict[str, Any]]:
+    """Return the monitors that alert: by the record, and by the file where the record knows nothing of them."""
+    from memory.monitoring.history.overview import has_record, standings
+
+    by_file = {monitor.at for monitor in found.alerts}
+    if not has_record(session.workspace):
+        return [monitor.json() for monitor in found.alerts]
+    return [
+        {**one.monitor.json(), **one.json()}
+        for one in standings(session.workspace, found.snapshot, session.now)
+        if (one.alert.alerting if one.alert.known else one.monitor.at in by_file)
+    ]
+
+
+def _last_maintenance(session: Session) -> datetime | None:
+    state = session.workspace.state
+    try:
+        return state.read().last_maintenance if state is not None else None
+    except MemdeckError:
+        return None  # doctor says what is wrong with the folder
+
+
+def _document(
+    session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
+) -> dict[str, Any]:
+    from memory.base.clock import format_utc
+
+    return {
+        "workspace": str(session.workspace.root),
+        "now": format_utc(session.now),
+        "counts": {name: dict(counts) for name, counts in found.counts.items()},
+        "overdue": [task.json() for task in found.overdue],
+        "due": {
+            "today": [task.json() for task in found.due_today],
+            "week": [task.json() for task in found.due_week],
+        },
+        "in_progress": [task.json() for task in found.in_progress],
+        "monitors": {
+            "total": len(found.snapshot.monitors.monitors),
+            "alerts": alerts,
+        },
+        "next_runs": [
+            {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)} for run in runs
+        ],
+        "systems": _systems(session),
+        "last_maintenance": format_utc(last) if last else None,
+        "problems": [as_json(problem) for problem in _serious(found)],
+    }
+
+
+def _systems(session: Session) -> dict[str, Any]:
+    """Return how things stand in the systems beside the memory files."""
+    found: dict[str, Any] = {}
+    for system in session.workspace.systems():
+        if system.name == "files":
+            continue
+        try:
+            found[system.name] = dict(system.status(session.now))
+        except MemdeckError as error:
+            found[system.name] = {"error": error.message}
+    return found
+
+
+def _lines(
+    session: Session, found: Brief, last: datetime | None, alerts: list[dict[str, Any]], runs: Sequence[NextRun]
+) -> Iterator[str]:
+    from memory.base.clock import format_local, humanize, read_moment
+
+    paint, zone, now = session.paint, found.snapshot.zone, session.now
+    yield paint.line(str(session.workspace.root))
+    counted = [(_words(name), _counted(counts)) for name, counts in found.counts.items()]
+    yield from paint.columns(
+        counted
+        + [
+            (name, _counted(values["counts"]) if "counts" in values else values["error"])
+            for name, values in _systems(session).items()
+        ]
+    )
+    for heading, tasks, alerting in (
+        ("Overdue", found.overdue, True),
+        ("Due today", found.due_today, False),
+        ("Due in 7 days", found.due_week, False),
+        ("In progress", found.in_progress, False),
+    ):
+        rows = [(short(task.ref), task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
+        yield from _part(session, heading, rows, len(tasks), range(len(rows)) if alerting else ())
+    rows = [(short(m["ref"]), _status(m), _local(m["lastCheck"], zone), m["name"]) for m in alerts[:_SOME]]
+    yield from _part(session, "Monitors that alert", rows, len(alerts), range(len(rows)))
+    shown = [(format_local(run.instant, zone), run.label) for run in runs[:_SOME]]
+    yield from _part(session, "Next runs", shown, len(runs))
+    serious = _serious(found)
+    problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
+    yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
+    yield ""
+    moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None
+    yield f"last maintenance: {humanize(moment, now, zone) if moment else 'never'}"
+
+
+def _local(text: str | None, zone: tzinfo) -> str:
+    """Return a time of a file as all others here are written, in the workspace's zone; what is none stays."""
+    from memory.base.clock import format_local
+    from memory.files.tasks.values import moment_or_none
+
+    moment = moment_or_none(text, zone)
+    return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
+
+
+def _status(monitor: dict[str, Any]) -> str:
+    remark = monitor["lastStatusRemark"]
+    return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
+
+
+def _errors(problems: Iterable[Any]) -> list[int]:
+    return [index for index, problem in enumerate(problems) if problem.level == "error"]
+
+
+def _far(task: Any) -> str:
+    return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
+
+
+def _serious(found: Brief) -> list[Problem]:
+    """Return errors and warnings; `check` has the notes too."""
+    return [problem for problem in found.problems if problem.level != "note"]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {_noun(_words(name), count)}" for name, count in counts.items())
+
+
+def _noun(words: str, count: int) -> str:
+    """Return what is counted; one of it has no s at its end."""
+    if words == "next prune":
+        return "for the next prune"
+    if count != 1 or words.endswith("ss"):
+        return words
+    if words == "people":
+        return "person"
+    return f"{words[:-3]}y" if words.endswith("ies") else words.removesuffix("s")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _part(
+    session: Session, heading: str, rows: Sequence[tuple[str, ...]], total: int, alerts: Iterable[int] = ()
+) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield f"{heading} ({total})"
+    yield from session.paint.columns(rows, alerts=dict.fromkeys(alerts, 1))
+    if total > len(rows):
+        yield f"  and {total - len(rows)} more"

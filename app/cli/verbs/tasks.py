@@ -1,0 +1,435 @@
+"""The verbs on tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.output.printing import tell
+from app.cli.output.values import PRIORITY, Percent, facts, given, in_words, pairs, short, something, when
+from app.cli.session import Session
+
+from .completion import choices_of, refs_of
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import Due, Task
+
+SECTIONS = ("pending", "in-progress", "completed", "archived")
+_HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
+SORTS = ("urgency", "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
+_FEW = 8
+_SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
+
+tasks = group("tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).")
+_ref = click.argument("ref", shell_complete=refs_of("tasks"))
+
+
+@under(
+    tasks,
+    "list",
+    examples=(
+        "memdeck tasks list",
+        "memdeck tasks list --due overdue",
+        "memdeck tasks list --due '2 Dec'",
+        "memdeck tasks list --sort urgency",
+        "memdeck tasks list --section all --match deploy -o json",
+    ),
+)
+@click.option(
+    "--section", type=click.Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress)."
+)
+@click.option("--priority", type=PRIORITY, help="Only tasks of this priority.")
+@click.option("--tag", "tags", multiple=True, metavar="T", help="Only tasks with this tag; repeated: with all of them.")
+@click.option("--assigned", metavar="A", help="Only what is assigned to this agent or person.")
+@click.option(
+    "--due",
+    metavar="D",
+    shell_complete=choices_of("today", "overdue", "week", "later"),
+    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
+    "(2024-01).",
+)
+@click.option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
+@click.option("--sort", type=click.Choice(SORTS), help="Sort inside each section (default: the order of the file).")
+def list_tasks(
+    session: Session,
+    section: str | None,
+    priority: str | None,
+    tags: tuple[str, ...],
+    assigned: str | None,
+    due: str | None,
+    match: str | None,
+    sort: str | None,
+) -> None:
+    """List tasks in the order of the file, or sorted inside each section."""
+    sections = SECTIONS if section == "all" else (section,) if section else SECTIONS[:2]
+    found: Iterator[Task] = _in_sections(session.snapshot, sections)
+    if priority:
+        found = (task for task in found if task.priority == priority)
+    if assigned:
+        wanted = assigned.casefold()
+        found = (task for task in found if (task.assigned or "").casefold() == wanted)
+    if tags:
+        folded = {tag.casefold() for tag in tags}
+        found = (task for task in found if folded <= {tag.casefold() for tag in task.tags})
+    if match:
+        text = match.casefold()
+        found = (task for task in found if text in task.entry.text.casefold())
+    if due is not None:
+        from memory.files.tasks.due import due_when
+
+        found = filter(due_when(due, session.now, session.snapshot.zone), found)
+    shown = list(found)
+    if sort:
+        from memory.files.tasks.order import sort_key
+
+        key = sort_key(sort, session.now, session.snapshot.zone)
+        shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
+    if len(shown) > _FEW:
+        session.snapshot.tasks.name_all()
+    session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
+
+
+def _in_sections(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
+    for section in sections:
+        if section == "archived":
+            for archive in snapshot.archived_tasks():
+                yield from archive.tasks
+        else:
+            yield from snapshot.tasks.in_section(section)
+
+
+def _table(session: Session, found: list[Task]) -> Iterator[str]:
+    """Yield the tasks under the headings of their sections; the overdue ones are marked."""
+    if not found:
+        yield "no tasks"
+        return
+    # A date from this day on is not over anywhere, whatever its time and its offset are.
+    ahead = (session.now + timedelta(days=3)).strftime("%Y-%m-%d")
+    over = _is_over(session)
+    start = 0
+    while start < len(found):
+        section = found[start].section
+        end = start
+        while end < len(found) and found[end].section == section:
+            end += 1
+        alerts: dict[int, int] = {}
+        rows = []
+        open_section = section in SECTIONS[:2]
+        for index, task in enumerate(found[start:end]):
+            due = task.due_parts
+            late = open_section and due.date is not None and due.date[:10] < ahead and over(due.date)
+            if late:
+                alerts[index] = 2
+            progress = _progress(task) if section == "in-progress" else ""
+            rows.append(
+                (short(task.ref), task.priority or "", _due(due, late), progress, task.assigned or "", task.title)
+            )
+        yield ("\n" if start else "") + f"{_HEADINGS[section]} ({end - start})"
+        yield from session.paint.columns(rows, alerts=alerts)
+        start = end
+
+
+def _is_over(session: Session) -> Callable[[str], bool]:
+    """Return a function that tells whether a due date is over; many tasks have the same."""
+    from memory.files.tasks.values import moment_or_none
+
+    now, zone = session.now, session.snapshot.zone
+    known: dict[str, bool] = {}
+
+    def over(due: str) -> bool:
+        if due not in known:
+            moment = moment_or_none(due, zone)
+            known[due] = moment is not None and moment.due_at(zone) <= now
+        return known[due]
+
+    return over
+
+
+def _due(due: Due, late: bool) -> str:
+    text = due.date or ""
+    if due.recurring:
+        from memory.base.schedule import describe
+
+        text = f"{text} ({describe(due.recurring)})" if text else describe(due.recurring)
+    return f"{text} overdue" if late else text
+
+
+def _progress(task: Task) -> str:
+    return "" if task.progress is None else f"{task.progress}%"
+
+
+@under(tasks, "show", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json"))
+@_ref
+def show_task(session: Session, ref: str) -> None:
+    """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
+    from memory.files.tasks.model import find_task
+
+    _say(session, find_task(session.snapshot, ref, archived=True))
+
+
+@under(tasks, "why", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
+@_ref
+def why(session: Session, ref: str) -> None:
+    """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
+    from memory.files.tasks.model import find_task
+    from memory.files.tasks.urgency import urgency_of
+
+    task = find_task(session.snapshot, ref, archived=True)
+    found = urgency_of(task, session.now, session.snapshot.zone)
+
+    def lines() -> Iterator[str]:
+        yield session.paint.line(f"{found.points:.1f}  {task.title}")
+        if not found.terms:
+            yield "what is completed is not urgent any more"
+        yield from session.paint.columns([(f"{term.points:+5.1f}", term.name, term.words) for term in found.terms])
+
+    session.answer(lambda: {"task": {"ref": task.ref, "title": task.title, **found.json()}}, lines)
+
+
+def _say(session: Session, task: Task) -> None:
+    def lines() -> Iterator[str]:
+        values = task.json()
+        title = str(values.pop("title") or "")
+        first = {key: values.pop(key) for key in _SHOWN_FIRST}
+        return facts(session.paint, title, first | values)
+
+    session.answer(lambda: {"task": task.json()}, lines)
+
+
+def _changed(
+    session: Session,
+    operation: str,
+    done: str | Callable[[], str],
+    build: Callable[[Snapshot], Edit],
+    *,
+    titled: bool = False,
+    due: str | None = None,
+) -> None:
+    """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
+
+    `done` is what was done, or says it once that is known. `due` is the date that was given: what was understood is
+    said.
+    """
+    from memory.files.tasks.model import find_task
+    from memory.files.tasks.values import split_priority
+
+    outcome = session.change(operation, build)
+    snapshot = session.workspace.snapshot()
+    when = _understood(session, due)
+
+    def found() -> Task:
+        return snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
+
+    def said() -> list[str]:
+        if outcome.ref is not None and outcome.entry is not None:
+            # Known without looking for the entry among all that are in the file.
+            return [session.paint.line(f"{words} {outcome.ref}  {split_priority(outcome.entry.title)[1]}{when}")]
+        task = found()
+        return [session.paint.line(f"{words} {task.ref}  {task.title}{when}")]
+
+    if not outcome.change.files:
+        words = "nothing to change in"
+    else:
+        words = done if isinstance(done, str) else done()
+        if titled:
+            _warn_of_twins(snapshot, found())
+    session.answer(lambda: {"task": found().json()}, said)
+
+
+def _understood(session: Session, due: str | None) -> str:
+    """Return a given date in words, behind two blanks; one that is over is told on stderr."""
+    if due is None:
+        return ""
+    from memory.files.tasks.values import moment_or_none, read_due
+
+    parts = read_due(due)
+    moment = moment_or_none(parts.date, session.snapshot.zone)
+    if parts.date is None or moment is None:
+        return ""
+    words = in_words(parts.date, session)
+    if moment.due_at(session.snapshot.zone) <= session.now:
+        tell(f"memdeck: warning: it is due already: {words}")
+    return f"  due {words}"
+
+
+def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
+    """Say on stderr that another open task has the title that was given."""
+    from memory.base.names import alike
+    from memory.files.tasks.twins import open_twins, twin_words
+
+    twins = open_twins(snapshot.tasks.tasks).get(alike(task.title), [])
+    if words := twin_words([other for other in twins if other.at != task.at], task.title):
+        tell(f"memdeck: warning: {words}")
+
+
+@under(
+    tasks,
+    "add",
+    examples=(
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+        "memdeck tasks add 'Weekly report' --recurring '0 9 * * MON' --assigned heartbeat",
+    ),
+)
+@click.argument("title")
+@click.option("--priority", type=PRIORITY, default="NORMAL", help="HIGH, NORMAL or LOW (default: NORMAL).")
+@click.option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@click.option("--recurring", metavar="CRON", help="Again and again: five cron fields, such as '0 9 * * MON'.")
+@click.option("--assigned", metavar="A", help="Agent or person who does it.")
+@click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
+@click.option("--notes", metavar="N", help="More about it.")
+@click.option("--action", metavar="A", help="The command or step to take.")
+def add(
+    session: Session,
+    title: str,
+    priority: str,
+    due: str | None,
+    recurring: str | None,
+    assigned: str | None,
+    tags: tuple[str, ...],
+    notes: str | None,
+    action: str | None,
+) -> None:
+    """Add a task to Pending, on top of its priority."""
+    from memory.files.tasks.edits import add_task
+
+    day = None if due is None else when(session, due)
+
+    def build(snapshot: Snapshot) -> Edit:
+        return add_task(
+            snapshot,
+            title,
+            priority=priority,
+            due=day,
+            recurring=recurring,
+            assigned=assigned,
+            tags=tags,
+            notes=notes,
+            action=action,
+            now=session.now,
+        )
+
+    _changed(session, "tasks add", "added", build, titled=True, due=day)
+
+
+def _fields() -> tuple[str, ...]:
+    """Return what `--set` takes."""
+    from memory.files.tasks.values import FIELD_KEYS
+
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
+@under(
+    tasks,
+    "edit",
+    fields=_fields,
+    examples=(
+        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
+    ),
+)
+@_ref
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a field, title, priority or section; may be repeated.",
+)
+@click.option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@click.option("--due", metavar="D", help="The same as --set due=D.")
+@click.option("--priority", type=PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+def edit(
+    session: Session,
+    ref: str,
+    changes: tuple[str, ...],
+    unset: tuple[str, ...],
+    due: str | None,
+    priority: str | None,
+) -> None:
+    """Change fields of a task; each changes its own line and no other."""
+    from memory.files.tasks.edits import edit_task
+
+    values = pairs(changes) | given(due=due, priority=priority)
+    something((values, unset))
+    if "due" in values:
+        values["due"] = when(session, values["due"])
+    _changed(
+        session,
+        "tasks edit",
+        "changed",
+        lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
+        titled="title" in values,
+        due=values.get("due"),
+    )
+
+
+@under(tasks, "start", examples=("memdeck tasks start 3fa94c1",))
+@_ref
+def start(session: Session, ref: str) -> None:
+    """Move a task to In Progress."""
+    from memory.files.tasks.edits import start_task
+
+    _changed(session, "tasks start", "started", lambda snapshot: start_task(snapshot, ref, now=session.now))
+
+
+@under(tasks, "progress", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@_ref
+@click.argument("percent", type=Percent())
+@click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+def progress(session: Session, ref: str, percent: int, note: str | None) -> None:
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
+    from memory.files.tasks.edits import progress_task
+    from memory.files.tasks.model import find_task
+
+    started = False
+
+    def build(snapshot: Snapshot) -> Edit:
+        nonlocal started
+        edit = progress_task(snapshot, ref, percent, note=note, now=session.now)
+        started = find_task(snapshot, ref).section == "pending"
+        return edit
+
+    _changed(session, "tasks progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
+
+
+@under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@_ref
+@click.option("--outcome", metavar="O", help="What came of it.")
+def done(session: Session, ref: str, outcome: str | None) -> None:
+    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
+    from memory.files.tasks.edits import done_task
+
+    _changed(session, "tasks done", "done", lambda snapshot: done_task(snapshot, ref, outcome=outcome, now=session.now))
+
+
+@under(tasks, "reopen", examples=("memdeck tasks reopen 3fa94c1",))
+@_ref
+def reopen(session: Session, ref: str) -> None:
+    """Move a task back to Pending; its outcome is kept in the notes."""
+    from memory.files.tasks.edits import reopen_task
+
+    _changed(session, "tasks reopen", "reopened", lambda snapshot: reopen_task(snapshot, ref, now=session.now))
+
+
+@under(tasks, "remove", examples=("memdeck tasks remove 3fa94c1",))
+@_ref
+def remove(session: Session, ref: str) -> None:
+    """Remove a task from the file; it is printed as it was."""
+    from memory.files.tasks.edits import remove_task
+    from memory.files.tasks.model import find_task
+
+    removed: list[Task] = []
+
+    def build(snapshot: Snapshot) -> Edit:
+        removed[:] = [find_task(snapshot, ref)]
+        return remove_task(snapshot, ref, now=session.now)
+
+    session.change("tasks remove", build)
+    task = removed[0]
+    session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"removed {task.ref}  {task.title}")])

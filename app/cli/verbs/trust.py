@@ -1,0 +1,280 @@
+"""The verbs of consent: what memory files ask to run, and a person's decisions about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.session import Session
+from memory.errors import BlockedError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from memory.trust.consent import Ask, Decision, Trust
+    from memory.trust.records import Record
+    from memory.trust.view import ConsentView
+
+YES = "yes"
+_STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
+
+trust = group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
+_id = click.argument("ask_id", metavar="ID", required=False)
+_workspace = click.option(
+    "--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them."
+)
+
+
+def decisions(session: Session) -> Trust:
+    """Return the decisions about the workspace of this run; RefusedError `trust.no_state` where none can be kept."""
+    from app.places import config_home
+    from memory.trust.consent import trust_of
+
+    found = trust_of(session.workspace, config_home(os.environ))
+    if found is None:
+        raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+    return found
+
+
+@under(trust, "list", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
+@click.option("--blocked", is_flag=True, help="Only what does not run as it is.")
+def list_trust(session: Session, blocked: bool) -> None:
+    """List everything that memory files ask to run or to connect to, and whether it may."""
+    from memory.trust.consent import asks_of
+
+    kept = decisions(session)
+    rows = [_row(ask, kept.decide(ask)) for ask in asks_of(session.snapshot)]
+    asked = {row["record"] for row in rows}
+    rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
+    if blocked:
+        rows = [row for row in rows if row["state"] not in ("approved", "unused")]
+    rows.sort(key=lambda row: _STATES.index(row["state"]))
+    shown = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+    if session.output == "json":
+        session.writer.document({"trust": shown, "workspace": _opening(kept), "problems": list(kept.problems())})
+    else:
+        session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown))
+
+
+def _row(ask: Ask, decision: Decision) -> dict[str, Any]:
+    from memory.trust.consent import blocked_json
+
+    return {**blocked_json(ask, decision), "record": decision.id}
+
+
+def _unused(record: Record) -> dict[str, Any]:
+    from memory.trust.consent import blocked_json
+    from memory.trust.decision import Decision
+
+    decision = Decision(False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more")
+    return {**blocked_json(record.ask, decision), "state": "unused", "record": record.id}
+
+
+def _replaced(record: Record, rows: list[dict[str, Any]]) -> bool:
+    """Tell whether something else stands in the place of what was decided: that is listed instead."""
+    return any((row["role"], row["file"], row["name"]) == record.ask.slot for row in rows)
+
+
+def _opening(kept: Trust) -> dict[str, Any]:
+    opening = kept.opening()
+    return {
+        "approved": opening is not None,
+        "who": None if opening is None else opening.who,
+        "when": None if opening is None else opening.when,
+        "folder": os.path.realpath(kept.workspace),
+    }
+
+
+def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]]) -> Iterator[str]:
+    for problem in kept.problems():
+        yield session.paint.alert(session.paint.line(problem))
+    table = [(row["state"], row["id"] or "", row["role"], row["name"], row["text"]) for row in rows]
+    alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
+    yield from session.paint.columns(table, indent="", alerts=alerts)
+    if not rows:
+        yield "nothing asks to run"
+    opening = kept.opening()
+    said = "not approved" if opening is None else f"approved by {opening.who} on {opening.when[:10]}"
+    yield session.paint.line(f"outgoing checks of public addresses: {said}")
+
+
+@under(trust, "approve", examples=("memdeck trust approve 4f2a91c03b", "memdeck trust approve --workspace"))
+@_id
+@_workspace
+def approve(session: Session, ask_id: str | None, whole: bool) -> None:
+    """Approve one command, byte for byte, or the workspace for outgoing checks; shows it whole and asks.
+
+    It needs a person at a terminal: there is no option, variable or pipe that says yes.
+    """
+    _one_of(ask_id, whole)
+    _need_person(session)
+    kept = decisions(session)
+    _say_problems(kept)
+    if whole:
+        _approve_workspace(session, kept)
+    else:
+        _decide(session, kept, ask_id or "")
+
+
+def _one_of(ask_id: str | None, whole: bool) -> None:
+    if (ask_id is None) == (not whole):
+        raise UsageError(
+            "usage.arguments",
+            "name one ID, or --workspace",
+            "`memdeck trust list` shows them; -w DIR names a folder",
+        )
+
+
+def _need_person(session: Session) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        if stream is None or not stream.isatty():
+            raise BlockedError(
+                "trust.terminal",
+                "approving needs a person at a terminal, and this is none",
+                "run it in a terminal, without pipes",
+            )
+    if session.output != "human":
+        raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
+    if session.actor.startswith("agent:") or session.actor in ("maintain", "outside"):
+        raise BlockedError("trust.person", f"{session.actor} cannot approve anything", "a person does that")
+
+
+def _say_problems(kept: Trust) -> None:
+    from app.cli.output.printing import tell
+
+    for problem in kept.problems():
+        tell(f"memdeck: warning: {problem}")
+
+
+def _approve_workspace(session: Session, kept: Trust) -> None:
+    from memory.trust.consent import asks_of
+
+    asks = [ask for ask in asks_of(session.snapshot) if ask.role == "url"]
+    covered = [ask for ask in asks if not ask.ambiguous and not kept.closed_reason(ask)]
+
+    def lines() -> Iterator[str]:
+        paint = session.paint
+        yield f"Let monitors of {_safe(str(kept.workspace))} connect to public http and https addresses?"
+        yield ""
+        yield from paint.columns([(ask.name, ask.text) for ask in covered])
+        yield "" if covered else "  none of its monitors does now"
+        yield "That covers every such address that these files name later, too: whoever can write them can choose"
+        yield "where this machine connects to. Addresses of this machine and its network still need one of their own."
+
+    if not _ask(session, lines):
+        _say_no(session)
+        return
+    kept.approve_workspace(session.actor, session.now)
+    session.warn()
+    session.writer.lines(["approved; `memdeck trust revoke --workspace` takes it back"])
+
+
+def _decide(session: Session, kept: Trust, text: str) -> None:
+    from memory.trust.consent import asks_of
+    from memory.trust.view import view_of
+
+    ask, decision = kept.find(asks_of(session.snapshot), text)
+    view = view_of(ask, decision, kept.workspace)
+    if decision.allowed and decision.single:
+        session.writer.lines([session.paint.line(f"{decision.short_id} is approved already")])
+        return
+    if not view.approvable and not decision.allowed:
+        raise RefusedError("trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "mend it in the file")
+    if not _ask(session, lambda: consent_lines(session, view)):
+        _say_no(session)
+        return
+    # Exactly what was shown: where the file says something else by now, that is not approved.
+    kept.approve(ask, who=session.actor, now=session.now, shown=decision.id)
+    session.warn()
+    session.writer.lines([f"approved {decision.short_id}; `memdeck trust revoke {decision.short_id}` takes it back"])
+
+
+def consent_lines(session: Session, view: ConsentView) -> Iterator[str]:
+    """Yield everything that a decision covers; nothing is cut off, however wide the screen is."""
+    paint = session.paint
+    yield view.question
+    yield ""
+    for line in view.text:
+        yield f"  | {line}"
+    yield ""
+    for label, value in view.facts:
+        yield f"  {label + ':':<15} {value}"
+    for path, said in view.files:
+        yield f"  {'file:':<15} {path} ({said})"
+    if view.diff:
+        yield ""
+        yield "  changed since it was approved:"
+        for change in view.diff:
+            text = f"  {change.sign} {change.text}"
+            yield paint.notice(text) if change.sign == "+" else text
+    if view.warnings:
+        yield ""
+        for warning in view.warnings:
+            yield paint.alert(f"  ! it {warning}" if not warning.startswith(("some ", "the ")) else f"  ! {warning}")
+
+
+def _ask(session: Session, lines: Callable[[], Iterator[str]]) -> bool:
+    """Show lines and ask; only the whole word counts, and what was typed before is thrown away."""
+    session.writer.lines(lines())
+    session.writer.flush()
+    _forget_typed()
+    session.writer.lines(["", f"Write {YES} to approve, anything else leaves it as it is:"])
+    session.writer.flush()
+    return sys.stdin.readline().strip().lower() == YES
+
+
+def _forget_typed() -> None:
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except (termios.error, OSError, ValueError):
+        return
+
+
+def _say_no(session: Session) -> None:
+    session.writer.lines(["not approved; nothing was changed"])
+
+
+def _safe(text: str) -> str:
+    from memory.base.safe_text import visible
+
+    return visible(text)
+
+
+@under(trust, "deny", examples=("memdeck trust deny 4f2a91c03b",))
+@click.argument("ask_id", metavar="ID")
+def deny(session: Session, ask_id: str) -> None:
+    """Deny one command for good, as long as it stays as it is."""
+    from memory.trust.consent import asks_of
+
+    record = decisions(session).deny(ask_id, who=session.actor, now=session.now, asks=asks_of(session.snapshot))
+    _say(session, "denied", [record])
+
+
+@under(trust, "revoke", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace"))
+@_id
+@_workspace
+def revoke(session: Session, ask_id: str | None, whole: bool) -> None:
+    """Take an approval or a denial back."""
+    _one_of(ask_id, whole)
+    kept = decisions(session)
+    if whole:
+        kept.revoke_workspace(session.actor, session.now)
+        session.warn()
+        session.answer(lambda: {"workspace": _opening(kept)}, lambda: ["revoked for outgoing checks"])
+    else:
+        _say(session, "revoked", list(kept.revoke(ask_id or "", who=session.actor, now=session.now)))
+
+
+def _say(session: Session, done: str, records: list[Record]) -> None:
+    from memory.trust.decision import SHORT
+
+    session.warn()
+    session.answer(
+        lambda: {done: [{"id": one.id[:SHORT], "role": one.ask.role, "name": one.ask.name} for one in records]},
+        lambda: [session.paint.line(f"{done} {one.id[:SHORT]}  {one.ask.role} of {one.ask.name}") for one in records],
+    )

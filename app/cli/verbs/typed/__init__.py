@@ -1,0 +1,3 @@
+"""The verbs on typed memory."""
+
+from __future__ import annotations

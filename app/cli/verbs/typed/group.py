@@ -1,0 +1,106 @@
+"""What the verbs of `memdeck typed` share: their group, the options on agents, the stores of agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group
+from app.cli.output.printing import tell
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.storage import Change, Store
+    from memory.typed import Agent
+
+SHOWN = 20
+"""How many of many things the text for people lists."""
+
+typed = group(
+    "typed",
+    """The typed memory of agents: files of the types core, procedural and episodic.
+
+    Agents are listed in ~/.aide/config.toml, and the Aidefile in an agent's folder says where each type of its memory
+    is. A path is relative to the current folder, with --agent to the agent's folder.
+    """,
+)
+one_agent = click.option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
+of_agent = click.option(
+    "--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder."
+)
+ignoring_lock = click.option("--ignore-lock", is_flag=True, help="Write even if somebody else has locked the file.")
+
+
+class Place:
+    """The agents and stores that a verb works with."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    @cached_property
+    def home(self) -> Path:
+        from app.places import home
+
+        return home(os.environ)
+
+    def agents(self, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
+        """Return one agent, or all that are registered; `here` adds the one that the current folder lies in."""
+        from memory.typed.ops import agent_folder
+        from memory.typed.registry import Agent, find_agent, read_registry
+
+        agents = read_registry(self.home)
+        if named is not None:
+            return (find_agent(named, self.home, agents),)
+        if here:
+            folder = agent_folder(os.path.join(os.path.realpath(self.session.folder or "."), "Aidefile"))
+            if folder is not None and all(str(agent.folder) != folder for agent in agents):
+                agents = (*agents, Agent(os.path.basename(folder), Path(folder), registered=False))
+        return agents
+
+    def store(self, agent: Agent) -> Store:
+        from app.places import state_home
+        from memory.typed.stores import store_of
+
+        return store_of(agent.folder, state_home(os.environ))
+
+    def of_path(self, path: str, named: str | None) -> tuple[Store, str]:
+        """Return the store of a file, and its path in it."""
+        from memory.typed.ops import agent_folder
+        from memory.typed.registry import Agent
+        from memory.typed.stores import path_in
+
+        if named is not None:
+            store = self.store(self.agents(named)[0])
+            return store, path_in(store, path)
+        full = os.path.abspath(os.path.join(self.session.folder or ".", path))
+        folder = agent_folder(full)
+        if folder is None:
+            raise UsageError(
+                "typed.no_agent_here", f"{path} lies in no folder with an Aidefile", "name the agent with --agent"
+            )
+        store = self.store(Agent(os.path.basename(folder), Path(folder), registered=False))
+        return store, path_in(store, full)
+
+    def done(self, store: Store, change: Change, document: dict[str, Any], words: str) -> None:
+        """Print what a change did."""
+        for warning in store.history.warnings:
+            tell(f"memdeck: warning: {warning}")
+        answer = {**document, "change": change.id if change.files else None}
+        self.session.answer(lambda: answer, lambda: [self.session.paint.line(words)])
+
+
+def more(count: int) -> Iterator[str]:
+    """Yield how many are not shown, if any."""
+    if count > SHOWN:
+        yield f"    and {count - SHOWN:,} more"
+
+
+def files(count: int) -> str:
+    """Return a number of files in words."""
+    return f"{count:,} {'file' if count == 1 else 'files'}"

@@ -1,0 +1,189 @@
+"""The agent of `memdeck demo --agent`: works in the sample workspace while a person looks, as agents do.
+
+Half of what it does goes through memdeck's own verbs, under the name of an agent; the other half writes into the
+files in place, as a program that knows nothing of memdeck. A process of its own: `python -P -m app.demo.agent DIR
+SEED PACE SHIFT`. It ends as soon as its standard input does, which the application holds.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import select
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.workspace import Workspace
+
+ACTOR = "agent:incident-bot"
+ROUNDS = 200
+"""Steps after which it has said everything: about an hour."""
+
+INCIDENT = "One checkout in fifty answers 502"
+MERGED = "Deploy v2.1 to staging"
+"""The task whose notes it writes while the person may have the form open."""
+
+RUNNING = "Monitor API latency"
+MONITOR = "API Health Check"
+
+_IDEAS = (
+    "Write a test for the retry without a key",
+    "Ask Bob about the pool size on staging",
+    "Compare the 502s with the deploys of last week",
+    "Move the health check to the new load balancer",
+    "Add the order number to the error page",
+)
+_NOTES = (
+    "p99 of the checkout fell to 410 ms after the pool was doubled",
+    "the 502s come from two of six workers, both on the old image",
+    "compared the error rate with the deploys: no connection",
+    "read the log of the load balancer, nothing unusual since noon",
+    "asked Alice for the numbers of the spring campaign",
+)
+
+Step = tuple[float, Callable[[], None]]
+
+
+class DemoAgent:
+    """One agent in one workspace; `clock` tells the time, `seed` decides what it does after the first minute."""
+
+    def __init__(self, workspace: Workspace, seed: int, clock: Callable[[], datetime]) -> None:
+        self._workspace = workspace
+        self._chance = random.Random(seed)
+        self._clock = clock
+        self._percent = 50
+
+    def steps(self) -> Iterator[Step]:
+        """What it does, each step with the seconds before it; the first minute shows everything."""
+        yield 5, self._report
+        yield 6, lambda: self._journal("Incident", "saw the first 502s in the log of the load balancer")
+        yield 7, self._progress
+        yield 7, lambda: self._monitor("alert (HTTP 502)")
+        yield 6, self._begin
+        yield 6, self._note_on_deploy
+        yield 7, lambda: self._journal("Incident", "two of six workers run the old image; restarted them")
+        yield 7, lambda: self._monitor("healthy")
+        yield 6, self._finish
+        for _ in range(ROUNDS):
+            yield self._chance.uniform(12, 25), self._chance.choice((self._progress, self._idea, self._remark))
+
+    # Through memdeck
+
+    def _change(self, operation: str, build: Callable[[Snapshot], Edit]) -> None:
+        self._workspace.change(operation, build, actor=ACTOR, now=self._clock())
+
+    def _report(self) -> None:
+        from memory.files.tasks.edits import add_task
+
+        self._change(
+            "tasks add",
+            lambda snapshot: add_task(
+                snapshot,
+                INCIDENT,
+                priority="HIGH",
+                assigned="incident-bot",
+                tags=("incident", "checkout"),
+                notes="The load balancer counts 38 of 1,900 since this morning.",
+                now=self._clock(),
+            ),
+        )
+
+    def _begin(self) -> None:
+        from memory.files.tasks.edits import start_task
+
+        self._change("tasks start", lambda snapshot: start_task(snapshot, INCIDENT, now=self._clock()))
+
+    def _finish(self) -> None:
+        from memory.files.tasks.edits import done_task
+
+        outcome = "two workers ran an old image; both replaced, no 502 for ten minutes"
+        self._change("tasks done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
+
+    def _idea(self) -> None:
+        from memory.files.tasks.edits import add_task
+
+        title = self._chance.choice(_IDEAS)
+        if all(task.title != title for task in self._workspace.snapshot().tasks.tasks):
+            self._change(
+                "tasks add",
+                lambda snapshot: add_task(snapshot, title, assigned="incident-bot", now=self._clock()),
+            )
+
+    def _remark(self) -> None:
+        self._journal("Incident", self._chance.choice(_NOTES))
+
+    def _journal(self, title: str, line: str) -> None:
+        from memory.files.journal.edits import add_entry
+
+        self._change("journal add", lambda snapshot: add_entry(snapshot, title, [line], now=self._clock()))
+
+    # Into the files, in place
+
+    def _progress(self) -> None:
+        self._percent = min(95, self._percent + self._chance.randint(3, 9))
+        self._set("tasks.md", RUNNING, "progress", f"{self._percent}%")
+
+    def _monitor(self, status: str) -> None:
+        self._set("monitors.md", MONITOR, "lastCheck", f"{self._clock():%Y-%m-%dT%H:%M:%SZ}")
+        self._set("monitors.md", MONITOR, "lastStatus", status)
+
+    def _note_on_deploy(self) -> None:
+        self._set("tasks.md", MERGED, "notes", "Wait for the 502s to stop, then run the tests and deploy via CI/CD")
+
+    def _set(self, name: str, title: str, key: str, value: str) -> None:
+        """Write one field of an entry with as little care as a script does; nothing where it is gone."""
+        pattern = rf"(?ms)(^### [^\n]*{re.escape(title)}[^\n]*\n(?:(?!^#).)*?^- {re.escape(key)}: )[^\n]*"
+        with open(self._workspace.memory / name, "r+", encoding="utf-8", newline="") as file:
+            before = file.read()
+            after = re.sub(pattern, lambda found: found[1] + value, before, count=1)
+            if after != before:
+                file.seek(0)
+                file.write(after)
+                file.truncate()
+
+
+def work(agent: DemoAgent, pace: float, rest: Callable[[float], bool]) -> None:
+    """Do the steps; `rest` waits for some seconds and tells whether to go on. What fails is left out.
+
+    `pace` shortens the pauses: 0 leaves none.
+    """
+    for seconds, step in agent.steps():
+        if not rest(seconds * pace):
+            return
+        try:
+            step()
+        except (MemdeckError, OSError, UnicodeError):
+            # The person removed the entry, or holds the lock: an agent goes on with something else.
+            continue
+
+
+def _rest(seconds: float) -> bool:
+    """Wait unless standard input ends meanwhile, which is how the application says that it is gone."""
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return not ready
+
+
+def main(folder: str, seed: str, pace: str, shift: str) -> int:
+    """Work in a workspace; `shift` is by how many seconds the demo's clock is ahead of the machine's."""
+    from app.places import state_home
+    from memory.workspace import Workspace
+
+    ahead = timedelta(seconds=float(shift))
+    agent = DemoAgent(
+        Workspace.open(Path(folder), state_home=state_home(os.environ)), int(seed), lambda: datetime.now(UTC) + ahead
+    )
+    work(agent, float(pace), _rest)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:5]))

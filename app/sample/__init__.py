@@ -1,3 +1,0 @@
-"""The sample workspace as Markdown templates; `app.demo` fills in the dates."""
-
-from __future__ import annotations

@@ -1,0 +1,3 @@
+"""What keys and palette entries do."""
+
+from __future__ import annotations

@@ -1,0 +1,159 @@
+"""Upkeep: archive, prune and maintain, each with its plan before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from app.tui.messages import ChangeFailed, Done
+from app.tui.part import Part
+from memory.errors import MemdeckError
+
+from .write import ACTOR
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from memory.workspace import Workspace
+    from widgets.text.styled_text import Line
+
+TITLES = {
+    "archive-completed-tasks": "Completed tasks",
+    "prune-old-journal": "Old journal entries",
+    "cap-journal": "Journal entries over the limit",
+    "clear-completed-orchestration": "Completed plans",
+    "prune-facts": "Facts over the limit",
+    "prune-typed-memory": "Old files of agents",
+}
+"""The rules in words."""
+
+SHOWN = 200
+"""The most entries of one rule that a plan lists."""
+
+
+class Upkeep(Part):
+    """Plans in a worker, shows the plan, applies it in a worker."""
+
+    def archive(self) -> None:
+        """Completed tasks."""
+        from memory.maintenance.rules import ARCHIVE_TASKS
+
+        self._plan("Archive", (ARCHIVE_TASKS,))
+
+    def prune(self) -> None:
+        """The journal."""
+        from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
+
+        self._plan("Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
+
+    def maintain(self) -> None:
+        """All rules of all systems, as `memdeck --maintain` applies them."""
+        self._plan("Maintenance", None)
+
+    def _plan(self, title: str, rules: Collection[str] | None) -> None:
+        now = self.app.clock()
+        self._run(now, rules, dry_run=True, then=lambda done: self._show(title, done, now, rules))
+
+    def _show(self, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> None:
+        """The plan: Enter applies it, Escape leaves everything as it is."""
+        from widgets.dialogs.dialogs import Preview
+
+        def answered(apply: bool | None) -> None:
+            if apply:
+                self._run(now, rules, dry_run=False, then=self._applied)
+
+        report = joined(done)
+        moved = report.moved
+        summary = "" if moved else "Nothing has to move."
+        # A run that refused to write what it planned says why; a file that stays where it is does not hold up the rest.
+        applicable = bool(moved) and not any(one.warnings for one in done if not _of_agents(one))
+        screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
+        self.app.overlays.offer("The plan", screen, answered)
+
+    def _applied(self, done: Sequence[Report]) -> None:
+        from memory.maintenance.report import summary
+
+        report = joined(done)
+        words = summary(report.rules)
+        changed = sum(one.change is not None for one in done)
+        back = "u takes it back" if changed < 2 else f"u takes it back in {changed} steps, one for each system"
+        self.app.say(words[:1].upper() + words[1:] + f". {back}.")
+        self.app.looking.request()
+
+    def _run(self, now: datetime, rules: Collection[str] | None, *, dry_run: bool, then: object) -> None:
+        app = self.app
+        workspace = app.workspace
+        assert workspace is not None
+
+        def work() -> None:
+            try:
+                with nullcontext() if dry_run else app.changing.one:
+                    done = maintained(workspace, now, rules, dry_run=dry_run)
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, None))
+            else:
+                app.post_message(Done(done, then))  # type: ignore[arg-type]
+
+        app.changing.begin()
+        app.run_worker(work, group="upkeep", thread=True, exit_on_error=False)
+
+
+def maintained(
+    workspace: Workspace, now: datetime, rules: Collection[str] | None, *, dry_run: bool
+) -> tuple[Report, ...]:
+    """Apply some rules of the memory files, or (None) all rules of all systems that are there; a report of each.
+
+    Errors as `memory.systems.maintain_all`.
+    """
+    from memory.maintenance.run import maintain
+    from memory.systems import maintain_each
+
+    if rules is not None:
+        return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
+    return maintain_each(workspace, now, actor=ACTOR, dry_run=dry_run)
+
+
+def joined(done: Sequence[Report]) -> Report:
+    """Return the reports of several systems as one."""
+    from memory.maintenance.report import Report
+
+    return Report.joined(done)
+
+
+def _of_agents(report: Report) -> bool:
+    return any(rule.rule == "prune-typed-memory" for rule in report.rules)
+
+
+def plan_lines(report: Report) -> list[Line]:
+    """A report as lines: per rule the count before and after, what moves where, what stays and why."""
+    from widgets.text.styled_text import Piece, line
+
+    lines: list[Line] = [line(Piece(warning, "warn")) for warning in report.warnings]
+    for rule in report.rules:
+        if lines:
+            lines.append(())
+        leaves = rule.archived + rule.cleared
+        lines.append(
+            line(
+                Piece(TITLES.get(rule.rule, rule.rule), "heading"),
+                Piece(f"  {rule.file}: {rule.before:,} before, {rule.kept:,} after", "muted"),
+            )
+        )
+        if not leaves and not rule.skipped:
+            lines.append(line(Piece("  nothing to move", "muted")))
+        if leaves and rule.why:
+            lines.append(line(Piece(f"  {rule.why}", "muted")))
+        target = ""
+        for move in rule.moves[:SHOWN]:
+            if move.to != target:
+                target = move.to
+                lines.append(line(Piece("  to ", "muted"), Piece(target, "accent")))
+            lines.append(line(Piece(f"    {move.date}  " if move.date else "    ", "muted"), move.title))
+        if leaves > SHOWN:
+            lines.append(line(Piece(f"    and {leaves - SHOWN:,} more", "muted")))
+        if rule.skipped:
+            lines.append(line(Piece(f"  stays ({len(rule.skipped):,})", "muted")))
+        for skip in rule.skipped[:20]:
+            lines.append(line(f"    {skip.title} ", Piece(f"({skip.reason})", "muted")))
+    return lines

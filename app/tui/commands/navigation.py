@@ -1,0 +1,295 @@
+"""Navigation: which pane is open, the way back and forward, and links from entry to entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.tui.part import Part
+from widgets.pane.base import Pane
+from widgets.panes import PANES, PaneName, pane_of, panes_for
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+
+FIRST_PANE = "tasks"
+"""What opens in a workspace that was never open before."""
+
+LONGEST_WAY = 100
+"""How many places the way back remembers."""
+
+READING_SECONDS = 0.3
+"""After how long a pane that is still empty says that its files are being read."""
+
+NAMES: dict[str, PaneName] = {name.id: name for name in PANES}
+"""Panes by id."""
+
+Place = tuple[str, str]
+"""A pane and the ref of the entry under its cursor (empty: none)."""
+
+
+def pane_keys() -> dict[str, PaneName]:
+    """What follows `g`: the letter of each pane, its number where another one has that letter."""
+    found: dict[str, PaneName] = {}
+    for name in PANES:
+        letter = name.letter or name.title[:1].casefold()
+        found[name.key if letter in found and name.key else letter] = name
+    return found
+
+
+class Navigation(Part):
+    """Panes are imported and mounted when they are opened for the first time."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """No pane is open yet."""
+        super().__init__(app)
+        self.pane: Pane | None = None
+        self._mounted: dict[str, Pane] = {}
+        self._back: list[Place] = []
+        self._forward: list[Place] = []
+        self._following = False
+
+    @property
+    def panes(self) -> tuple[PaneName, ...]:
+        """The panes that this workspace has, and those of other systems that somebody opened all the same."""
+        systems = () if self.app.workspace is None else self.app.workspace.system_names()
+        return panes_for({*systems, *(NAMES[pane_id].system for pane_id in self._mounted)})
+
+    @property
+    def mounted(self) -> dict[str, Pane]:
+        """The panes that were opened so far, by id."""
+        return self._mounted
+
+    def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
+        """Open a pane, and go to an entry in it."""
+        if pane_id not in NAMES:
+            return
+        if remember:
+            self._remember()
+        pane = self._mounted.get(pane_id) or self._mount(pane_id)
+        if pane is None:
+            return
+        before, self.pane = self.pane, pane
+        self.app.listing.fit(pane)
+        keeps_focus = self.app.desk.sidebar.has_focus
+        if before is not None and before is not pane:
+            if not keeps_focus:
+                # Else Textual looks for another widget when this one goes, and takes the sidebar.
+                self.app.desk.set_focus(None)
+            before.display = False
+        pane.display = True
+        if pane_id not in self.app.desk.sidebar:
+            self.app.looking.show_badges()
+        self.app.desk.sidebar.show(pane_id)
+        self.app.looking.show(pane)
+        if pane_id == "changes":
+            self.app.noticing.looked_at()
+        if ref and not pane.go_to(ref) and pane.contents is not None:
+            self.app.say("The entry is not there any more.", severity="warning")
+        pane.remove_class("-open")
+        if keeps_focus:
+            pass
+        elif pane.is_mounted:
+            # At once: focus that comes later would be taken from what the next key opens.
+            self.app.desk.set_focus(pane.focus_target)
+        else:
+            pane.call_after_refresh(self._focus, pane)
+        self.app.refresh_keys()
+
+    def _focus(self, pane: Pane) -> None:
+        """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
+        if self.pane is pane and self.app.desk.focused is None:
+            self.app.desk.set_focus(pane.focus_target)
+
+    def first(self, asked: str | None = None, left: str | None = None) -> str:
+        """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
+        left last; else the usual one, or one of a system that is here.
+        """
+        workspace = self.app.workspace
+        assert workspace is not None
+        systems = workspace.system_names()
+        own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
+        usual = own[0] if own and "files" not in systems else FIRST_PANE
+        if asked in NAMES:
+            return asked
+        return left if left in {name.id for name in self.panes} else usual
+
+    def begin(self, pane_id: str) -> Pane:
+        """Make the pane that is there from the first frame on; the main screen mounts it."""
+        pane = self.app.make_pane(NAMES[pane_id])
+        self.pane = self._mounted[pane_id] = pane
+        self.app.listing.fit(pane)
+        return pane
+
+    def _mount(self, pane_id: str) -> Pane | None:
+        try:
+            pane = self.app.make_pane(NAMES[pane_id])
+        except (ImportError, AttributeError) as error:
+            self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
+            return None
+        self._mounted[pane_id] = pane
+        self.app.desk.panes.mount(pane)
+        self.wait_for(pane)
+        return pane
+
+    def wait_for(self, pane: Pane) -> None:
+        """Say that the files are being read where that takes longer than people take for at once."""
+        if pane.contents is None:
+            self.app.set_timer(READING_SECONDS, lambda: self._say_reading(pane))
+
+    def _say_reading(self, pane: Pane) -> None:
+        if pane.contents is None and pane.is_mounted:
+            pane.say_instead("Reading the files …")
+
+    def go(self, character: str) -> None:
+        """Open the pane whose number or first letter was typed after g."""
+        if character == "?":
+            self.app.overlays.help()
+            return
+        for key, name in pane_keys().items():
+            if character.casefold() in (key, name.key):
+                self.open_pane(name.id)
+                return
+        self.app.say(f"No pane begins with {character!r}.")
+
+    def go_waits(self, *, waits: bool) -> None:
+        """Show where `g` leads while it waits for the next key."""
+        from widgets.chrome.which_key import Ways
+        from widgets.text.styled_text import Piece, line
+
+        if waits:
+            # A message would lie over it.
+            self.app.clear_notifications()
+        keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
+        words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
+        # The list tells of it also when the application ends, and the screen is taken away part by part.
+        for ways in self.app.desk.query(Ways):
+            ways.show(words if waits else ())
+
+    def first_look(self, pane: Pane) -> None:
+        """A pane shows something for the first time: go back to where it was left."""
+        pane.take_saved_views(self.app.remembering.saved_views(pane.pane_id))
+        view = self.app.remembering.view_of(pane.pane_id)
+        if view:
+            pane.restore(view)
+        if self.app.desk.focused is None:
+            # The list was hidden while its files were read, and lost the focus with that.
+            pane.call_after_refresh(self._focus, pane)
+
+    def next_pane(self, step: int) -> None:
+        """Open the pane after this one, or before it."""
+        ids = [name.id for name in self.panes]
+        place = ids.index(self.pane.pane_id) if self.pane is not None else 0
+        self.open_pane(ids[(place + step) % len(ids)])
+
+    # The way back
+
+    def _here(self) -> Place | None:
+        if self.pane is None:
+            return None
+        item = self.pane.current() if self.pane.contents is not None else None
+        return (self.pane.pane_id, "" if item is None else self.pane.ref(item))
+
+    def _remember(self) -> None:
+        here = self._here()
+        if here is not None and (not self._back or self._back[-1] != here):
+            self._back.append(here)
+            del self._back[:-LONGEST_WAY]
+        self._forward.clear()
+
+    def back(self) -> None:
+        """Go to where you were before."""
+        self._walk(self._back, self._forward)
+
+    def forward(self) -> None:
+        """Go where you came back from."""
+        self._walk(self._forward, self._back)
+
+    def _walk(self, source: list[Place], target: list[Place]) -> None:
+        if not source:
+            self.app.say("This is the end of the way.")
+            return
+        here = self._here()
+        if here is not None:
+            target.append(here)
+        pane_id, ref = source.pop()
+        self.open_pane(pane_id, ref, remember=False)
+
+    # Links
+
+    def follow(self) -> None:
+        """Follow the first link of the entry, as soon as it is known."""
+        pane = self.pane
+        if pane is None:
+            return
+        if pane.linked is None:
+            self._following = True
+            pane.linking.find()
+        elif pane.linked:
+            pane.follow(pane.linked[0].target)
+        else:
+            self.app.say("This entry is linked to nothing.")
+
+    def linked(self, pane: Pane) -> None:
+        """The links of an entry are known: follow the first one if that was asked."""
+        if self._following and pane is self.pane:
+            self._following = False
+            self.follow()
+
+    def jump(self, file: str, ref: str) -> None:
+        """Go to an entry of any memory file."""
+        pane_id = pane_of(file)
+        if pane_id is None:
+            self.app.say(f"No pane shows {file}.", severity="warning")
+        else:
+            self.open_pane(pane_id, ref)
+
+    def more(self, group: str) -> None:
+        """Show all of what the brief has only the beginning of: in its pane, filtered where others stand there, too."""
+        from widgets.panes.brief.more import DOORS
+
+        pane_id, text, _ = DOORS[group]
+        if not pane_id:
+            self.app.consent.review()
+            return
+
+        def show() -> None:
+            pane = self.pane
+            if pane is not None and pane.pane_id == pane_id:
+                # What narrowed it before would hide some of them.
+                pane.filter_bar.close()
+                if text:
+                    pane.filter_bar.open(text, focus=False)
+                pane.set_filter(text)
+                pane.line_list.action_first()
+                self.app.refresh_keys()
+
+        self.open_pane(pane_id)
+        self.app.looking.request(show)
+
+    def problem(self) -> None:
+        """Go to the first thing that is wrong in the files, and say what it is."""
+        found = next((one for one in self.app.looking.problems if one.level == "error"), None)
+        if found is None:
+            self.app.say("Nothing is wrong in the files.")
+            return
+        self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
+        self.app.say(f"{found.file}:{found.line}: {found.message}", severity="warning")
+
+    def lead(self, group: str) -> None:
+        """Go where a count of the header leads: the first problem, else the group of the brief that it counts."""
+        if group == "problem":
+            self.problem()
+            return
+        self.open_pane("brief")
+        pane = self.pane
+        if pane is not None and pane.pane_id == "brief":
+            pane.go_to_group(group)  # type: ignore[attr-defined]
+
+    def leave(self) -> None:
+        """Escape: from the detail to the list, then the filter is cleared."""
+        pane = self.pane
+        if pane is None or pane.close_detail():
+            self.app.refresh_keys()
+            return
+        if pane.filter_bar.is_open:
+            pane.filter_bar.close()

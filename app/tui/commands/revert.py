@@ -1,0 +1,281 @@
+"""Reverting: takes back any one change, whoever made it, after showing what that does; else entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.tui.part import Part
+from memory.errors import ConflictError, MemdeckError
+
+from .write import ACTOR
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memory.document import Entry
+    from memory.files.diff import ChangeView
+    from memory.history.partial_revert import Contested
+    from memory.workspace import Outcome, Workspace
+    from widgets.dialogs.three_way import Answers, Question
+    from widgets.pane.base import Pane
+    from widgets.panes.changes.pane import LoggedChange
+    from widgets.text.styled_text import Line
+
+
+class Reverting(Part):
+    """What the changes pane and the archive do by key."""
+
+    # Any change of the log
+
+    def revert(self) -> None:
+        """Take back the change under the cursor: the plan first, or why it cannot be."""
+        from memory.history.versions import rehearse_revert
+
+        pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
+        change: LoggedChange | None = None if pane is None else pane.current()
+        if change is None or workspace is None:
+            return
+        from widgets.panes.changes.words import standing
+
+        # At a change that was taken back it is that which goes: the change comes again.
+        found = standing(change)
+        if found is None:
+            self.app.say("This was taken back already.")
+            return
+        change = found
+
+        def otherwise(error: MemdeckError) -> bool:
+            return self._refused(change, error)
+
+        self.app.changing.ask(
+            lambda: rehearse_revert(workspace, change.ref, now), lambda views: self._show(change, views), otherwise
+        )
+
+    def _show(self, change: LoggedChange, views: Sequence[ChangeView]) -> None:
+        from widgets.dialogs.dialogs import Preview
+
+        def answered(apply: bool | None) -> None:
+            if apply:
+                self._apply(change)
+
+        words = "Newer changes stay as they are. Enter takes it back; that can be undone."
+        self.app.overlays.offer(
+            "What would be taken back",
+            Preview(
+                f"Take back: {change.summary[:300]}",
+                plan_lines(change, views, self.app),
+                summary=words if views else "There is nothing left of it to take back.",
+                applicable=bool(views),
+            ),
+            answered,
+        )
+
+    def _apply(self, change: LoggedChange) -> None:
+        from memory.workspace import Outcome
+
+        workspace, now = self.app.workspace, self.app.clock()
+        assert workspace is not None
+
+        def write() -> Outcome:
+            done = workspace.revert(change.ref, actor=ACTOR, now=now)
+            return Outcome(done, f"Took back: {change.summary}")
+
+        self.app.changing.run(write, None, lambda error: self._refused(change, error))
+
+    # What cannot be taken back as a whole
+
+    def _refused(self, change: LoggedChange, error: MemdeckError) -> bool:
+        """Say why, and offer what can be taken back entry by entry."""
+        from memory.history.partial_revert import contested_entries
+
+        workspace = self.app.workspace
+        if not isinstance(error, ConflictError) or error.code != "document.conflict" or workspace is None:
+            return False
+
+        def failed(_: MemdeckError) -> bool:
+            return False
+
+        self.app.changing.ask(
+            lambda: contested_entries(workspace, change.ref),
+            lambda found: self._settle(change, error, *found),
+            failed,
+        )
+        return True
+
+    def _settle(
+        self, change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]
+    ) -> None:
+        """Three columns for what was changed since: before the change, as it wrote it, now."""
+        from widgets.dialogs.three_way import Sides, ThreeWay
+
+        why = why_not(error)
+        questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
+        if not questions:
+            self._only_say(change, why, contested, lost)
+            return
+
+        def answered(answers: Answers | None) -> None:
+            if answers is not None:
+                self._write(change, contested, answers)
+
+        note = f"{why} Newer changes stay; choose for each place what it should say."
+        if lost:
+            note += "\n" + "\n".join(lost[:3])
+        self.app.push_screen(
+            ThreeWay(
+                f"Take back: {change.summary[:300]}",
+                questions,
+                note=note,
+                sides=Sides(base="the change", mine="taken back", theirs="now"),
+            ),
+            answered,
+        )
+
+    def _only_say(self, change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> None:
+        """Nothing has to be chosen: the fields go back beside the newer ones, or nothing can be done."""
+        from widgets.dialogs.dialogs import Preview
+        from widgets.text.styled_text import Piece, line
+
+        lines: list[Line] = [line(why), *(line(text) for text in lost)]
+        changed = [one for one in contested if _differs(one)]
+        if changed:
+            lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
+            lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
+
+        def answered(apply: bool | None) -> None:
+            if apply:
+                self._write(change, contested, {})
+
+        self.app.push_screen(
+            Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed)),
+            answered,
+        )
+
+    def _write(self, change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> None:
+        from memory.history.partial_revert import settle
+
+        chosen: list[tuple[Contested, Entry | None]] = []
+        try:
+            for number, one in enumerate(contested):
+                if one.merge is None:
+                    if one.same or answers.get(f"{number}:0", one.current.text) is None:
+                        chosen.append((one, None))
+                    continue
+                texts = [answers.get(f"{number}:{place}") for place, _ in enumerate(one.merge.differences)]
+                chosen.append((one, one.merge.settled(texts)))
+        except MemdeckError as error:
+            self.app.say_error(error)
+            return
+        chosen = [(one, entry) for one, entry in chosen if entry is None or entry.raw != one.current.raw]
+        if not chosen:
+            self.app.say("Everything stays as it is.")
+            return
+        summary = f"took back in part: {change.summary}"
+        self.app.changing.change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
+
+    # The archive
+
+    def restore(self) -> None:
+        """Bring the archived entry under the cursor back to where it came from."""
+        pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
+        item = None if pane is None else pane.current()
+        if item is None or workspace is None or pane is None or not hasattr(item, "at"):
+            return
+        ref = item.ref
+        self._step_off(pane)
+        reopen = self.app.key_of("task.reopen")
+
+        def write() -> Outcome:
+            from dataclasses import replace
+
+            outcome = workspace.restore(ref, actor=ACTOR, now=now)
+            again = goes_again(workspace, outcome, now, reopen)
+            return replace(outcome, summary=f"{outcome.summary}. {again}") if again else outcome
+
+        self.app.changing.run(write, taken_back=True)
+
+    @staticmethod
+    def _step_off(pane: Pane) -> None:
+        """Put the cursor on the entry above where the one below is none, so that it stays in its file."""
+        rows, place = pane.line_list.rows, pane.line_list.position
+        pane.step_off()
+        beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
+        if beside and not hasattr(beside[0], "at") and hasattr(beside[-1], "at"):
+            pane.line_list.cursor = rows[place - 1]
+
+
+def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
+    """Say that the next maintenance would take a restored entry away again, and what keeps it; empty: it would not.
+
+    `reopen` is the key that reopens a task.
+    """
+    from contextlib import suppress
+
+    from memory.maintenance.plan import plan_maintenance
+
+    with suppress(MemdeckError):
+        for rule in plan_maintenance(workspace.snapshot(), now).rules:
+            if any(move.ref == outcome.ref for move in rule.moves):
+                if rule.rule == "archive-completed-tasks":
+                    return (
+                        "It is still completed: the next maintenance archives it again, "
+                        f"unless you reopen it ({reopen} in Tasks)"
+                    )
+                return "It is as old as before, so the next maintenance archives it again"
+    return ""
+
+
+def why_not(error: ConflictError) -> str:
+    """Why a change cannot be taken back as a whole, in a sentence."""
+    reasons = error.details.get("reasons")
+    if not isinstance(reasons, dict) or not reasons:
+        return f"{error.message}."
+    parts = [f"{title!r} {text}" for title, text in list(reasons.items())[:3]]
+    more = f" and {len(reasons) - 3} more" if len(reasons) > 3 else ""
+    return f"It cannot go back as a whole: {'; '.join(parts)}{more}."
+
+
+def plan_lines(change: LoggedChange, views: Sequence[ChangeView], app: object) -> list[Line]:
+    """What taking a change back does to each entry."""
+    from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
+    from widgets.panes.changes.words import plain_actor
+    from widgets.text.glyphs import UNICODE
+    from widgets.text.styled_text import Piece, line, pad_line
+
+    glyphs = getattr(app, "glyphs", UNICODE)
+    lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
+    for view in views[:50]:
+        head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
+        lines += [(), line(Piece(view.title, "strong"), Piece(f"  {head}", "accent"))]
+        lines.append(line(Piece(place_of(view, glyphs), "muted")))
+        if view.kind in ("edited", "moved") and view.fields and only_fields(view):
+            column = min(14, max(len(key) for key, _, _ in view.fields))
+            for key, old, new in view.fields:
+                lines.append(
+                    line("  ", pad_line(line(Piece(key, "muted")), column), "  ", field_line(old, new, glyphs))
+                )
+        else:
+            lines += [line("  ", row) for row in diff_lines(view.lines)]
+    if len(views) > 50:
+        lines += [(), line(Piece(f"and {len(views) - 50:,} more entries", "muted"))]
+    return lines
+
+
+def _differs(one: Contested) -> bool:
+    return one.same if one.merge is None else one.merge.entry.raw != one.current.raw
+
+
+def _questions(number: int, one: Contested) -> list[Question]:
+    """The questions about one entry; their names are its number and theirs."""
+    from widgets.dialogs.three_way import Question
+
+    if one.merge is None:
+        if one.same:
+            return []
+        text = one.current.text.strip()
+        return [Question(f"{number}:0", "the entry", (one.view.after or "").strip(), None, text, one.view.title)]
+    return [
+        Question(f"{number}:{place}", found.name, found.base, found.ours, found.theirs, one.view.title)
+        for place, found in enumerate(one.merge.differences)
+    ]

@@ -1,0 +1,3 @@
+"""Forms, drafts, conflicts, and the person's own editor."""
+
+from __future__ import annotations

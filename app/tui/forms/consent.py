@@ -1,0 +1,255 @@
+"""Consent: shows what memory files ask to run, one question after the other, and keeps the answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
+from app.tui.commands.write import ACTOR
+from app.tui.messages import ChangeFailed, Done
+from app.tui.part import Part
+from memory.errors import MemdeckError, RefusedError
+
+if TYPE_CHECKING:
+    from textual.events import Key
+
+    from app.tui.app import MemdeckApp
+    from memory.trust.consent import Ask, Decision, Trust
+    from memory.trust.view import ConsentView
+
+
+class Question(NamedTuple):
+    """One thing to decide, as it was when it was looked at."""
+
+    ask: Ask
+    decision: Decision
+    view: ConsentView
+
+
+LEAVING = "ctrl+q"
+"""The key that leaves memdeck from wherever one is; it answers nothing."""
+
+MONITOR_ROLES = ("check", "file", "url", "remediate")
+"""What monitors ask for, which is what the header counts."""
+
+
+def _is(question: Question, name: str, role: str) -> bool:
+    """Whether a question is about a monitor of this name, and its check or its remediation if one of them is meant."""
+    ask = question.ask
+    return ask.role in MONITOR_ROLES and ask.name == name and role in ("", _kind(ask.role))
+
+
+def _kind(role: str) -> str:
+    return role if role == "remediate" else "check"
+
+
+class Consent(Part):
+    """Asks a person; everything it reads and writes happens in a worker."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """No question is on its way."""
+        super().__init__(app)
+        self._coming = False
+
+    # Keys
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether a question is on its way or not yet drawn: keys typed now were meant for something else."""
+        return self._coming or getattr(self.app.screen, "deaf_until", 0.0) == math.inf
+
+    def drops(self, key: Key) -> bool:
+        """Whether a key was typed before the question on the screen could be seen, and may be taken for its answer."""
+        return key.key != LEAVING and (self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0))
+
+    # Questions
+
+    def _is_refused(self) -> bool:
+        """Whether nobody can be asked here: a page shows what another program of this machine may steer."""
+        if self.app.is_web:
+            self.app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
+        return self.app.is_web
+
+    def review(self) -> None:
+        """What the chosen monitors or tasks ask for; else every monitor's, from the brief's row under the cursor on."""
+        pane = self.app.navigation.pane
+        items: tuple[Any, ...] = ()
+        start: tuple[str, ...] = ()
+        if pane is not None and pane.pane_id in ("monitors", "tasks"):
+            items = pane.selected()
+        elif pane is not None and pane.pane_id == "brief" and (row := pane.current()) is not None:
+            items = tuple(task for task in tasks_of(pane) if task.action is not None)
+            if row.group in MONITOR_GROUPS:
+                role = row.thing.role if row.group == "waiting" else ""
+                start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))
+        chosen = {(item.file, item.title) for item in items}
+        # A task's action runs by a person's key only: it is asked for where somebody is about to press it.
+        self._look(chosen, () if chosen else MONITOR_ROLES, start=start)
+
+    def review_all(self) -> None:
+        """Everything that waits for a decision."""
+        self._look(set(), ())
+
+    def first(self, chosen: set[tuple[str, str]], roles: tuple[str, ...], then: Callable[[], None]) -> None:
+        """Ask what waits of the chosen things (file and name) in these roles, then go on; Escape ends it all."""
+        self._look(chosen, roles, then)
+
+    def _look(
+        self,
+        chosen: set[tuple[str, str]],
+        roles: tuple[str, ...],
+        then: Callable[[], None] | None = None,
+        start: tuple[str, ...] = (),
+    ) -> None:
+        """Look for questions; without `then` it is said where there are none, and refused ones are shown as well.
+
+        `start` is the name and the role (`check` stands for every kind of one) with which it begins.
+        """
+        if self._is_refused():
+            return
+
+        def work() -> list[Question]:
+            from memory.trust.consent import asks_of
+            from memory.trust.view import view_of
+
+            trust = self._trust()
+            workspace = self.app.workspace
+            assert workspace is not None
+            found = []
+            for ask in asks_of(workspace.snapshot()):
+                if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
+                    continue
+                decision = trust.decide(ask)
+                waits = decision.state in ("pending", "withdrawn")
+                if not decision.allowed and (waits or (chosen and then is None)):
+                    found.append(Question(ask, decision, view_of(ask, decision, workspace.root)))
+            first = next((place for place, one in enumerate(found) if start and _is(one, *start)), 0)
+            return [*found[first:], *found[:first]]
+
+        self._run(work, lambda questions: self._ask(questions, 0, then))
+
+    def _ask(self, questions: list[Question], index: int, then: Callable[[], None] | None = None) -> None:
+        """Show a question; its answer brings the next one, and the last one what was to follow."""
+        if index >= len(questions):
+            if then is not None:
+                then()
+            elif not questions:
+                self.app.say("Nothing here waits for an approval.")
+            return
+        from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
+
+        question = questions[index]
+
+        def answered(answer: str | None) -> None:
+            if answer is None:
+                # What was approved before may run at its time.
+                self.app.watching.look_soon()
+            elif answer in (APPROVE, DENY):
+                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
+            else:
+                self._ask(questions, index + 1, then)
+
+        place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
+        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
+
+    def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
+        """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
+        now = self.app.clock()
+
+        def work() -> str:
+            trust = self._trust()
+            settle = trust.approve if approved else trust.deny
+            settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
+            return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
+
+        def done(words: str) -> None:
+            self.app.say(words)
+            # The header, the brief and the schedule know of it soon.
+            self.app.looking.request()
+            if wakes:
+                self.app.watching.look_soon()
+            then()
+
+        self._run(work, done)
+
+    # The workspace
+
+    def review_workspace(self) -> None:
+        """Outgoing checks of public addresses, all of them."""
+        if self._is_refused():
+            return
+
+        def work() -> ConsentView | None:
+            from memory.trust.consent import asks_of
+            from memory.trust.view import workspace_view
+
+            trust = self._trust()
+            workspace = self.app.workspace
+            assert workspace is not None
+            if trust.workspace_approved():
+                return None
+            asks = [ask for ask in asks_of(workspace.snapshot()) if ask.role == "url" and not ask.ambiguous]
+            return workspace_view([ask for ask in asks if not trust.closed_reason(ask)], workspace.root)
+
+        self._run(work, self._ask_workspace)
+
+    def _ask_workspace(self, view: ConsentView | None) -> None:
+        if view is None:
+            self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
+            return
+        from widgets.dialogs.consent import APPROVE, ConsentScreen
+
+        def answered(answer: str | None) -> None:
+            if answer != APPROVE:
+                return
+            now = self.app.clock()
+            self._run(
+                lambda: self._trust().approve_workspace(ACTOR, now),
+                lambda _: self.app.say("Approved: outgoing checks of public addresses."),
+            )
+
+        self.app.overlays.offer("The question", ConsentScreen(view), answered)
+
+    # Work
+
+    def _trust(self) -> Trust:
+        from app.places import config_home
+        from memory.trust.consent import trust_of
+
+        assert self.app.workspace is not None
+        trust = trust_of(self.app.workspace, config_home(self.app.environ))
+        if trust is None:
+            raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+        return trust
+
+    def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Do something in a worker; keys typed meanwhile are dropped."""
+        app = self.app
+        self._coming = True
+        app.changing.begin()
+
+        def run() -> None:
+            try:
+                result = work()
+            except MemdeckError as error:
+                app.post_message(ChangeFailed(error, self._failed))
+            except Exception as error:
+                app.post_message(
+                    ChangeFailed(MemdeckError("internal", f"{type(error).__name__}: {error}"), self._failed)
+                )
+            else:
+                app.post_message(Done(result, done))
+
+        def done(result: Any) -> None:
+            self._coming = False
+            then(result)
+
+        app.run_worker(run, group="consent", thread=True, exit_on_error=False)
+
+    def _failed(self, error: MemdeckError) -> bool:
+        """Keys count again; the error is said as any other."""
+        del error
+        self._coming = False
+        return False

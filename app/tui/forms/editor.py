@@ -1,0 +1,72 @@
+"""The person's own editor over a scratch file: the terminal is handed over and taken back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+
+from memory.errors import MemdeckError
+
+NAME = "entry.md"
+"""What the scratch file is called; its ending tells editors how to colour it."""
+
+
+def editor_command(environ: Mapping[str, str]) -> list[str]:
+    """Return the words of $VISUAL, else $EDITOR, else vi; MemdeckError `editor.command` where quotes do not match."""
+    import shlex
+
+    value = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise MemdeckError("editor.command", f"$EDITOR cannot be read: {error}", "set it to a command") from error
+    return words or ["vi"]
+
+
+def edit_text(text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]]) -> str:
+    """Let the person edit a text and return it; bytes that are not UTF-8 come back as they were.
+
+    `hand_over` gives the terminal away for as long as the editor runs. It is looked for in the absolute folders of
+    PATH: the current one may be a workspace. Raises MemdeckError `editor.failed`,
+    `editor.missing` where no editor ran, `editor.command`; then nothing was changed.
+    """
+    import subprocess
+
+    from memory.base.programs import find_program
+    from memory.storage import fsio
+
+    command = editor_command(environ)
+    program = find_program(command[0], environ.get("PATH") or os.defpath)
+    if program is None:
+        raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
+    folder = fsio.temporary_folder("memdeck-edit-")
+    try:
+        path = os.path.join(folder, NAME)
+        fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
+        try:
+            with hand_over():
+                done = subprocess.run([program, *command[1:], path], check=False, env=dict(environ))
+        except OSError as error:
+            raise MemdeckError(
+                "editor.missing", f"{command[0]} cannot be started: {error.strerror}", "set $EDITOR to your editor"
+            ) from error
+        if done.returncode:
+            raise MemdeckError("editor.failed", f"{command[0]} ended with {done.returncode}; nothing was changed")
+        with open(path, "rb") as stream:
+            return stream.read().decode("utf-8", "surrogateescape")
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Remove the scratch folder with what the editor left beside the file."""
+    from memory.storage import fsio
+
+    with suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fsio.empty_folder(fd)
+        finally:
+            os.close(fd)
+        fsio.remove_folders([os.path.basename(folder)], os.path.dirname(folder))

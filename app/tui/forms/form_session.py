@@ -1,0 +1,281 @@
+"""Filling: a form from its opening to its file; what others changed meanwhile is merged, or asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from app.tui.part import Part
+from memory.errors import ConflictError, MemdeckError, NotFoundError
+
+if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.storage.private.drafts import Draft
+    from memory.workspace import Outcome
+    from widgets.pane.base import Pane
+    from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+
+MOST_TRIES = 5
+"""How often a form is merged with newer files before a person is asked to look at it."""
+
+
+@dataclass(slots=True, eq=False)
+class Sheet:
+    """One form: the pane and the entry it is about (no item: a new one), and the values that the person started from.
+
+    `plan` follows the files; `base` stays what it was when the person began.
+    """
+
+    pane: Pane
+    plan: FormPlan
+    item: Any = None
+    base: Values = field(default_factory=dict)
+    ref: str | None = None
+    title: str = ""
+    draft_id: str = ""
+    section: str | None = None
+    tries: int = 0
+
+    def given(self, name: str) -> str:
+        """What the person started from."""
+        if name in self.base:
+            return self.base[name]
+        return next((spec.value for spec in self.plan.fields if spec.name == name), "")
+
+    def changes(self, values: Mapping[str, str]) -> Values:
+        """The values that the person changed."""
+        return {name: value for name, value in values.items() if value != self.given(name)}
+
+
+class Filling(Part):
+    """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
+
+    def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
+        """Open a form; `note` stands below its title."""
+        base = {spec.name: spec.value for spec in plan.fields}
+        here = item if item is not None else pane.current()
+        ref = None if here is None else pane.ref(here)
+        title = "" if item is None else str(getattr(item, "title", "") or pane.detail_title(item))
+        self.show(Sheet(pane, plan, item, base, ref, title), note=note)
+
+    def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
+        """Show the form of a sheet, with what was typed so far."""
+        from widgets.input.form import Form
+
+        plan = sheet.plan
+        # What the person left alone follows the files, and is no change of theirs.
+        kept = {} if typed is None else sheet.changes(typed)
+        sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in kept}
+
+        def check(values: Values) -> Mapping[str, str]:
+            found = dict(plan.check(values)) if plan.check else {}
+            return found or self._try(sheet, values)
+
+        def closed(values: Values | None) -> None:
+            self.app.drafting.closed(form)
+            if values is None:
+                self.app.drafting.end(sheet)
+            else:
+                self.save(sheet, values, shown=True)
+
+        form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
+        self.app.drafting.begin(form, sheet)
+        self.app.push_screen(form, closed)
+
+    def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
+        """Errors of the edit itself, tried on the files as they were last seen."""
+        snapshot, plan = sheet.pane.snapshot, sheet.plan
+        changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
+        if snapshot is None or not changed:
+            return {}
+        from memory.systems.acts import Act
+
+        try:
+            build = plan.build(changed, values, self.app.clock())
+            if not isinstance(build, Act):
+                build(snapshot)
+        except ConflictError:
+            return {}  # Asked when it is written.
+        except MemdeckError as error:
+            if sheet.item is not None and error.code.endswith(".not_found"):
+                return {}  # The same.
+            place = str(error.details.get("field", ""))
+            names = {spec.name for spec in plan.fields}
+            return {place if place in names else "": f"{error.message}; {error.hint}" if error.hint else error.message}
+        return {}
+
+    # Writing
+
+    def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
+        """Write a form, after asking where both sides changed the same; `shown`: the person saw the newest files."""
+        if not sheet.changes(values):
+            self.app.drafting.end(sheet)
+            self.app.say("Nothing was changed.")
+            return
+        if self.app.conflicts.form(sheet, values):
+            return
+        if not shown and sheet.tries > MOST_TRIES:
+            self.show(sheet, values, "Somebody else keeps changing this entry.")
+            return
+        self.write(sheet, values, {})
+
+    def write(self, sheet: Sheet, values: Values, answers: Mapping[str, str]) -> None:
+        """Write what the person changed, with the answers in the place of what both changed."""
+        plan = sheet.plan
+        mine = {**sheet.changes(values), **answers}
+        final = {spec.name: mine.get(spec.name, spec.value) for spec in plan.fields}
+        # A field that the form of the newer entry does not have is set all the same.
+        final |= {name: value for name, value in mine.items() if name not in final}
+        known = {spec.name: spec.value for spec in plan.fields}
+        changed = {name: value for name, value in final.items() if value != known.get(name, "")}
+        if not changed:
+            self.app.drafting.end(sheet)
+            self.app.say("It says that already; nothing was changed.")
+            return
+        try:
+            build = plan.build(changed, final, self.app.clock())
+        except MemdeckError as error:
+            self.app.say_error(error)
+            self.show(sheet, final)
+            return
+
+        def done(outcome: Outcome) -> None:
+            self.app.drafting.end(sheet)
+            self.app.entries.go_to(outcome)
+
+        def otherwise(error: MemdeckError) -> bool:
+            self._failed(sheet, final, error)
+            return True
+
+        self.app.changing.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
+
+    def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
+        """Somebody else was faster: look at the files as they are now and go on from there."""
+        if sheet.item is not None and isinstance(error, ConflictError):
+            self.app.looking.request(lambda: self._again(sheet, values))
+        elif sheet.item is not None and error.code.endswith(".not_found"):
+            self.app.looking.request(lambda: self._gone(sheet, values))
+        else:
+            self.app.say_error(error)
+            self.show(sheet, values)
+
+    def _again(self, sheet: Sheet, values: Values) -> None:
+        fresh = None if sheet.ref is None else sheet.pane.find(sheet.ref)
+        if fresh is None:
+            self._gone(sheet, values)
+        else:
+            self.follow(sheet, fresh, values)
+
+    def follow(self, sheet: Sheet, fresh: Any, values: Values) -> None:
+        """Go on with the entry as it is in the files now."""
+        plan = sheet.pane.editing(fresh, self.app.clock())
+        if plan is None:
+            self._gone(sheet, values)
+            return
+        sheet.plan, sheet.item, sheet.ref = plan, fresh, sheet.pane.ref(fresh)
+        sheet.tries += 1
+        self.save(sheet, values)
+
+    def _gone(self, sheet: Sheet, values: Values) -> None:
+        from .drafts import where
+
+        source, section = where(sheet)
+        sheet.section = section
+        typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
+        self.app.conflicts.gone(
+            sheet.pane,
+            sheet.item,
+            typed,
+            title=sheet.title,
+            renamed=lambda fresh: self.follow(sheet, fresh, values),
+            again=lambda: self._put_back(sheet, values),
+            source=source,
+            left=lambda: self.app.drafting.keep(sheet, values),
+            done=lambda: self.app.drafting.end(sheet),
+            ref=sheet.ref,
+        )
+
+    def _put_back(self, sheet: Sheet, values: Values) -> None:
+        """Put the removed entry back with what was typed, in one change."""
+        from memory.document import Entry
+        from memory.files.restore import restore_version
+        from widgets.panes.edit_chain import chain
+
+        entry: Entry = sheet.item.entry
+        file, section = sheet.item.file, sheet.section
+        changed = sheet.changes(values)
+        final = {spec.name: values.get(spec.name, spec.value) for spec in sheet.plan.fields}
+        # Only entries of the memory files are edited in a form; other systems' forms make new ones.
+        edit = cast("FileBuild", sheet.plan.build(changed, final, self.app.clock()))
+
+        def back(snapshot: Snapshot) -> Edit:
+            return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
+
+        def done(outcome: Outcome) -> None:
+            self.app.drafting.end(sheet)
+            self.app.entries.go_to(outcome)
+
+        def otherwise(error: MemdeckError) -> bool:
+            self.app.say_error(error)
+            self.app.drafting.keep(sheet, values)
+            return True
+
+        self.app.changing.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
+
+    # Drafts
+
+    def resume(self, draft: Draft) -> None:
+        """Open the form of a draft, on the entry as it is now."""
+        pane, now = self.app.navigation.pane, self.app.clock()
+        assert pane is not None
+        when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
+        if draft.new:
+            if draft.ref:
+                pane.go_to(draft.ref)
+            plan = pane.adding(now)
+            if plan is not None and {spec.name for spec in plan.fields} >= set(draft.values):
+                base = {spec.name: spec.value for spec in plan.fields}
+                sheet = Sheet(pane, plan, None, base, draft.ref, draft_id=draft.id)
+                typed = {name: value for name, value in draft.values.items() if value != draft.base.get(name, "")}
+                self.show(sheet, {**base, **typed}, f"A draft of {when}.")
+                return
+        else:
+            item = None if draft.ref is None else pane.find(draft.ref)
+            plan = None if item is None else pane.editing(item, now)
+            if plan is not None:
+                base = dict(draft.base)
+                sheet = Sheet(pane, plan, item, base, draft.ref, draft.title, draft.id)
+                theirs = [spec.label for spec in plan.fields if spec.value != base.get(spec.name, spec.value)]
+                note = f"A draft of {when}." + (f" Changed since by others: {', '.join(theirs)}." if theirs else "")
+                if pane.ref(item) == draft.ref:
+                    pane.go_to(draft.ref or "")
+                self.show(sheet, dict(draft.values), note)
+                return
+        self.app.conflicts.draft_gone(pane, draft)
+
+
+def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:
+    """The edit of a form, refused where somebody else changed the same values meanwhile."""
+    current = plan.current
+    if current is None:
+        return build
+    edit = cast("FileBuild", build)
+    given = {spec.name: spec.value for spec in plan.fields}
+
+    def check(snapshot: Snapshot) -> Edit:
+        found = current(snapshot)
+        if found is None:
+            raise NotFoundError("entry.not_found", "somebody removed or renamed this entry meanwhile")
+        fields = [name for name in changed if found.get(name, "") not in (given.get(name, ""), changed[name])]
+        if fields:
+            raise ConflictError(
+                "document.conflict",
+                f"somebody else changed {', '.join(fields)} meanwhile",
+                "look at both",
+                fields=fields,
+            )
+        return edit(snapshot)
+
+    return check

@@ -1,0 +1,145 @@
+"""All bindings there are, by the part of the application that has them, and which of them are live together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from .keymap import Keymap, key_of
+from .registry import ACTIONS
+
+_ACTIONS = "actions"
+
+PARTS: dict[str, str] = {
+    "In every list": "widgets.list.line_list:LineList",
+    "In the brief": "widgets.panes.brief.pane:BriefPane",
+    "In outlines": "widgets.list.outline:OutlinePane",
+    "On the board": "widgets.list.board:Board",
+    "In the calendar": "widgets.panes.tasks.calendar:Calendar",
+    "In the detail": "widgets.text.line_view:LineView",
+    "Links in the detail": "widgets.detail:Detail",
+    "In the filter": "widgets.input.filter_bar:FilterBar",
+    "In a form": "widgets.input.form:Form",
+    "In a choice of a form": "widgets.input.editors:Choice",
+    "In a question": "widgets.dialogs.dialogs:Confirm",
+    "In a question for a line": "widgets.dialogs.dialogs:Prompt",
+    "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
+    "In the year of the journal": "widgets.calendar.year:YearScreen",
+    "In the day of the journal": "widgets.calendar.day:DayScreen",
+    "On an entry of that day": "widgets.calendar.day:AxisList",
+    "In a menu": "widgets.dialogs.pick:Pick",
+    "In the menu of orders": "widgets.dialogs.pick:Orders",
+    "In a choice of a few things": "widgets.dialogs.choose:Choose",
+    "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
+    "Where both changed the same": "widgets.dialogs.three_way:ThreeWay",
+    "Between the fields of that": "widgets.dialogs.three_way:ThreeWayView",
+    "Where an entry is gone": "widgets.dialogs.choices:Choices",
+    "In the history of an entry": "widgets.dialogs.entry_history:EntryHistory",
+    "In the palette": "app.tui.keys.palette:Palette",
+    "In the search": "app.tui.search.screen:SearchScreen",
+    "In the help": "app.tui.keys.help:Help",
+    "In jump mode": "app.tui.keys.jump:JumpScreen",
+    "On the start screen": "app.tui.welcome:StartScreen",
+}
+"""The parts that have keys of their own, by the heading that people read."""
+
+TOGETHER: tuple[tuple[str, ...], ...] = (
+    ("In every list", "In the brief", _ACTIONS),
+    ("In every list", "In outlines", _ACTIONS),
+    ("On the board", "In every list", _ACTIONS),
+    ("In the calendar", "In every list", _ACTIONS),
+    ("In the year of the journal",),
+    ("On an entry of that day", "In every list", "In the day of the journal"),
+    ("In every list", "In a menu"),
+    ("In every list", "In the menu of orders"),
+    ("Links in the detail", "In the detail", _ACTIONS),
+    ("In the filter", _ACTIONS),
+    ("In a choice of a form", "In a form"),
+    ("In a question",),
+    ("In a question for a line",),
+    ("In the detail", "In a plan before it is applied"),
+    ("In the detail", "In a question about running something"),
+    ("In the detail", "Between the fields of that", "Where both changed the same"),
+    ("In every list", "Where an entry is gone"),
+    ("In every list", "In the history of an entry"),
+    ("In a choice of a few things",),
+    ("In the palette",),
+    ("In the search",),
+    ("In the detail", "In the help"),
+    ("In jump mode",),
+    ("In every list", "On the start screen"),
+)
+"""Parts whose keys are live at the same time, the one that is asked first in front."""
+
+TYPING = frozenset(
+    {"In the filter", "In a form", "In a question for a line", "In the palette", "In the search", "In jump mode"}
+)
+"""Parts in which people type: a key that is a character would be missing from what they can write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One binding: its id, the keys it has by itself, what it does, and the part or group it belongs to."""
+
+    id: str
+    keys: tuple[str, ...]
+    description: str
+    group: str
+    part: str
+
+
+@cache
+def known_bindings() -> tuple[Known, ...]:
+    """Every binding that can be rebound; the actions first, in the order of the registry."""
+    return (*_of_actions(), *(known for part in PARTS for known in _of_part(part)))
+
+
+@cache
+def known_ids() -> frozenset[str]:
+    """The ids of all of them."""
+    return frozenset(known.id for known in known_bindings())
+
+
+def _of_actions() -> Iterator[Known]:
+    for action in ACTIONS:
+        yield Known(action.id, action.keys, action.description, action.group, _ACTIONS)
+
+
+def _of_part(part: str) -> Iterator[Known]:
+    from textual.binding import Binding
+
+    module, _, name = PARTS[part].partition(":")
+    owner = getattr(import_module(module), name)
+    for binding in owner.__dict__.get("BINDINGS", ()):
+        if isinstance(binding, Binding):
+            keys = tuple(key.strip() for key in binding.key.split(","))
+            yield Known(binding.id or "", keys, binding.tooltip or binding.description, part, part)
+
+
+def shared_keys(keymap: Keymap) -> Iterator[tuple[str, Known, Known]]:
+    """Keys that mean two things where one of them was chosen by the person: the key, what wins, what loses."""
+    seen: set[tuple[str, str, str]] = set()
+    by_part: dict[str, list[Known]] = {}
+    for known in known_bindings():
+        by_part.setdefault(known.part, []).append(known)
+    for parts in TOGETHER:
+        owners: dict[str, list[Known]] = {}
+        for part in parts:
+            # Of two bindings of one part Textual keeps the one that was chosen.
+            for known in sorted(by_part[part], key=lambda known: known.id not in keymap.rebound):
+                for key in keymap.keys(known.id, known.keys):
+                    owners.setdefault(_plain(key), []).append(known)
+        for key, found in owners.items():
+            for other in found[1:]:
+                pair = (key, found[0].id, other.id)
+                by_itself = {_plain(one) for one in found[0].keys} & {_plain(one) for one in other.keys}
+                chosen = found[0].id in keymap.rebound or other.id in keymap.rebound
+                if chosen and key not in by_itself and pair not in seen:
+                    seen.add(pair)
+                    yield key, found[0], other
+
+
+def _plain(key: str) -> str:
+    return key_of(key) or key

@@ -1,0 +1,216 @@
+"""The keys that a person chose: `keys.toml` in the configuration folder, read into a `Keymap`.
+
+A file that cannot be read is never in the way: what it says is told with its line, and the keys stay as they were.
+Without a file nothing is imported and nothing is looked at twice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+NAME = "memdeck/keys.toml"
+"""The file beneath the configuration folder."""
+
+LONGEST = 65_536
+"""Bytes of the file that are read; nobody has so many keys."""
+
+MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
+
+_ALIASES = {
+    "esc": "escape",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "pgdown": "pagedown",
+    "del": "delete",
+    "ins": "insert",
+    "return": "enter",
+    "spacebar": "space",
+    "bs": "backspace",
+}
+_NAMED = frozenset(
+    {"escape", "enter", "space", "tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"}
+    | {"up", "down", "left", "right", *(f"f{number}" for number in range(1, 25))}
+)
+
+
+class KeyProblem(NamedTuple):
+    """What is wrong with a key: a sentence, the file it stands in (empty: none) and its line there, from 1."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        """The place, where there is one, and the sentence."""
+        if not self.file:
+            return self.message
+        return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The keys that were chosen, by the id of what they do; names of keys as Textual writes them.
+
+    `path` is the file, empty where there is none; `lines` tells where an id stands in it.
+    """
+
+    rebound: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[KeyProblem, ...] = ()
+    path: str = ""
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def keys(self, binding_id: str | None, default: Sequence[str]) -> tuple[str, ...]:
+        """The keys of a binding: those that were chosen, else its own; empty where it has none."""
+        return tuple(self.rebound.get(binding_id or "", default))
+
+    def for_textual(self) -> dict[str, str]:
+        """What `App.set_keymap` takes."""
+        from widgets.chrome.footer import UNBOUND
+
+        return {binding_id: ",".join(keys) or UNBOUND for binding_id, keys in self.rebound.items()}
+
+
+def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
+    """Read `keys.toml` beneath a configuration folder; never raises. A file within `workspace` does not count."""
+    path = folder / NAME
+    if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
+        inside = KeyProblem("it lies in the workspace, whose files choose no keys", str(path))
+        return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LONGEST + 1)
+    except FileNotFoundError:
+        return Keymap()
+    except OSError as error:
+        return Keymap(problems=(KeyProblem(error.strerror or str(error), str(path)),), path=str(path))
+    if len(data) > LONGEST:
+        return Keymap(problems=(KeyProblem(f"more than {LONGEST:,} bytes", str(path)),), path=str(path))
+    from .bindings import known_ids
+
+    return parse_keymap(data, str(path), known_ids())
+
+
+def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
+    """Read the bytes of the file; `known` are the ids that can be bound. An entry that is wrong is left out."""
+    import tomllib
+
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Keymap(problems=(KeyProblem("this is not UTF-8", path, line),), path=path)
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        message = re.sub(r" \(at .*\)$", "", str(error))
+        return Keymap(problems=(KeyProblem(message, path, line),), path=path)
+    lines = _lines_of(text)
+    rebound: dict[str, tuple[str, ...]] = {}
+    problems: list[KeyProblem] = []
+    for binding_id, value in _entries(table):
+        line = lines.get(binding_id, 0)
+        if binding_id not in known:
+            problems.append(KeyProblem(_unknown(binding_id, known), path, line))
+            continue
+        written = [value] if isinstance(value, str) else value
+        if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
+            problems.append(KeyProblem(f'{binding_id}: write a key such as "f5", or a list of keys', path, line))
+            continue
+        keys = [key_of(one) for one in written]
+        wrong = [one for one, key in zip(written, keys, strict=True) if key is None]
+        if wrong:
+            problems.append(KeyProblem(f"{binding_id}: there is no key {wrong[0]!r}", path, line))
+            continue
+        rebound[binding_id] = tuple(dict.fromkeys(key for key in keys if key is not None))
+    return Keymap(rebound, tuple(problems), path, lines)
+
+
+def key_of(written: str) -> str | None:
+    """A key as a person writes it (`?`, `Esc`, `ctrl+s`) by Textual's name; None: there is no such key."""
+    text = written.strip() or ("space" if written else "")
+    *before, last = [*text[:-1].split("+")[:-1], "+"] if text == "+" or text.endswith("++") else text.split("+")
+    modifiers = [part.strip().casefold() for part in before]
+    last = last.strip()
+    if not last or any(part not in MODIFIERS for part in modifiers) or len(set(modifiers)) < len(modifiers):
+        return None
+    if len(last) == 1:
+        if not last.isprintable():
+            return None
+        if modifiers == ["shift"] and last.upper() != last.lower():
+            return last.upper()
+        name = _character(last.casefold() if modifiers else last)
+    else:
+        name = last.casefold().replace(" ", "_")
+        name = _ALIASES.get(name, name)
+        if name not in _NAMED and not is_character_name(name):
+            return None
+    return "+".join([*sorted(modifiers, key=MODIFIERS.index), name])
+
+
+def _character(character: str) -> str:
+    from textual.keys import _character_to_key
+
+    return _character_to_key(character)
+
+
+def is_character_name(name: str) -> bool:
+    """Whether a key is one that types a character, by its long name such as `question_mark` or by itself."""
+    from textual.keys import KEY_NAME_REPLACEMENTS
+
+    if len(name) == 1 or name in KEY_NAME_REPLACEMENTS.values():
+        return True
+    if name in _NAMED:
+        return False
+    import unicodedata
+
+    try:
+        return unicodedata.lookup(name.replace("_", " ")).isprintable()
+    except KeyError:
+        return False
+
+
+def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+    """Ids and values: `task.start = …` makes tables of TOML, `"task.start" = …` does not; both are the same here."""
+    for name, value in table.items():
+        path = f"{before}.{name}" if before else name
+        if isinstance(value, dict):
+            yield from _entries(value, path)
+        else:
+            yield path, value
+
+
+def _lines_of(text: str) -> dict[str, int]:
+    """The line, from 1, of each id in a file that TOML could read."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if heading := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
+            table = _bare(heading[1]) + "."
+        elif entry := re.match(r"""\s*((?:"[^"]*"|'[^']*'|[\w.\- ])+?)\s*=""", line):
+            found.setdefault(table + _bare(entry[1]), number)
+    return found
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\"'\s]", "", name)
+
+
+def _unknown(binding_id: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(binding_id, list(known), 1)
+    return f"nothing is called {binding_id!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
+
+
+def config_path(environ: Mapping[str, str]) -> str:
+    """Where the file stands, or would stand."""
+    from app.places import config_home
+
+    return os.fspath(config_home(environ) / NAME)

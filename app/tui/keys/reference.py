@@ -1,0 +1,67 @@
+"""The page of all keys, made from the bindings: `python -m app.tui.keys.reference > docs/keys.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from widgets.chrome.footer import key_name
+
+from .bindings import Known, known_bindings
+
+INTRODUCTION = """\
+# Keys
+
+Made from the bindings by `python -m app.tui.keys.reference > docs/keys.md`; a test compares. The ids are stable.
+`?` in the application shows the keys that mean something where you are, those of the pane first, and `/` in it finds
+one. `F1` says what is special about the part that has the focus, and `:` finds every action by its name. `;` writes a
+letter beside every row, pane and link on the screen: type it to go there. `memdeck keys` prints this list with the keys
+as they are for you.
+
+## Your own keys
+
+Every key can be another one. `~/.config/memdeck/keys.toml` (or `$XDG_CONFIG_HOME/memdeck/keys.toml`) names an id of
+the tables below and the keys that it gets instead of its own:
+
+```toml
+task.done = "f5"                # one key
+task.start = ["s", "ctrl+e"]    # or several
+upkeep.prune = []               # or none: the palette still has it
+app.theme = "f9"                # what had none can have one
+list.half_down = "ctrl+j"
+```
+
+A key is a character as you type it (`?`, `A`), a name (`Esc`, `Enter`, `Space`, `PgUp`, `f1` to `f24`), or one of these
+behind `ctrl+`, `alt+` or `shift+`. The footer, `?`, `F1` and the palette show the keys that you chose. memdeck reads
+the file when it starts. What it cannot read it says with the line, and keeps its own keys for that. A
+`keys.toml` that lies in the workspace itself does not count.
+
+`memdeck keys --check`, `memdeck doctor` and the first moment in the application tell of keys that mean two things at
+once, that could not be typed any more, or that a terminal multiplexer keeps for itself: tmux `ctrl+b`, screen
+`ctrl+a`, zellij `ctrl+g` `p` `n` `o` `s` `t` `h` `q` `b` and some with `alt`, wezterm `ctrl+shift` with letters. Of
+memdeck's own keys none depends on those: where one would be taken there is a second.
+"""
+
+
+def keys_page() -> str:
+    """Return the whole page as Markdown."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield INTRODUCTION
+    groups: dict[str, list[Known]] = {}
+    for known in known_bindings():
+        groups.setdefault(known.group, []).append(known)
+    for name, rows in groups.items():
+        yield f"## {name}\n"
+        yield "| key | does | id |"
+        yield "| :- | :- | :- |"
+        for known in rows:
+            keys = " ".join(f"`{key_name(key)}`" for key in known.keys) or "palette"
+            yield f"| {keys.replace('|', '&#124;')} | {known.description} | `{known.id}` |"
+        yield ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(keys_page())

@@ -1,0 +1,144 @@
+"""The way into the application: `run`. Textual is imported only in there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+    from .app import MemdeckApp
+
+
+def run(
+    path: str | None = None,
+    now: str | None = None,
+    *,
+    pane: str | None = None,
+    demo: bool = False,
+    safe: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> int:
+    """Open the workspace that contains `path` (default: the current folder) and return the exit code.
+
+    `now` is a time in ISO form at which the clock starts; `pane` the id of the pane to open first: without it the
+    one that was open last, in a new workspace Tasks, since that is what can be shown soonest. A `demo` opens its
+    Brief. `safe`: nothing that stands in memory files runs, and nothing is sent. Where there is no workspace the
+    application offers to make one. An error that nobody expected ends it with a line on stderr. Raises UsageError
+    `usage.now`, `usage.pane`, `workspace.no_folder`.
+    """
+    from app.places import home, short_path, state_home
+    from memory.workspace import Workspace
+    from widgets.panes import PANES, panes_for
+
+    from .start_screen import FirstWords
+
+    environ = os.environ if environ is None else environ
+    workspace: Workspace | None
+    try:
+        workspace = Workspace.open(path or ".", state_home=state_home(environ), home=home(environ))
+    except UsageError as error:
+        if error.code != "workspace.not_found":
+            raise
+        workspace = None
+    start = None if now is None else _read_now(now, workspace, environ)
+    if pane is not None and pane not in {name.id for name in PANES}:
+        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+
+    words = FirstWords()
+    try:
+        if workspace is not None:
+            words.say(short_path(str(workspace.root), environ), panes_for(workspace.system_names()), environ)
+        app = _make_app(workspace, start, pane or ("brief" if demo else None), path or ".", environ, safe=safe)
+        app.driver_class = words.driver() or app.driver_class
+        code = app.run() or app.return_code or 0
+    finally:
+        words.leave()
+    if app.failure is not None:
+        from app.cli.output.failures import say
+
+        code = say(app.failure, choices=False).exit_code
+    if app.jobs.left_behind:
+        # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
+        # it. Everything else that wants to know of the end is told.
+        import atexit
+
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _make_app(
+    workspace: Workspace | None,
+    start: datetime | None,
+    pane: str | None,
+    path: str,
+    environ: Mapping[str, str],
+    *,
+    safe: bool,
+) -> MemdeckApp:
+    import gc
+    import locale
+
+    # Nothing that is made until the first frame is thrown away soon; looking for garbage in it would cost a tenth of
+    # the time to the first frame. `Looking` lets it go on afterwards.
+    gc.disable()
+    # Keys must not wait long for a thread that reads large files.
+    sys.setswitchinterval(0.001)
+
+    from app.places import config_home
+    from widgets.text.glyphs import glyphs_for
+
+    from .app import MemdeckApp
+    from .clock import Clock
+    from .keys.keymap import read_keymap
+
+    return MemdeckApp(
+        workspace,
+        clock=Clock(start),
+        pane=pane,
+        path=path,
+        environ=environ,
+        keymap=read_keymap(config_home(environ), None if workspace is None else workspace.root),
+        glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
+        safe=safe,
+    )
+
+
+def terminal_encoding(environ: Mapping[str, str]) -> str | None:
+    """The encoding that the locale names, `ascii` for the locale C; None where nothing names one.
+
+    Python takes UTF-8 for the locale C, and even writes `LC_CTYPE=C.UTF-8` into the environment, so that asking the
+    interpreter does not tell what the terminal can show.
+    """
+    names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    if not names[0] and names[1] == "C.UTF-8" and names[2] in ("C", "POSIX"):
+        names[1] = ""
+    locale = next((name for name in names if name), "")
+    if locale in ("C", "POSIX"):
+        return "ascii"
+    return locale.partition(".")[2].partition("@")[0] or None
+
+
+def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datetime:
+    from memory.base.clock import machine_zone
+    from memory.workspace import Workspace
+
+    try:
+        found = datetime.fromisoformat(text.strip())
+        if found.tzinfo is None:
+            zone = workspace.zone if isinstance(workspace, Workspace) else machine_zone(environ)
+            found = found.replace(tzinfo=zone)
+        return found.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            "usage.now", f"--now does not take {text!r}", "write a time such as 2024-01-15T10:30:00Z"
+        ) from error

@@ -1,0 +1,168 @@
+"""Noticing: keeps the change log whole. What other programs did is noted after each look, in the thread that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from app.tui.commands.write import ACTOR
+from app.tui.messages import Noticed
+from app.tui.part import Part
+from memory.errors import MemdeckError
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+    from memory.files.plans.model import Plan
+    from memory.storage.log.records import Record
+    from widgets.panes.changes.pane import LoggedChange
+
+MOST = 1000
+"""The largest number that is counted; more is no better to know."""
+
+QUIET = (ACTOR, "monitor")
+"""Whose changes nobody has to look at: one's own, and results of checks, which Monitors shows."""
+
+
+class Noticing(Part):
+    """Counts what others changed since somebody looked at Changes, and says once what is wrong with the log."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing changed yet."""
+        super().__init__(app)
+        self.count = 0
+        self._seen: int | None = None
+        self._newest = 0
+        self._counted: tuple[int, int, int] = (-1, -1, -1)
+        self._said: set[str] = set()
+        self._found = (False, False)
+        self._turns = (False, False)
+        self._sure = False
+
+    def look(self, now: datetime) -> bool:
+        """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
+        workspace = self.app.workspace
+        assert workspace is not None
+        history = workspace.store.history
+        found = 0
+        with suppress(MemdeckError):
+            if self._seen is None:
+                seen = self.app.remembering.seen_change
+                self._seen = history.state()[0] if seen is None else seen
+            found = workspace.notice(now)
+        state = history.state()
+        count = self.count
+        if self._counted != (*state, self._seen or 0):
+            self._counted = (*state, self._seen or 0)
+            count = history.count(self._seen or 0, QUIET, MOST)
+            with suppress(MemdeckError):
+                self._found = history.turnable(ACTOR)
+        self._newest = state[0]
+        warnings = tuple(warning for warning in history.warnings if warning not in self._said)
+        self._said.update(warnings)
+        self.app.post_message(Noticed(count, warnings, self._found))
+        return found > 0
+
+    @property
+    def seen(self) -> int | None:
+        """The newest change that somebody could have looked at in Changes; None: the log was never read."""
+        return self._seen
+
+    def looked_at(self) -> None:
+        """Changes is open: what is in it is seen."""
+        self._seen = max(self._seen or 0, self._newest)
+        if self.count:
+            self.count = 0
+            self.app.looking.show_badges()
+
+    def can_turn(self, way: str) -> bool:
+        """Whether there was something to undo or to redo at the last look."""
+        return self._turns[way == "redo"]
+
+    def may_turn(self, way: str) -> bool:
+        """Whether there is something to undo or to redo, or may be, for something was written since."""
+        settled = self._sure and self.app.changing.idle and self.app.looking.idle
+        return not settled or self.can_turn(way)
+
+    def changed(self) -> None:
+        """A change was written: what can be undone is known with the next look."""
+        self._sure = False
+
+    def noticed(self, message: Noticed) -> None:
+        """Show how much is new; in the application's thread."""
+        self._sure = True
+        if message.turns != self._turns:
+            self._turns = message.turns
+            self.app.refresh_keys()
+        pane = self.app.navigation.pane
+        if pane is not None and pane.pane_id == "changes":
+            self.looked_at()
+        elif message.count != self.count:
+            self.count = message.count
+            self.app.looking.show_badges()
+        for warning in message.warnings:
+            self.app.say(warning, title="History", severity="warning")
+
+
+class LogSource:
+    """The change log as the changes pane asks for it; called in threads."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is read yet."""
+        self._app = app
+        self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())
+
+    def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
+        """The newest changes before a place, newest first."""
+        from memory.history.changes import list_changes
+
+        workspace = self._app.workspace
+        return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
+
+    def stamp(self) -> object:
+        """The newest change, and how many are undone."""
+        workspace = self._app.workspace
+        return None if workspace is None else workspace.store.history.state()
+
+    def told(self, ref: str) -> Sequence[object]:
+        """What a change did, entry by entry."""
+        from memory.history.changes import views_of
+
+        workspace = self._app.workspace
+        return () if workspace is None else views_of(workspace, workspace.store.history.get(ref))
+
+    def past(self, plan: Plan) -> Sequence[tuple[datetime, str | None]]:
+        """The versions of a plan's entry, the oldest first; nothing where the log cannot be read."""
+        from memory.history.versions import versions_of
+
+        workspace = self._app.workspace
+        if workspace is None or workspace.state is None:
+            return ()
+        key = (plan.ref, self.stamp())
+        if self._past[0] != key:
+            with suppress(MemdeckError, OSError):
+                versions = versions_of(workspace, plan.ref)
+                self._past = (key, [(one.record.time, one.source) for one in reversed(versions)])
+        return self._past[1] if self._past[0] == key else ()
+
+
+def logged(record: Record) -> LoggedChange:
+    """A change of the log as the pane lists it."""
+    from memory.history.changes import file_name
+    from memory.storage.log.undo import unturned
+    from widgets.panes.changes.pane import ChangedEntry, LoggedChange
+
+    return LoggedChange(
+        record.id,
+        record.seq,
+        record.time,
+        record.actor,
+        (unturned(record.summary) if record.undone_by else record.summary) or record.operation,
+        record.operation,
+        record.undone_by,
+        record.kept,
+        tuple(file_name(path) for path in record.paths),
+        tuple(ChangedEntry(file_name(one.file), one.ref, one.title, one.kind) for one in record.touched),
+        record.undoes or record.redoes,
+    )

@@ -1,0 +1,283 @@
+"""Watching: while the application is open it runs monitors, the heartbeat and maintenance when they are due.
+
+One application per workspace does so: whoever holds the lock of the schedule; the others look now and then whether it
+is free. Runs of cron go on beside it, and each time is run by whoever claims it first.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from app.tui.messages import LookedAhead
+from app.tui.part import Part
+from memory.errors import MemdeckError
+from widgets.text.styled_text import Piece, line
+
+from .jobs import Job
+
+if TYPE_CHECKING:
+    from app.tui.app import MemdeckApp
+    from memory.monitoring.alerts.channels import Addresses
+    from memory.monitoring.run.ahead import Ahead
+    from memory.monitoring.run.leader import Leader
+    from memory.monitoring.run.report import Watch
+    from memory.monitoring.run.run import Ways
+    from memory.trust.consent import Trust
+
+BEAT = 1.0
+"""Seconds between two looks at the clock."""
+RETRY = timedelta(seconds=5)
+"""How often another application is looked for that has ended."""
+
+
+class Watching(Part):
+    """Keeps the schedule; nothing of it is imported before the first look, and no check before it is due."""
+
+    def __init__(self, app: MemdeckApp) -> None:
+        """Nothing is watched yet."""
+        super().__init__(app)
+        self._begun = False
+        self._looking = False
+        self._left = False
+        self._last: datetime | None = None
+        self._again: datetime | None = None
+        self._leader: Leader | None = None
+        self._leads = False
+        self._keeping: Job | None = None
+        self._told: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def leads(self) -> bool:
+        """Whether this application keeps the schedule of the workspace."""
+        return self._leads
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is looked at or run by the schedule."""
+        return not self._looking and self._keeping is None
+
+    def begin(self) -> None:
+        """Begin to look at the clock; once, after the first picture."""
+        if self._begun or not self.app.keeps_watch or self.app.workspace is None:
+            return
+        self._begun = True
+        self.app.set_interval(BEAT, self.beat)
+        self.beat()
+
+    def look_soon(self) -> None:
+        """Files or approvals changed: look again with the next beat."""
+        self._again = None
+
+    def beat(self) -> None:
+        """Look ahead if it is time to; a clock that jumped back is a reason as well."""
+        now = self.app.clock()
+        if self._left or self._looking or self._keeping is not None:
+            return
+        if self._again is not None and self._last is not None and self._last <= now < self._again:
+            return
+        self._looking = True
+        self._last = now
+        self._again = now + RETRY
+        threading.Thread(target=self._look, args=(now,), name="look-ahead", daemon=True).start()
+
+    # In threads
+
+    def _look(self, now: datetime) -> None:
+        """Find out who leads and what is due."""
+        app = self.app
+        ahead: Ahead | None = None
+        error: MemdeckError | None = None
+        others = False
+        try:
+            from memory.monitoring.run.ahead import look_ahead
+
+            assert app.workspace is not None
+            ahead = look_ahead(app.workspace, self.trust(), now)
+            if ahead.scheduled:
+                others = not self._lead(keep=not app.safe)
+        except MemdeckError as found:
+            error = found
+        except Exception as found:
+            error = MemdeckError("internal", f"{type(found).__name__}: {found}")
+        try:
+            app.post_message(LookedAhead(ahead, others, now, error))
+        except RuntimeError:
+            return
+
+    def _lead(self, *, keep: bool) -> bool:
+        """Take the lead if nobody has it; with `keep=False` only look whether nobody has."""
+        with self._lock:
+            if self._leads:
+                return True
+            if self._left:
+                return False
+            from memory.monitoring.run.leader import WATCH, Leader
+
+            workspace = self.app.workspace
+            assert workspace is not None
+            leader = Leader(None if workspace.state is None else workspace.state.folder, WATCH)
+            if not leader.take():
+                return False
+            if keep:
+                self._leader, self._leads = leader, True
+            else:
+                leader.release()
+            return True
+
+    def trust(self) -> Trust | None:
+        """What the person decided; a new object, for one thread."""
+        from app.places import config_home
+        from memory.trust.consent import trust_of
+
+        assert self.app.workspace is not None
+        return trust_of(self.app.workspace, config_home(self.app.environ))
+
+    def addresses(self) -> Addresses:
+        """The addresses of the person's channels; nothing is read yet."""
+        from app.places import config_home
+        from memory.monitoring.alerts.channels import Addresses
+
+        environ, workspace = self.app.environ, self.app.workspace
+        return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
+
+    def ways(self, job: Job) -> Ways:
+        """What a run of this application reaches; it says how far it is, and can be called off."""
+        from memory.monitoring.run.run import Ways
+
+        environ = self.app.environ
+        return Ways(
+            environ,
+            self.addresses(),
+            pause=job.pause,
+            found=lambda result: job.done(result.monitor),
+            cancel=job.cancel,
+            planned=job.plan,
+        )
+
+    def _keep(self, job: Job, ahead: Ahead, now: datetime) -> tuple[str, Watch | None]:
+        """Run what is due; returns what maintenance did, in words, and what the watch found."""
+        workspace = self.app.workspace
+        assert workspace is not None
+        words = ""
+        failed: MemdeckError | None = None
+        if ahead.upkeep:
+            try:
+                words = self._maintain(now)
+            except MemdeckError as error:
+                # A wrong number in config.md must not leave the monitors unwatched.
+                failed = error
+        watch = None
+        if ahead.watch and not job.cancel.cancelled:
+            from memory.monitoring.run.run import keep_watch
+
+            watch = keep_watch(workspace, self.trust(), now, self.ways(job))
+        if failed is not None:
+            raise failed
+        return words, watch
+
+    def _maintain(self, now: datetime) -> str:
+        from memory.maintenance.report import summary
+        from memory.monitoring.run.maintenance_schedule import ACTOR, maintain_if_due
+        from memory.systems import maintain_all
+
+        workspace = self.app.workspace
+        assert workspace is not None
+        report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
+        return "" if report is None or report.change is None else summary(report.rules)
+
+    # In the application's thread
+
+    def looked_ahead(self, message: LookedAhead) -> None:
+        """Say who keeps the schedule, and run what is due if that is this application."""
+        self._looking = False
+        ahead = message.ahead
+        if message.error is not None:
+            self._tell((f"{message.error.message}",))
+        if ahead is None:
+            return
+        self._again = min(ahead.again, message.now + RETRY) if message.others else ahead.again
+        self._show(ahead, message.others)
+        if self._leads and not self._left and (ahead.watch or ahead.upkeep):
+            self._keeping = self.app.jobs.start(
+                "checking" if ahead.watch else "maintaining",
+                lambda job: self._keep(job, ahead, message.now),
+                self._kept,
+                self._failed,
+            )
+
+    def _show(self, ahead: Ahead, others: bool) -> None:
+        """Who runs what is due, at the end of the header."""
+        if not self.app.desk.is_mounted or not self.app.is_running:
+            # A look may end while the application does.
+            return
+        if not ahead.scheduled:
+            words = ""
+        elif self._leads:
+            words = "keeps watch"
+        else:
+            words = "another memdeck keeps watch" if others else "only cron keeps watch"
+        self.app.desk.header.keeper = line(Piece(words, "muted")) if words else ()
+
+    def _kept(self, result: tuple[str, Watch | None]) -> None:
+        """What is due has run."""
+        self._keeping = None
+        words, watch = result
+        if words:
+            self.app.say(words[:1].upper() + words[1:] + ".")
+        if watch is not None:
+            self.told(watch, asked=False)
+        self.app.looking.request()
+
+    def _failed(self, error: MemdeckError) -> None:
+        self._keeping = None
+        self._tell((error.message,))
+        self.app.looking.request()
+
+    def _tell(self, warnings: tuple[str, ...]) -> None:
+        """Say what went wrong, each once."""
+        new = [words for words in warnings if words not in self._told]
+        self._told.update(new)
+        if new:
+            self.app.say("\n".join(new[:3]), title="monitors", severity="warning")
+
+    def told(self, watch: Watch, *, asked: bool) -> None:
+        """Say what a watch found: what alerts or is well again, and all of it where somebody asked."""
+        from .watch_report import found_words, news_words
+
+        words = found_words(watch) if asked else news_words(watch)
+        if words:
+            bad = any(one.result.state != "healthy" for one in watch.monitors)
+            self.app.say("\n".join(words), severity="warning" if bad else "information")
+        elif watch.warnings:
+            self._tell(watch.warnings)
+
+    def leave(self) -> None:
+        """Stop; another application may keep the schedule now."""
+        with self._lock:
+            self._left = True
+            leader, self._leader = self._leader, None
+            self._leads = False
+        self.app.jobs.leave()
+        if leader is not None:
+            leader.release()
+
+    # What panes and the header show beside the files
+
+    def pictures(self, snapshot: Any, now: datetime) -> dict[str, Any]:
+        """How monitors are and were, by ref; for a thread, and nothing before the first picture."""
+        if self.app.workspace is None or not self.app.looking.had_first_look:
+            return {}
+        from memory.monitoring.history.charts import pictures
+
+        return dict(pictures(self.app.workspace, snapshot, now, self.trust()))
+
+    def notice(self, snapshot: Any, now: datetime) -> Any:
+        """Who waits for an approval and who is muted; for a thread."""
+        from memory.monitoring.history.charts import Notice, notice
+
+        if self.app.workspace is None:
+            return Notice()
+        return notice(self.app.workspace, snapshot, now, self.trust())

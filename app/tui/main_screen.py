@@ -1,0 +1,122 @@
+"""The main screen: header, sidebar, the pane that is open, and the hints of keys that mean something now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.getters import query_one
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widget import Widget
+
+from widgets.chrome.covered import Covered
+from widgets.chrome.footer import UNBOUND, KeyHints
+from widgets.chrome.frame import Frame
+from widgets.chrome.header import HeaderLine
+from widgets.chrome.sidebar import PaneEntry, Sidebar
+from widgets.chrome.which_key import Ways
+from widgets.pane.base import Pane
+from widgets.panes import PaneName
+
+from .keys.registry import ACTIONS, PINNED
+
+
+def bindings() -> Iterator[Binding]:
+    """The bindings of all actions; those without keys wait for one in `keys.toml`."""
+    for action in ACTIONS:
+        yield Binding(
+            ",".join(action.keys) or UNBOUND,
+            f"app.do('{action.id}')",
+            action.words,
+            show=action.shown,
+            id=action.id,
+            tooltip=action.description,
+        )
+
+
+class Body(Covered, Horizontal):
+    """Sidebar and panes."""
+
+
+class Panes(Covered, Container):
+    """The panes, of which one is seen."""
+
+
+class Desk(Screen[None]):
+    """Where a person works. Wide terminals show everything, below 60 columns the sidebar is left out."""
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
+        (0, "-single"),
+        (60, "-stacked"),
+        (110, "-wide"),
+    ]
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Desk {
+        layout: vertical;
+        background: $background;
+        layers: usual above;
+        & > #body { height: 1fr; }
+        #sidebar-frame { width: 20; }
+        Sidebar { width: 1fr; }
+        #panes { width: 1fr; height: 1fr; }
+        KeyHints { dock: bottom; }
+        &.-single #sidebar-frame { display: none; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings())
+
+    def __init__(
+        self, ready: Callable[[], None], path: str = "", pane: Pane | None = None, names: Sequence[PaneName] = ()
+    ) -> None:
+        """`ready` is called when everything stands and nothing is drawn yet; `path` is what the header says;
+        `pane` the one that is there from the first frame on, `names` those of the sidebar.
+        """
+        super().__init__()
+        self._ready = ready
+        self._path = path
+        self._pane = pane
+        self._names = tuple(names)
+
+    focused = reactive[Widget | None](None, repaint=False)
+    """What has the focus. Nothing on the screen itself shows it; Textual would draw all of it anew for each step."""
+
+    header = query_one(HeaderLine)
+    sidebar = query_one(Sidebar)
+    panes = query_one("#panes", Container)
+    hints = query_one(KeyHints)
+
+    def on_mount(self) -> None:
+        """Fill the first pane before the first frame is drawn."""
+        self._ready()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key does nothing here that does something elsewhere."""
+        active = self.active_bindings.get(event.key)
+        if active is None or not active.enabled:
+            self.app.explain_key(event.key)  # type: ignore[attr-defined]
+
+    def compose(self) -> ComposeResult:
+        """Header, sidebar and panes side by side, hints."""
+        header = HeaderLine()
+        header.path = self._path
+        yield header
+        with Body(id="body"):
+            with Frame(classes="sidebar-frame") as frame:
+                frame.id = "sidebar-frame"
+                sidebar = Sidebar([PaneEntry(pane.id, pane.key, pane.title) for pane in self._names])
+                if self._pane is not None:
+                    sidebar.show(self._pane.pane_id)
+                yield sidebar
+            with Panes(id="panes"):
+                if self._pane is not None:
+                    yield self._pane
+        yield KeyHints(pinned=PINNED, late=True)
+        yield Ways()

@@ -1,0 +1,144 @@
+"""What a pane shows, as text: the real application over the real files, without a terminal and without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.safe_text import visible
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+    from widgets.pane.base import Pane
+    from widgets.text.glyphs import Glyphs
+
+    from .app import MemdeckApp
+
+PATIENCE = 60.0
+"""Seconds after which what is drawn by then is what is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """An entry in view: its ref (empty: it has none), its line on the screen from 1, and the words of that line."""
+
+    ref: str
+    screen_line: int
+    text: str
+    cursor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PanePicture:
+    """The lines of the screen, and the entries in view; `total` counts the entries of the pane, in view or not."""
+
+    pane: str
+    title: str
+    columns: int
+    rows: int
+    lines: tuple[str, ...]
+    entries: tuple[PictureRow, ...]
+    total: int
+
+
+def picture_of(
+    workspace: Workspace,
+    pane: str,
+    *,
+    now: datetime,
+    size: tuple[int, int],
+    at: str = "",
+    words: str = "",
+    glyphs: Glyphs | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> PanePicture:
+    """Draw a pane at a time in so many columns and rows: the entry `at` under the cursor, filtered by `words`.
+
+    Raises UsageError `entry.not_found` where no entry of the pane has that ref.
+    """
+    from widgets.text.glyphs import UNICODE
+
+    from .app import MemdeckApp
+
+    app = MemdeckApp(
+        workspace,
+        clock=lambda: now,
+        pane=pane,
+        path=str(workspace.root),
+        environ=environ or {},
+        glyphs=glyphs or UNICODE,
+        watches=False,
+        remembers=False,
+    )
+    app.animation_level = "none"
+    return asyncio.run(_draw(app, size, at, words))
+
+
+async def _draw(app: MemdeckApp, size: tuple[int, int], at: str, words: str) -> PanePicture:
+    async with app.run_test(size=size) as pilot:
+        async with asyncio.timeout(PATIENCE):
+            await _settle(app)
+            pane = app.navigation.pane
+            assert pane is not None
+            if words:
+                pane.filter_bar.open(words, focus=False)
+                pane.set_filter(words)
+            if at:
+                _go_to(pane, at)
+            pane.linking.find()
+            await pilot.pause()
+            await _settle(app)
+        return _take(app, pane)
+
+
+async def _settle(app: MemdeckApp) -> None:
+    """Wait until nothing is being read or drawn any more."""
+    while True:
+        waited = [worker for worker in app.workers if not worker.is_finished]
+        if waited:
+            await app.workers.wait_for_complete(waited)
+        await asyncio.sleep(0.01)
+        if app.idle and not any(not worker.is_finished for worker in app.workers):
+            return
+
+
+def _go_to(pane: Pane, ref: str) -> None:
+    """Put the cursor on an entry, called as the command line calls it."""
+    from memory.errors import UsageError
+    from widgets.pane.rows import Row
+
+    for key in pane.line_list.rows:
+        if isinstance(key, Row):
+            names = (pane.ref(key.item), pane.copied_ref(key.item))
+            if ref in names or any(name.endswith(f"#{ref}") for name in names):
+                pane.line_list.cursor = key
+                return
+    if not pane.go_to(ref):
+        raise UsageError("entry.not_found", f"no entry of {pane.title} has the ref {ref!r}", "-o json lists the refs")
+
+
+def _take(app: MemdeckApp, pane: Pane) -> PanePicture:
+    from widgets.pane.rows import Row
+
+    strips = app.screen._compositor.render_strips(app.size)
+    lines = tuple(visible(strip.text).rstrip() for strip in strips)
+    listed = pane.line_list
+    region = listed.scrollable_content_region
+    top = round(listed.scroll_y)
+    entries = []
+    for number, key in enumerate(listed.rows[top : top + region.height]):
+        if isinstance(key, Row) and listed.is_on_screen and region.y + number < len(strips):
+            text = strips[region.y + number].crop(region.x, region.x + region.width).text
+            entries.append(
+                PictureRow(
+                    pane.copied_ref(key.item) or "",
+                    region.y + number + 1,
+                    " ".join(visible(text[2:]).split()),
+                    key is listed.cursor,
+                )
+            )
+    total = sum(isinstance(key, Row) for key in listed.rows)
+    return PanePicture(pane.pane_id, pane.title, *app.size, lines, tuple(entries), total)

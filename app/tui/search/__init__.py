@@ -1,0 +1,3 @@
+"""The search screen."""
+
+from __future__ import annotations

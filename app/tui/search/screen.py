@@ -1,0 +1,330 @@
+"""The search screen: what is typed, what was found while it is typed, and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from widgets.chrome.deferred_keys import after_typing
+from widgets.chrome.footer import KeyHints
+from widgets.chrome.frame import Frame
+from widgets.dialogs.modal import Modal
+from widgets.input.editors import SafeInput, SafeText
+from widgets.list.line_list import LineList
+from widgets.list.rows import Continuation
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
+
+if TYPE_CHECKING:
+    from memory.recall import Answer, Entry, Hit
+
+SHOWN = 50
+"""Hits that are listed."""
+
+NARROW = 60
+"""Columns below which there is no room for the date."""
+
+EXAMPLES = (
+    ("deploy staging", "all words, in any order, in all files and the archive"),
+    ('"to staging"', "these words next to each other"),
+    ("-draft", "without this word"),
+    ("in:tasks", "one kind or file: tasks, journal, archive, …"),
+    ("tag:infra", "with a tag"),
+    ("after:7d", "the last seven days; also before:2024-02-01"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A row that is a query of before."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row that shows a way to ask."""
+
+    text: str
+    words: str
+
+
+class SearchScreen(Modal, ModalScreen["Entry | None"]):
+    """Gives the entry that was chosen. It asks by `ask` and shows what `show` is given."""
+
+    AUTO_FOCUS = "SafeInput"
+
+    DEFAULT_CSS: ClassVar[str] = """
+    SearchScreen {
+        background: $background;
+        layout: vertical;
+        #search-line { height: 1; padding: 0 1; background: $surface; }
+        #search-line SafeInput { width: 1fr; background: $surface; }
+        #search-sign { width: 8; color: $accent; text-style: bold; }
+        #search-note { height: auto; max-height: 3; padding: 0 1; color: $foreground-muted; display: none; }
+        #search-note.-said { display: block; }
+        Frame { height: 1fr; }
+        LineList { height: 1fr; }
+        #search-look { height: auto; max-height: 9; color: $foreground-muted; display: none; padding: 0 1; }
+        #search-look { border-top: solid $border; text-wrap: nowrap; text-overflow: ellipsis; }
+        #search-look.-said { display: block; }
+        KeyHints { dock: bottom; }
+        &.-low Frame { border: none; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter", "choose", "go there", id="search.choose", tooltip="Go to the entry in its pane", priority=True
+        ),
+        Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
+        # One hint for both directions: an arrow alone would count as something that is typed.
+        Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),
+        Binding("up,ctrl+p", "move(-1)", "up", id="search.up", tooltip="The find before", show=False),
+        Binding("pagedown", "page(1)", "page down", id="search.page_down", tooltip="A page down", show=False),
+        Binding("pageup", "page(-1)", "page up", id="search.page_up", tooltip="A page up", show=False),
+        Binding("ctrl+r", "earlier", "earlier", id="search.earlier", tooltip="The query before this one"),
+    ]
+
+    def __init__(self, ask: Callable[[str, int], None], history: Sequence[str] = (), text: str = "") -> None:
+        """`ask` is called with each query and its number; `history` are earlier queries, the newest first."""
+        super().__init__()
+        self._ask = ask
+        self._history = tuple(history)
+        self._place = -1
+        self._text = text
+        self._number = 0
+        self._answered = 0
+        self._waiting: Callable[[], None] | None = None
+        self._hits: dict[Hashable, Hit] = {}
+        self._column = 0
+        self.answer: Answer | None = None
+        """The answer that is shown."""
+
+    def compose(self) -> ComposeResult:
+        """What is typed, notes, finds, keys."""
+        with Horizontal(id="search-line"):
+            yield SafeText("search", id="search-sign")
+            yield SafeInput(self._text, placeholder="words in everything", id="search-input")
+        yield SafeText(id="search-note")
+        with Frame(name="Search"):
+            finds = LineList(self._draw)
+            finds.can_focus = False
+            yield finds
+            yield SafeText(id="search-look")
+        yield KeyHints()
+
+    def on_mount(self) -> None:
+        """Show what was asked before, or ask again."""
+        editor = self.query_one(SafeInput)
+        editor.focus()
+        editor.cursor_position = len(editor.value)
+        if self._text:
+            self._changed()
+        else:
+            self._show_start()
+
+    def on_resize(self) -> None:
+        """Leave out the frame where there are few lines."""
+        self.set_class(self.app.size.height < 14, "-low")
+        self._arrange()
+        self.call_after_refresh(self._look)
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self.query_one(SafeInput).text
+
+    @property
+    def _stands(self) -> bool:
+        """Whether all of it is there: an answer may come while the screen is made, or taken away part by part."""
+        return self.is_mounted and all(
+            self.query(part) for part in ("#search-input", "#search-note", "Frame", "LineList")
+        )
+
+    @property
+    def _listed(self) -> LineList:
+        return self.query_one(LineList)
+
+    # Asking
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A key."""
+        event.stop()
+        self._changed()
+
+    def _changed(self) -> None:
+        self._number += 1
+        if self.text.strip():
+            self._ask(self.text, self._number)
+        else:
+            self._answered = self._number
+            self._show_start()
+
+    def ask_again(self) -> None:
+        """Ask what is typed once more, for the files or the index are others now."""
+        if self._stands and self.text.strip():
+            self._number += 1
+            self._ask(self.text, self._number)
+
+    def show(self, answer: Answer, number: int, remark: str = "") -> None:
+        """Show an answer, unless a newer one is there or asked for something else."""
+        if number < self._answered or not self._stands or not self.text.strip():
+            return
+        same = self.answer is not None and self.answer.query == answer.query
+        self._answered = number
+        self.answer = answer
+        self._hits = dict(enumerate(answer.hits))
+        self._column = max((len(_place(hit.entry)) for hit in answer.hits), default=0)
+        self._arrange()
+        if not same:
+            self._listed.action_first()
+        count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else "nothing found"
+        if answer.count > 1:
+            count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
+        self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and number == self._number:
+            waiting()
+
+    @property
+    def _dot(self) -> str:
+        glyphs = getattr(self.app, "glyphs", None)
+        return glyphs.dot if glyphs is not None else "·"
+
+    def _say(self, remark: str, notes: Sequence[str] = ()) -> None:
+        self.query_one(Frame).say("Search", remark)
+        note = self.query_one("#search-note", SafeText)
+        low = self.app.size.height < 14
+        words = [*([remark] if low and remark else []), *notes]
+        note.say((f" {self._dot} " if low else "\n").join(words))
+        note.set_class(bool(words), "-said")
+
+    def _show_start(self) -> None:
+        """What was asked before, and how to ask."""
+        self.answer = None
+        self._hits = {}
+        rows: list[Hashable] = [Earlier(text) for text in self._history]
+        rows += [Example(text, words) for text, words in EXAMPLES]
+        self._listed.set_rows(rows)
+        self._say("asked before" if self._history else "ways to ask")
+
+    # The list
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Look at another find."""
+        event.stop()
+        self._look()
+
+    def _look(self) -> None:
+        """Show some lines of the find under the cursor where the list leaves room for them."""
+        from .preview import lines_around
+
+        hit = None if self.answer is None else self._hits.get(self._listed.cursor)
+        # The frame without its borders, and without the line above the look.
+        room = self.query_one(Frame).size.height - len(self._listed.rows) - 1
+        lines = [] if hit is None else lines_around(hit, room)
+        look = self.query_one("#search-look", SafeText)
+        look.say("\n".join(lines))
+        look.set_class(bool(lines), "-said")
+
+    def _arrange(self) -> None:
+        if self.answer is None:
+            self._listed.redraw()
+            self._look()
+            return
+        rows: list[Hashable] = []
+        for key, hit in self._hits.items():
+            rows.append(key)
+            if hit.snippet != hit.entry.title:
+                rows.append(Continuation(key))
+        self._listed.set_rows(rows)
+        self._look()
+
+    def _draw(self, key: Hashable, width: int) -> Line:
+        if isinstance(key, Earlier):
+            return line(Piece(key.text))
+        if isinstance(key, Example):
+            return line(pad_line(line(Piece(key.text, "accent")), 18), Piece(key.words, "muted"))
+        if isinstance(key, Continuation):
+            hit = self._hits[key.owner]
+            return line("  ", *_marked(hit.snippet, hit.marks, "muted"))
+        hit = self._hits[key]
+        entry = hit.entry
+        place = line(pad_line(line(Piece(_place(entry), "muted")), self._column))
+        right = line(Piece(f"{entry.date[:10]:<12}", "muted"), place) if width >= NARROW else place
+        left = clip_line(_marked(entry.title or "(no title)", hit.title_marks), max(0, width - line_width(right) - 2))
+        return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
+
+    def action_move(self, step: int) -> None:
+        """Move in the list."""
+        self._listed.action_move(step)
+
+    def action_page(self, pages: int) -> None:
+        """Move by pages."""
+        self._listed.action_page(pages)
+
+    def action_earlier(self) -> None:
+        """Put a query of before into the line; behind the oldest one the line is empty, then the newest comes."""
+        if self._history:
+            self._place = -1 if self._place == len(self._history) - 1 else self._place + 1
+            self._put("" if self._place < 0 else self._history[self._place])
+
+    def _put(self, text: str) -> None:
+        editor = self.query_one(SafeInput)
+        editor.text = text
+        editor.cursor_position = len(editor.value)
+
+    # The end
+
+    def action_choose(self) -> None:
+        """Go to the entry under the cursor."""
+        after_typing(self, self._choose)
+
+    def _choose(self) -> None:
+        if not self.is_current:
+            return
+        if self._answered < self._number:
+            # Enter right behind the last letter means what is being looked for, not what was found before.
+            self._waiting = self._choose
+            return
+        self._take(self._listed.cursor)
+
+    def _take(self, cursor: Hashable | None) -> None:
+        if isinstance(cursor, Earlier):
+            self._put(cursor.text)
+        elif isinstance(cursor, Example):
+            self._put(cursor.text.split(":")[0] + ":" if ":" in cursor.text else "")
+        elif cursor in self._hits:
+            self.dismiss(self._hits[cursor].entry)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """A double click chooses."""
+        event.stop()
+        self._take(event.key)
+
+    def action_leave(self) -> None:
+        """Back, with nothing chosen."""
+        self.dismiss(None)
+
+
+def _place(entry: Entry) -> str:
+    """What the column at the right says: the kind, and whether it is archived."""
+    return f"{entry.kind}, archived" if entry.file.startswith("archive/") else entry.kind
+
+
+def _marked(text: str, marks: Sequence[tuple[int, int]], tone: Tone = "plain") -> Line:
+    """The text with the words that were found underlined."""
+    pieces: list[Piece] = []
+    at = 0
+    for start, end in marks:
+        pieces += [Piece(text[at:start], tone), Piece(text[start:end], "link")]
+        at = end
+    pieces.append(Piece(text[at:], tone))
+    return tuple(piece for piece in pieces if piece.text)

@@ -1,0 +1,110 @@
+"""FirstWords: what stands on the screen while the application is still being imported.
+
+The name, the workspace and the panes stand where the application will draw them, long before Textual can draw anything.
+Nothing else of the terminal is changed: what is typed meanwhile waits for the application as it always does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from memory.base.safe_text import visible
+from widgets.panes import PaneName
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
+SIDEBAR_FROM = 60
+"""Columns from which the panes are named at the left, as in `Desk`."""
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+class FirstWords:
+    """The terminal's second screen, opened before Textual is there, and handed to its driver."""
+
+    def __init__(self) -> None:
+        """Nothing is written yet."""
+        self._descriptor = -1
+        """Where Textual will write as well."""
+        self._stands = False
+        self._signals: list[signal.Signals] = []
+
+    def say(self, path: str, panes: Sequence[PaneName], environ: Mapping[str, str]) -> None:
+        """Open the second screen and write on it, where there is a terminal that Textual would open itself."""
+        stream = sys.__stderr__
+        if stream is None or sys.platform == "win32" or environ.get("TEXTUAL_DRIVER"):
+            return
+        self._descriptor = stream.fileno()
+        if environ.get("TERM", "") not in ("", "dumb") and os.isatty(self._descriptor) and os.isatty(0):
+            self._open(path, panes)
+
+    def _open(self, path: str, panes: Sequence[PaneName]) -> None:
+        columns, rows = shutil.get_terminal_size()
+        for number in _ENDING:
+            # A signal that is ignored for whoever started memdeck stays so; only in the main thread signals are ours.
+            with suppress(ValueError):
+                if signal.getsignal(number) is signal.SIG_DFL:
+                    signal.signal(number, self._on_signal)
+                    self._signals.append(number)
+        self._stands = True
+        parts = [ENTER, HIDE, "\x1b[1;2H\x1b[1mmemdeck\x1b[m"]
+        room = columns - 12
+        # Whether the terminal shows more than ASCII, and how wide, is found out later.
+        if path.isascii() and len(visible(path)) <= room:
+            parts.append(f"  {visible(path)}")
+        if columns >= SIDEBAR_FROM:
+            entries = [(row, pane) for row, pane in enumerate(panes, 3) if row < rows - 1]
+            parts += [f"\x1b[{row};4H{pane.key or ' '} {pane.title}" for row, pane in entries]
+        # What is typed now is shown by the terminal itself, in a line that the application draws over.
+        parts.append("\x1b[2;1H")
+        self._write("".join(parts))
+
+    def leave(self) -> None:
+        """Close the second screen if no driver took it over; whatever ends the start does this."""
+        if self._stands:
+            self._stands = False
+            self._write(LEAVE + SHOW)
+        for number in self._signals:
+            if signal.getsignal(number) == self._on_signal:
+                signal.signal(number, signal.SIG_DFL)
+        self._signals.clear()
+
+    def driver(self) -> type[Driver] | None:
+        """The driver that goes on with the screen as it is; None where nothing was opened and Textual chooses."""
+        if not self._stands:
+            return None
+        from textual.drivers.linux_driver import LinuxDriver
+
+        words = self
+
+        class TakingOver(LinuxDriver):
+            """Textual's driver, which does not open the second screen another time when it begins."""
+
+            def write(self, data: str) -> None:
+                if words._stands and data == ENTER:
+                    words._stands = False
+                else:
+                    super().write(data)
+
+        return TakingOver
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self.leave()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _write(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        with suppress(OSError):
+            while data:
+                data = data[os.write(self._descriptor, data) :]

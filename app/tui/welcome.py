@@ -1,0 +1,110 @@
+"""The first start in a folder without memory: make it here, look at a demo, or leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from memory.errors import MemdeckError
+from widgets.chrome.footer import KeyHints
+from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
+from widgets.input.editors import SafeText
+from widgets.list.line_list import LineList
+from widgets.text.styled_text import Line, Piece, line
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+    from .app import MemdeckApp
+
+CREATE, DEMO = "create", "demo"
+
+
+class StartScreen(Dialog, ModalScreen[str | None]):
+    """Says what is missing and offers to make it; gives `create`, `demo`, or None."""
+
+    DEFAULT_CSS: ClassVar[str] = f"""
+    StartScreen {{
+        {DIALOG_CSS}
+        background: $background;
+        & > .dialog {{ max-width: 64; padding: 1 2; }}
+        &.-low > .dialog {{ padding: 0 1; }}
+        LineList {{ height: auto; margin: 1 0; }}
+        &.-low LineList {{ margin: 0; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "choose('create')", "create", id="start.create", tooltip="Create the memory files here"),
+        Binding("d", "choose('demo')", "demo", id="start.demo", tooltip="Open a sample workspace"),
+        Binding("q,escape", "leave", "quit", id="start.leave", tooltip="Leave memdeck"),
+    ]
+
+    def __init__(self, path: str) -> None:
+        """`path`: the folder that holds no memory."""
+        super().__init__()
+        self._path = os.path.abspath(path)
+        self._words: dict[Hashable, tuple[str, str]] = {
+            CREATE: ("Create it here", "seven files in .aiter/memory"),
+            DEMO: ("Look at a demo", "a sample in a temporary folder"),
+        }
+
+    def compose(self) -> ComposeResult:
+        """What is the matter, and what can be done."""
+        with Vertical(classes="dialog"):
+            yield SafeText("No memory here yet", classes="dialog--title")
+            yield SafeText(f"There is no .aiter/memory in {self._path} or above it.")
+            yield LineList(self._draw, tuple(self._words))
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """Choose at once."""
+        self.query(LineList).focus()
+
+    def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
+        title, words = self._words[key]
+        return line(Piece(title, "strong"), Piece(f"  {words}", "muted"))
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter chooses."""
+        event.stop()
+        self.dismiss(str(event.key))
+
+    def action_choose(self, choice: str) -> None:
+        """A key chooses."""
+        self.dismiss(choice)
+
+    def action_leave(self) -> None:
+        """Leave."""
+        self.dismiss(None)
+
+
+def make(app: MemdeckApp, choice: str) -> Workspace | None:
+    """Make the workspace that was chosen; None, and a message, where that fails."""
+    from app.places import home, state_home
+    from memory.workspace import Workspace
+
+    state, own = state_home(app.environ), home(app.environ)
+    now = app.clock()
+    try:
+        if choice == CREATE:
+            return Workspace.init(app.path, now, actor="human", state_home=state, home=own)[0]
+        from app.demo.beside import add_beside
+        from app.demo.workspace import demo_files
+        from memory.base.clock import machine_zone
+        from memory.storage.fsio import temporary_folder
+
+        files = demo_files(now, machine_zone(app.environ))
+        folder = temporary_folder("memdeck-demo-")
+        made = Workspace.init(folder, now, actor="human", state_home=state, home=own, files=files)[0]
+        add_beside(made, now, actor="human")
+        return made
+    except MemdeckError as error:
+        app.say_error(error)
+        return None

@@ -1,1 +1,0 @@
-"""The application in a browser of the same machine."""

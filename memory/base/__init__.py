@@ -1,0 +1,3 @@
+"""What every room of the core stands on: clock, dates, schedules, safe text, secrets."""
+
+from __future__ import annotations

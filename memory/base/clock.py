@@ -1,0 +1,247 @@
+"""Dates, times and zones of memory files, read and written as text; the time itself is always an argument.
+
+A local time that a clock change skips counts with the offset before the change (02:30 becomes 03:30 in
+spring), one that happens twice is the first of the two. What people type is read by `memory.base.dates`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+
+from memory.errors import UsageError
+
+from .remarks import is_absent
+
+FORM = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[ Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?",
+    re.ASCII,
+)
+FORMS = "YYYY-MM-DD, YYYY-MM-DD HH:MM or YYYY-MM-DDTHH:MM:SSZ"
+# The day before the last: every zone can still show it.
+_LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_COUNTED_HOURS = 6
+"""Up to how many hours a distance is counted; further away the day and the clock say more."""
+
+
+class BadMoment(UsageError, ValueError):
+    """A date or time that does not exist or has a form nobody knows; code `time.invalid`."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Say what is wrong with the text."""
+        super().__init__("time.invalid", message, hint)
+
+
+class UnknownZone(UsageError, ValueError):
+    """A time zone that this machine does not know; code `time.zone`."""
+
+    def __init__(self, name: str) -> None:
+        """Name the zone."""
+        super().__init__("time.zone", f"no time zone is called {name[:80]!r}", "write it like Europe/Berlin or UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date, or a date and time, as it stands in a file.
+
+    `text` is what was written, `date` the day in the reader's zone, `instant` the time in UTC (None: a date
+    alone).
+    """
+
+    text: str
+    date: date
+    instant: datetime | None = None
+
+    def due_at(self, zone: tzinfo) -> datetime:
+        """Return the instant (UTC) from which this is overdue: a date alone lasts to the end of its day."""
+        if self.instant is not None:
+            return self.instant
+        try:
+            return _instant(datetime.combine(self.date + timedelta(days=1), time()), zone)
+        except OverflowError:
+            return _LATEST
+
+
+def read_moment(text: str, zone: tzinfo) -> Moment | None:
+    """Read a date or time of a field whose remark is already split off; None if the field has none.
+
+    A time without an offset is in `zone`. Instants beyond the calendar's ends are taken to its ends.
+    Raises BadMoment for impossible dates (`2024-02-30`) and other forms.
+    """
+    text = text.strip()
+    found = FORM.fullmatch(text)
+    if found is None:
+        if is_absent(text):
+            return None
+        raise BadMoment(f"{text[:40]!r} is not a date or time", f"write {FORMS}")
+    day_text, hour, minute, second, fraction, offset = found.groups()
+    try:
+        day = date.fromisoformat(day_text)
+        if hour is None:
+            return Moment(text, day)
+        micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
+        clock = time(int(hour), int(minute), int(second or 0), micro)
+    except ValueError:
+        raise BadMoment(f"{text[:40]!r} does not exist", "check month, day and hour") from None
+    instant = _instant(datetime.combine(day, clock), zone if offset is None else _read_offset(offset, text))
+    return Moment(text, day if offset is None else instant.astimezone(zone).date(), instant)
+
+
+def _instant(local: datetime, zone: tzinfo) -> datetime:
+    try:
+        aware = local.replace(tzinfo=zone)
+        return min(max(aware if zone is UTC else aware.astimezone(UTC), _EARLIEST), _LATEST)
+    except OverflowError:
+        return _EARLIEST if local.year == 1 else _LATEST
+
+
+def _read_offset(offset: str, text: str) -> tzinfo:
+    if offset in "Zz":
+        return UTC
+    hours, minutes = int(offset[1:3]), int(offset[-2:])
+    if hours > 23 or minutes > 59:
+        raise BadMoment(f"{text[:40]!r} has an offset that does not exist", "offsets look like +02:00")
+    shift = timedelta(hours=hours, minutes=minutes)
+    return timezone(-shift if offset[0] == "-" else shift)
+
+
+def format_local(now: datetime, zone: tzinfo) -> str:
+    """Return `YYYY-MM-DD HH:MM` in the zone, the form of tasks."""
+    return aware(now).astimezone(zone).isoformat(" ", "minutes")[:16]
+
+
+def format_utc(now: datetime) -> str:
+    """Return `YYYY-MM-DDTHH:MM:SSZ`, the form of front matter and monitors."""
+    return aware(now).astimezone(UTC).isoformat("T", "seconds")[:19] + "Z"
+
+
+def aware(now: datetime) -> datetime:
+    """Return the instant; raises ValueError for a time without a zone."""
+    if now.tzinfo is None:
+        raise ValueError("a time without a zone was given where an instant is needed")
+    return now
+
+
+def say_span(seconds: float) -> str:
+    """Say how long a span is, rounded: `45 min`, `2 h`, `3 d`; empty for less than half a minute.
+
+    The one rounding of all distances: what this calls an hour is an hour wherever memdeck says one.
+    """
+    minutes = round(abs(seconds) / 60)
+    if minutes < 60:
+        return f"{minutes} min" if minutes else ""
+    hours = round(minutes / 60)
+    return f"{hours} h" if hours < 24 else f"{round(hours / 24)} d"
+
+
+def humanize(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """Say in a few words when a moment is, seen from now: `in 2 h`, `today 14:00`, `tomorrow`, `3 d ago`.
+
+    Under six hours it counts hours or minutes, around today it names the day, beyond that it counts days,
+    weeks, months and years.
+    """
+    today = aware(now).astimezone(zone).date()
+    days = (moment.date - today).days
+    clock = ""
+    if moment.instant is not None:
+        seconds = (moment.instant - now).total_seconds()
+        span = say_span(seconds)
+        if not span:
+            return "now"
+        if round(abs(seconds) / 60) < _COUNTED_HOURS * 60:
+            return _sided(span, seconds < 0)
+        clock = " " + format_local(moment.instant, zone)[11:]
+    if abs(days) <= 1:
+        return ("yesterday", "today", "tomorrow")[days + 1] + clock
+    size = abs(days)
+    for unit, length, limit in (("d", 1, 14), ("w", 7, 60), ("mo", 30, 365)):
+        if size < limit:
+            return _sided(f"{size // length} {unit}", days < 0)
+    return _sided(f"{size // 365} y", days < 0)
+
+
+def late_words(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """For how long something is overdue, in few cells: `now`, `20 min ago`, `5 h ago`, `3 d ago`."""
+    days = (aware(now).astimezone(zone).date() - moment.date).days
+    if moment.instant is None or days > 1:
+        return f"{days} d ago"
+    span = say_span((now - moment.instant).total_seconds())
+    return f"{span} ago" if span else "now"
+
+
+def _sided(span: str, past: bool) -> str:
+    return f"{span} ago" if past else f"in {span}"
+
+
+_UTC_NAMES = frozenset({"UTC", "Etc/UTC", "UTC0", "Z"})
+_ZONE_FOLDER = "zoneinfo/"
+
+
+def find_zone(name: str) -> tzinfo:
+    """Return the zone of an IANA name (`Europe/Berlin`, `UTC`); raises UnknownZone.
+
+    `UTC` costs nothing; other names load Python's zone tables on first use.
+    """
+    if name in _UTC_NAMES:
+        return UTC
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # folders and other files, hostile names, names that nobody has
+        raise UnknownZone(name) from None
+
+
+def machine_zone(environ: Mapping[str, str], localtime_path: str = "/etc/localtime") -> tzinfo:
+    """Return the zone of this machine: the variable TZ, else the link or file at `localtime_path`, else UTC.
+
+    TZ may be a name, a file or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`; an unusable one counts as not
+    set.
+    """
+    setting = environ.get("TZ", "").removeprefix(":")
+    zone = (_zone_of_setting(setting) if setting else None) or _zone_of_file(localtime_path)
+    return zone or UTC
+
+
+def _zone_of_setting(setting: str) -> tzinfo | None:
+    if setting.startswith("/"):
+        return _zone_of_file(setting)
+    try:
+        return find_zone(setting)
+    except UnknownZone:
+        return _zone_of_rule(setting)
+
+
+def _zone_of_file(path: str) -> tzinfo | None:
+    import os
+
+    # The name is worth more than the file: it is known everywhere, and UTC needs no tables.
+    name = os.path.realpath(path).rpartition(_ZONE_FOLDER)[2]
+    try:
+        return find_zone(name)
+    except UnknownZone:
+        pass
+    from zoneinfo import ZoneInfo
+
+    try:
+        with open(path, "rb") as file:
+            return ZoneInfo.from_file(file)
+    except (OSError, ValueError):
+        return None
+
+
+def _zone_of_rule(rule: str) -> tzinfo | None:
+    """Read a POSIX rule with the reader of zone files, by putting an empty file of version 2 around it."""
+    from io import BytesIO
+    from zoneinfo import ZoneInfo
+
+    header = b"TZif2" + bytes(15) + b"".join(count.to_bytes(4, "big") for count in (0, 0, 0, 0, 1, 1))
+    body = bytes(6) + b"\0"
+    try:
+        file = BytesIO(2 * (header + body) + b"\n" + rule.encode("ascii") + b"\n")
+        return ZoneInfo.from_file(file)
+    except ValueError:
+        return None

@@ -1,0 +1,413 @@
+"""Pipe tables in a body of text: found with the place of every cell, and edited one cell at a time.
+
+A table is what GitHub's Markdown calls one: a header row, a delimiter row with as many cells, and rows up to
+a blank line or the next block. A pipe after a backslash belongs to its cell, inside a code span too; outer
+pipes may be missing; rows may have fewer or more cells than the header. Places are offsets in the body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memory.base.safe_text import cell_width
+from memory.errors import UsageError
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
+_PIPE = re.compile(r"(?<!\\)\|")
+_DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+# What begins a block of another kind, and so ends a table: quotes, headings, fences, lists, rules, HTML,
+# code.
+_BLOCK = re.compile(
+    r" {0,3}(?:>|#{1,6}(?:[ \t]|$)|`{3}|~{3}|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)"
+    r"|(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$|<[A-Za-z/!?])|(?: {4}| {0,3}\t)"
+)
+_LINE_END = re.compile(r"[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: `text` without padding and with its pipes unescaped; its place includes the padding."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its cells as they stand, maybe fewer or more than the header has; its line in the body from 0.
+
+    The place includes the line end.
+    """
+
+    cells: tuple[Cell, ...]
+    line: int
+    start: int
+    end: int
+
+    def text(self, column: int) -> str:
+        """Return the text of a cell; a missing cell is empty."""
+        return self.cells[column].text if column < len(self.cells) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table; `aligned` says that all its lines have their pipes in the same cells of the screen."""
+
+    start: int
+    end: int
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+    line: int
+    aligned: bool
+    header_row: Row
+    delimiter: Row
+
+    def column(self, name: str) -> int | None:
+        """Return the first column of that name, in any case; None if there is none."""
+        wanted = name.strip().casefold()
+        return next((at for at, title in enumerate(self.header) if title.casefold() == wanted), None)
+
+
+def find_tables(body: str) -> tuple[Table, ...]:
+    """Return the tables of a body in file order; tables in fenced code or in HTML comments are none."""
+    if "|" not in body or "-" not in body:
+        return ()
+    return _find(body)
+
+
+# A look at a large table is not repeated by the next one who asks: `check`, links and views all do.
+@lru_cache(maxsize=8)
+def _find(body: str) -> tuple[Table, ...]:
+    spans = [(match.start(), match.end()) for match in _LINE.finditer(body) if match.end() > match.start()]
+    texts = [body[start:end].rstrip("\r\n") for start, end in spans]
+    hidden = _hidden(texts)
+    tables: list[Table] = []
+    at = 1
+    while at < len(texts):
+        columns = 0 if hidden[at] or hidden[at - 1] else _columns(texts[at - 1], texts[at])
+        if not columns:
+            at += 1
+            continue
+        stop = at + 1
+        while stop < len(texts) and not hidden[stop] and texts[stop].strip() and not _BLOCK.match(texts[stop]):
+            stop += 1
+        lines = [_split_row(texts[number], number, spans[number]) for number in range(at - 1, stop)]
+        header, delimiter, *rows = lines
+        tables.append(
+            Table(
+                start=header.start,
+                end=lines[-1].end,
+                header=tuple(cell.text for cell in header.cells),
+                rows=tuple(rows),
+                line=header.line,
+                aligned=_is_aligned(texts[at - 1 : stop]),
+                header_row=header,
+                delimiter=delimiter,
+            )
+        )
+        at = stop + 1
+    return tuple(tables)
+
+
+def _columns(header: str, delimiter: str) -> int:
+    """Return the number of columns if the two lines begin a table, else 0."""
+    if "|" not in delimiter or "|" not in header or not _DELIMITER.fullmatch(delimiter) or _BLOCK.match(header):
+        return 0
+    count = len(_cell_spans(delimiter))
+    return count if count == len(_cell_spans(header)) else 0
+
+
+def _hidden(texts: Sequence[str]) -> list[bool]:
+    """Say for every line whether it belongs to a fenced code block or an HTML comment."""
+    hidden = [False] * len(texts)
+    fence, comment = "", False
+    for number, text in enumerate(texts):
+        found = _FENCE.match(text)
+        if comment:
+            hidden[number] = True
+            comment = "-->" not in text
+        elif fence:
+            hidden[number] = True
+            closing = text.strip(" \t")
+            if found and set(closing) == {fence[0]} and len(closing) >= len(fence):
+                fence = ""
+        elif found:
+            hidden[number] = True
+            fence = found[1]
+        elif text.lstrip(" ").startswith("<!--"):
+            hidden[number] = True
+            comment = "-->" not in text
+    return hidden
+
+
+def _cell_spans(line: str) -> list[tuple[int, int]]:
+    """Return where the cells of a line without its end begin and end, between pipes, padding included."""
+    first = len(line) - len(line.lstrip(" \t"))
+    last = len(line.rstrip(" \t"))
+    pipes = _pipes(line, first, last)
+    start, end = 0, len(line)
+    if pipes and pipes[0] == first:
+        start = pipes.pop(0) + 1
+    if pipes and pipes[-1] == last - 1:
+        end = pipes.pop()
+    edges = [start, *(edge for pipe in pipes for edge in (pipe, pipe + 1)), end]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _pipes(line: str, first: int, last: int) -> list[int]:
+    """Return where the pipes between cells stand; a pipe behind a backslash is none."""
+    if "\\" in line:
+        return [match.start() for match in _PIPE.finditer(line, first, last)]
+    pipes, at = [], line.find("|", first, last)
+    while at >= 0:
+        pipes.append(at)
+        at = line.find("|", at + 1, last)
+    return pipes
+
+
+def _split_row(line: str, number: int, span: tuple[int, int]) -> Row:
+    start, end = span
+    cells = tuple(
+        Cell(line[left:right].strip(" \t").replace("\\|", "|"), start + left, start + right)
+        for left, right in _cell_spans(line)
+    )
+    return Row(cells, number, start, end)
+
+
+def _is_aligned(lines: Sequence[str]) -> bool:
+    """Say whether all lines have their pipes in the same cells of a terminal."""
+    places = None
+    for line in lines:
+        if "\t" in line:
+            return False
+        found = _pipe_places(line)
+        if places is not None and found != places:
+            return False
+        places = found
+    return True
+
+
+def _pipe_places(line: str) -> list[int]:
+    """Return the terminal cell of each pipe; what stands between two is measured once."""
+    pipes = _pipes(line, 0, len(line))
+    if line.isascii() and line.isprintable():
+        return pipes
+    places, width, begin = [], 0, 0
+    for pipe in pipes:
+        width += cell_width(line[begin:pipe])
+        places.append(width)
+        begin = pipe
+    return places
+
+
+def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
+    """Return the body with another text in one cell; a row that is too short gets the cells in between.
+
+    Nothing else changes, except that a column of an aligned table grows where the text needs more room, and
+    that a row without outer pipes gets them where it would be read as something else. Raises UsageError
+    `table.value` for a text with line ends, `table.column` for a column the table does not have, IndexError
+    for a row it does not have.
+    """
+    _check_column(table, column, table.rows[row])
+    text = _escape(value)
+    target = table.rows[row]
+    texts = [cell.text for cell in target.cells]
+    texts += [""] * (column + 1 - len(texts))
+    texts[column] = value.strip(" \t")
+    if column >= len(target.cells):
+        return _replace_row(body, table, row, texts)
+    if table.aligned:
+        changed = _set_aligned(body, table, target, column, text)
+    else:
+        cell = target.cells[column]
+        changed = body[: cell.start] + _refill(body[cell.start : cell.end], text) + body[cell.end :]
+    return changed if _reads(changed, table, row, texts) else _replace_row(body, table, row, texts)
+
+
+def add_row(body: str, table: Table, values: Sequence[str], index: int | None = None) -> str:
+    """Return the body with a new row before row `index`, or after the last; missing values are empty cells.
+
+    The row takes the table's style: outer pipes, padding, and its columns where they were aligned. Raises
+    UsageError `table.value` for a text with line ends, `table.column` for more values than columns.
+    """
+    if len(values) > len(table.header):
+        raise UsageError("table.column", f"the table has {len(table.header)} columns, not {len(values)}")
+    texts = [value.strip(" \t") for value in values] + [""] * (len(table.header) - len(values))
+    cells = [_escape(text) for text in texts]
+    lines = [table.header_row, table.delimiter, *table.rows]
+    at = len(lines) if index is None else 2 + range(len(table.rows) + 1)[index]
+    offset = lines[at].start if at < len(lines) else table.end
+    newline = _line_end(body, table.header_row)
+    if table.aligned:
+        for column, cell in enumerate(cells):
+            grown = _widen(body, table, column, cell_width(cell))
+            if grown != body:
+                # Columns only grow, so the table is found again at the same place with the same rows.
+                return add_row(grown, _table_at(grown, table.start), values, index)
+    for outer in (_has_outer_pipes(body, table.header_row), True):
+        line = _compose_row(body, table, cells, outer)
+        if offset and body[offset - 1] not in "\r\n":
+            changed = body[:offset] + newline + line + body[offset:]
+        else:
+            changed = body[:offset] + line + newline + body[offset:]
+        if _reads(changed, table, at - 2, texts):
+            return changed
+    raise UsageError("table.value", "the table cannot hold this row")
+
+
+def remove_row(body: str, table: Table, row: int) -> str:
+    """Return the body without the line of one row; IndexError for a row that the table does not have."""
+    target = table.rows[row]
+    return body[: target.start] + body[target.end :]
+
+
+def compose_table(header: Sequence[str], rows: Sequence[Sequence[str]], newline: str = "\n") -> str:
+    """Return a new aligned table with outer pipes; every line ends with `newline`."""
+    lines = [[_escape(text) for text in line] for line in (header, *rows)]
+    count = len(header)
+    widths = [max(3, *(cell_width(line[at]) for line in lines if at < len(line))) for at in range(count)]
+    drawn = [_draw(line, widths) for line in lines]
+    drawn.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "".join(line + newline for line in drawn)
+
+
+def _draw(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        (cells[at] if at < len(cells) else "") + " " * (width - cell_width(cells[at] if at < len(cells) else ""))
+        for at, width in enumerate(widths)
+    ]
+    return "| " + " | ".join(padded) + " |"
+
+
+def _escape(value: str) -> str:
+    if _LINE_END.search(value):
+        raise UsageError("table.value", "a table cell holds one line", "write it without line ends")
+    text = value.strip(" \t").replace("|", "\\|")
+    # A backslash at the end would swallow the pipe after it; two of them look the same but for a space
+    # between.
+    return text + " " if text.endswith("\\") else text
+
+
+def _check_column(table: Table, column: int, row: Row) -> None:
+    if not 0 <= column < max(len(table.header), len(row.cells)):
+        raise UsageError("table.column", f"the table has {len(table.header)} columns, no number {column + 1}")
+
+
+def _refill(raw: str, text: str) -> str:
+    """Put a text between the padding of a cell."""
+    inner = raw.strip(" \t")
+    if not inner:
+        return f" {text} " if raw and text else text or raw
+    left = raw[: len(raw) - len(raw.lstrip(" \t"))]
+    return left + text + raw[len(left) + len(inner) :]
+
+
+def _set_aligned(body: str, table: Table, target: Row, column: int, text: str) -> str:
+    line = table.rows.index(target)
+    body = _widen(body, table, column, cell_width(text))
+    cell = _table_at(body, table.start).rows[line].cells[column]
+    return body[: cell.start] + _justify(body, table, column, text, cell) + body[cell.end :]
+
+
+def _justify(body: str, table: Table, column: int, text: str, cell: Cell) -> str:
+    """Return a text padded to the width of the cell that it replaces, on the side the column asks for."""
+    raw = body[cell.start : cell.end]
+    width = cell_width(raw)
+    left = " " if raw.startswith(" ") else ""
+    right = " " if raw.endswith(" ") and cell_width(left + text) < width else ""
+    space = " " * (width - cell_width(left + text + right))
+    rule = table.delimiter.cells[column].text if column < len(table.delimiter.cells) else ""
+    if rule.endswith(":") and not rule.startswith(":"):
+        return left + space + text + right
+    return left + text + space + right
+
+
+def _widen(body: str, table: Table, column: int, width: int) -> str:
+    """Return the body with one column grown in all lines until a text of `width` cells fits."""
+    lines = [table.header_row, table.delimiter, *table.rows]
+    if column >= min(len(line.cells) for line in lines):
+        return body
+    header = table.header_row.cells[column]
+    raw = body[header.start : header.end]
+    padding = int(raw.startswith(" ")) + int(raw.endswith(" "))
+    missing = width + padding - cell_width(raw)
+    if missing <= 0:
+        return body
+    pieces, done = [], 0
+    for line in lines:
+        cell = line.cells[column]
+        raw = body[cell.start : cell.end]
+        if line is table.delimiter:
+            at = raw.index("-")
+            grown = raw[:at] + "-" * missing + raw[at:]
+        else:
+            grown = _justify_by(table, column, raw, missing)
+        pieces += [body[done : cell.start], grown]
+        done = cell.end
+    return "".join([*pieces, body[done:]])
+
+
+def _justify_by(table: Table, column: int, raw: str, missing: int) -> str:
+    rule = table.delimiter.cells[column].text
+    if rule.endswith(":") and not rule.startswith(":"):
+        return " " * missing + raw
+    return raw + " " * missing
+
+
+def _replace_row(body: str, table: Table, row: int, texts: Sequence[str]) -> str:
+    """Write a whole row anew with outer pipes, for when a smaller edit would read as something else."""
+    target = table.rows[row]
+    source = body[target.start : target.end]
+    indent = source[: len(source) - len(source.lstrip(" "))]
+    line = indent + "| " + " | ".join(_escape(text) for text in texts) + " |"
+    changed = body[: target.start] + line + _line_end(body, target) + body[target.end :]
+    if not _reads(changed, table, row, texts):
+        raise UsageError("table.value", "the table cannot hold this text")
+    return changed
+
+
+def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> str:
+    """Draw a new row like the header: its outer pipes, its padding, its columns if they are aligned."""
+    header = [body[cell.start : cell.end] for cell in table.header_row.cells]
+    if table.aligned:
+        drawn = [
+            _justify(body, table, at, text, cell)
+            for at, (text, cell) in enumerate(zip(cells, table.header_row.cells, strict=True))
+        ]
+    else:
+        padded = any(raw.startswith(" ") or raw.endswith(" ") for raw in header)
+        drawn = [f" {text} " if padded else text for text in cells]
+    line = "|".join(drawn)
+    if not outer:
+        return line.strip(" ") if not table.aligned else line.rstrip(" ")
+    source = body[table.header_row.start : table.header_row.end]
+    indent = source[: len(source) - len(source.lstrip(" "))]
+    return indent + (f"|{line}|" if _has_outer_pipes(body, table.header_row) else f"| {' | '.join(cells)} |")
+
+
+def _has_outer_pipes(body: str, row: Row) -> bool:
+    return body[row.start : row.end].lstrip(" \t").startswith("|")
+
+
+def _line_end(body: str, row: Row) -> str:
+    source = body[row.start : row.end]
+    return source[len(source.rstrip("\r\n")) :]
+
+
+def _table_at(body: str, start: int) -> Table:
+    return next(table for table in find_tables(body) if table.start == start)
+
+
+def _reads(body: str, table: Table, row: int, texts: Sequence[str]) -> bool:
+    """Say whether the body still holds the table at its place, with exactly these texts in one row."""
+    found = next((other for other in find_tables(body) if other.start == table.start), None)
+    if found is None or found.header != table.header or row >= len(found.rows):
+        return False
+    cells = [cell.text for cell in found.rows[row].cells]
+    width = max(len(cells), len(texts))
+    return cells + [""] * (width - len(cells)) == list(texts) + [""] * (width - len(texts))

@@ -1,0 +1,214 @@
+"""Three-way merge of one body of text: fields by key, table rows by their key column, and lines of free text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .lines import merge_lines
+from .order import merge_order
+from .pieces import Key, Piece, What, join_pieces, split_body, split_tail
+from .three import Three
+
+LATER = frozenset({"updated", "lastCheck", "lastUpdate"})
+"""Fields of which the later one counts where both sides changed them."""
+_MOMENT = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
+)
+_SIZES = {"field": 2, "table": 2, "row": 3, "front": 2}
+_Name = Key | int
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Something both sides changed, as source lines; None where it is not there.
+
+    `name` is the field's key or the row's key cell, `before` the source of the piece behind which it belongs.
+    """
+
+    what: What
+    name: str
+    base: str | None
+    ours: str | None
+    theirs: str | None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextMerge:
+    """A merged text, which keeps theirs wherever there is a clash."""
+
+    text: str
+    clashes: tuple[Clash, ...] = ()
+
+
+def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
+    """Return ours where theirs did not change, else theirs."""
+    return ours if theirs == base else theirs
+
+
+def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n") -> TextMerge:
+    """Merge three versions of a body; the blank lines at its end are merged apart from the rest."""
+    if ours in (base, theirs) or theirs == base:
+        return TextMerge(pick(base, ours, theirs) or "")
+    parts = Three(base, ours, theirs).map(split_tail)
+    cores = parts.map(lambda part: part[0])
+    tail = pick(*parts.map(lambda part: part[1])) or ""
+    if cores.ours in (cores.base, cores.theirs) or cores.theirs == cores.base:
+        return TextMerge((pick(*cores) or "") + tail)
+    merged = merge_pieces(cores.map(split_body), newline)
+    if merged is None:
+        return TextMerge(theirs, (Clash("text", "", base, ours, theirs),))
+    return TextMerge(split_tail(merged.text)[0] + tail, merged.clashes)
+
+
+def merge_pieces(sides: Three[list[Piece]], newline: str, *, check: bool = True) -> TextMerge | None:
+    """Merge bodies in pieces; None where, unless `check` is off, the result would not read as what was put together."""
+    free = sides.map(lambda side: [piece for piece in side if piece.key is None])
+    lines = merge_lines(*free.map(lambda side: [piece.value for piece in side]))
+    named = Three(
+        _named(sides.base, range(len(free.base))), _named(sides.ours, lines.ours), _named(sides.theirs, lines.theirs)
+    )
+    kept: dict[_Name, Piece] = {}
+    clashes: list[tuple[Clash, list[_Name], list[_Name]]] = []
+    for name in lines.keep:
+        found = _found(named, name)
+        kept[name] = next(piece for piece in (_pick(*found), *reversed(found)) if piece is not None)
+    for overlap in lines.overlaps:
+        texts = Three(
+            _text(free.base, overlap.base), _text(free.ours, overlap.ours), _text(free.theirs, overlap.theirs)
+        )
+        own: list[_Name] = [lines.ours[at] for at in overlap.ours]
+        clashes.append((Clash("text", "", *texts), own, [lines.theirs[at] for at in overlap.theirs]))
+    for key in dict.fromkeys([piece.key for piece in (*sides.theirs, *sides.ours) if piece.key is not None]):
+        found = _found(named, key)
+        piece = _merged(key, found, named)
+        if piece is _CLASH:
+            piece = found.theirs
+            what: What = "field" if key[0] == "field" else "row"
+            raws = found.map(lambda one: one.raw if one else None)
+            clashes.append((Clash(what, key[_SIZES[key[0]] - 1], *raws), [key], [key]))
+        if piece is not None:
+            kept[key] = piece
+    names = named.map(list)
+    # What theirs added at one place goes first, unless that would make a line a part of another one.
+    for order in (merge_order(*names, kept), merge_order(names.base, names.theirs, names.ours, kept)):
+        pieces = [kept[name] for name in order]
+        text = join_pieces([piece.raw for piece in pieces], newline)
+        if not check or _readings(pieces) == _readings(split_body(text)):
+            return TextMerge(text, tuple(_placed(clashes, order, names.ours, kept)))
+    return None
+
+
+def _readings(pieces: Sequence[Piece]) -> list[tuple[Key, str]]:
+    """Return the fields and rows in order, without the numbers that tell equal keys apart."""
+    return [(piece.key[: _SIZES[piece.key[0]]], piece.value) for piece in pieces if piece.key is not None]
+
+
+def _named(pieces: Sequence[Piece], numbers: Sequence[int]) -> dict[_Name, Piece]:
+    """Return the pieces by their names, in order: keys, and the numbers of free text."""
+    upcoming = iter(numbers)
+    return {(next(upcoming) if piece.key is None else piece.key): piece for piece in pieces}
+
+
+_CLASH = Piece("", "", ("clash", ""))
+
+
+def _pick(base: Piece | None, ours: Piece | None, theirs: Piece | None) -> Piece | None:
+    """Choose between the sources of one line: the side that changed what it says, else the side that changed a byte."""
+    if base is None or ours is None or theirs is None:
+        return theirs if theirs is not None else ours
+    for part in (_value, _bare, _raw):
+        if part(theirs) != part(base):
+            return theirs
+        if part(ours) != part(base):
+            return ours
+    return theirs
+
+
+def _value(piece: Piece) -> str:
+    return piece.value
+
+
+def _bare(piece: Piece) -> str:
+    return piece.raw.rstrip("\r\n")
+
+
+def _raw(piece: Piece) -> str:
+    return piece.raw
+
+
+def _found(named: Three[dict[_Name, Piece]], name: _Name) -> Three[Piece | None]:
+    return named.map(lambda side: side.get(name))
+
+
+def _text(pieces: Sequence[Piece], span: range) -> str | None:
+    return "".join(pieces[at].raw for at in span) or None
+
+
+def _merged(key: Key, found: Three[Piece | None], named: Three[dict[_Name, Piece]]) -> Piece | None:
+    """Return what becomes of a field or row: a piece, None where it goes, `_CLASH` where both changed it."""
+    base, ours, theirs = found
+    values = found.map(lambda piece: None if piece is None else piece.value)
+    if values.ours == values.theirs:
+        return _pick(base, ours, theirs)
+    if values.ours == values.base:
+        return theirs
+    if values.theirs == values.base:
+        return ours
+    if key[0] in ("field", "front") and ours is not None and theirs is not None:
+        timed = "lastCheck" if key[1] == "lastStatus" else key[1]
+        if timed in LATER:
+            name = (key[0], timed, *key[2:])
+            late = _later(named.ours.get(name), named.theirs.get(name))
+            if late is not None:
+                return ours if late else theirs
+    return _CLASH
+
+
+def _later(ours: Piece | None, theirs: Piece | None) -> bool | None:
+    """Tell whether ours is the later time; None where either is no time, or they are the same."""
+    if ours is None or theirs is None:
+        return None
+    one, two = _moment(ours.value), _moment(theirs.value)
+    return None if one is None or two is None or one == two else one > two
+
+
+def _moment(value: str) -> tuple[float, str] | None:
+    """Return a sortable time; one without zone counts as UTC, for only times of one kind stand in one field."""
+    found = _MOMENT.fullmatch(value.strip())
+    if found is None:
+        return None
+    from datetime import datetime
+
+    date, time, zone = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{date}T{time or '00:00'}{zone or '+00:00'}")
+    except ValueError:
+        return None
+    return moment.timestamp(), value
+
+
+def _placed(
+    clashes: Sequence[tuple[Clash, list[_Name], list[_Name]]],
+    order: Sequence[_Name],
+    ours: Sequence[_Name],
+    kept: Mapping[_Name, Piece],
+) -> Iterator[Clash]:
+    """Iterate over the clashes with the source of the piece behind which each stands, or would stand."""
+    if not clashes:
+        return
+    known = {name: at for at, name in enumerate(order)}
+    # How many pieces of the result stand before each of ours, counted at the nearest of ours that stays.
+    starts: dict[_Name, int] = {}
+    last = 0
+    for name in ours:
+        starts[name] = last
+        last = known[name] + 1 if name in known else last
+    for clash, own, their in clashes:
+        at = next((known[name] for name in their if name in known), None)
+        if at is None:
+            at = next((starts[name] for name in own if name in starts), 0)
+        before = kept[order[at - 1]].raw if at else ""
+        yield Clash(clash.what, clash.name, clash.base, clash.ours, clash.theirs, before)

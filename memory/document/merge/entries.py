@@ -1,0 +1,138 @@
+"""Three-way merge of one entry, of a section's heading and text, and of the front matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory.document.content.fields import split_lines
+from memory.document.content.front_matter import FrontMatter
+from memory.document.nodes import Entry, Section
+from memory.document.scan.scan import scan
+from memory.document.source import decode, encode, ends_line, heading_end
+
+from .bodies import Clash, TextMerge, merge_bodies, merge_pieces, pick
+from .pieces import Key, Piece, same_text
+from .three import Three
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMerge:
+    """A merged entry, which keeps theirs wherever there is a clash."""
+
+    entry: Entry
+    clashes: tuple[Clash, ...] = ()
+
+
+def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n") -> EntryMerge:
+    """Merge three versions of one entry by heading, fields, table rows and lines.
+
+    What would not read as one entry any more, or ends inside a fence, is a clash as a whole.
+    """
+    if ours.raw in (base.raw, theirs.raw):
+        return EntryMerge(theirs)
+    if theirs.raw == base.raw:
+        return EntryMerge(ours)
+    sources = Three(base, ours, theirs).map(lambda entry: decode(entry.raw))
+    whole = EntryMerge(theirs, (Clash("entry", "", *sources),))
+    if base.open_ended or ours.open_ended or theirs.open_ended:
+        # Blank lines behind it are inside the fence, and nobody knows what else is.
+        bare = sources.map(str.rstrip)
+        if len(set(bare)) == len(bare):
+            return whole
+        return EntryMerge(ours if bare.theirs == bare.base else theirs)
+    parts = sources.map(_split)
+    head, clashes = merge_heading(parts.map(lambda part: part[0]))
+    merged = merge_bodies(*parts.map(lambda part: part[1]), newline)
+    raw = encode(_joined(head, merged.text, newline))
+    if raw == theirs.raw:
+        return EntryMerge(theirs, (*clashes, *merged.clashes))
+    outline = scan(raw)
+    if outline.starts != [0] or outline.levels != [3] or outline.open_end:
+        return whole
+    return EntryMerge(Entry(raw), (*clashes, *merged.clashes))
+
+
+def merge_heading(heads: Three[str]) -> tuple[str, tuple[Clash, ...]]:
+    """Merge three heading lines with their line ends; nothing is merged inside the line."""
+    bare = heads.map(str.rstrip)
+    if bare.ours in (bare.theirs, bare.base):
+        return heads.ours if heads.theirs == heads.base else heads.theirs, ()
+    if bare.theirs == bare.base:
+        return heads.ours, ()
+    return heads.theirs, (Clash("title", "", bare.base or None, bare.ours, bare.theirs),)
+
+
+def merge_section_text(
+    base: Section | None, ours: Section, theirs: Section, newline: str
+) -> tuple[bytes, bytes, tuple[Clash, ...]]:
+    """Merge heading and text of a section, without its entries; return both and the clashes."""
+    sides: Three[Section | None] = Three(base, ours, theirs)
+    head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""))
+    heading = encode(head)
+    leads = sides.map(lambda part: part.lead if part else b"")
+    if leads.ours in (leads.base, leads.theirs) or leads.theirs == leads.base:
+        return heading, leads.ours if leads.theirs == leads.base else leads.theirs, clashes
+    texts = leads.map(decode)
+    merged = merge_bodies(*texts, newline)
+    lead = encode(merged.text)
+    outline = scan(lead)
+    if outline.starts or (outline.open_end and not scan(leads.theirs).open_end):
+        return heading, leads.theirs, (*clashes, Clash("text", "", *texts))
+    return heading, lead, (*clashes, *merged.clashes)
+
+
+def merge_front(base: str, ours: str, theirs: str, newline: str) -> TextMerge:
+    """Merge three front matters by key, `updated` by time; one that cannot be read is taken as a whole."""
+    if ours in (base, theirs) or theirs == base:
+        return TextMerge(pick(base, ours, theirs) or "")
+    whole = TextMerge(theirs, (Clash("front", "", base or None, ours or None, theirs or None),))
+    sides = Three(base, ours, theirs).map(_front_pieces)
+    if not ours or not theirs or None in sides:
+        return whole
+    merged = merge_pieces(sides.map(lambda side: side or []), newline, check=False)
+    if merged is None:
+        return whole
+    read, wanted = FrontMatter.read(merged.text), FrontMatter.read(theirs)
+    lines = split_lines(merged.text)
+    closed = len(lines) > 1 and lines[0][0].rstrip() == "---" and lines[-1][0].rstrip() in ("---", "...")
+    inner = [line.rstrip() for line, _ in lines[1:-1]]
+    if read.opaque or len(read.problems) > len(wanted.problems) or not closed or "---" in inner or "..." in inner:
+        return whole
+    return TextMerge(
+        merged.text, tuple(Clash("front", c.name, c.base, c.ours, c.theirs, c.before) for c in merged.clashes)
+    )
+
+
+def _front_pieces(front: str) -> list[Piece] | None:
+    """Return the front matter in pieces: keys with their lines, other lines as text; None if it is opaque."""
+    meta = FrontMatter.read(front)
+    if meta.opaque or meta.problems:
+        return None
+    lines = [line + end for line, end in split_lines(front)]
+    pieces: list[Piece] = []
+    at = 0
+    for item in sorted(meta.items, key=lambda item: item.line):
+        if item.line < at:
+            return None
+        pieces += [Piece(line, same_text(line)) for line in lines[at : item.line]]
+        at = item.end_line + 1
+        key: Key = ("front", item.key)
+        raw = "".join(lines[item.line : at])
+        value = item.value if isinstance(item.value, str) and not item.style else same_text(raw)
+        pieces.append(Piece(raw, value, key))
+    pieces += [Piece(line, same_text(line)) for line in lines[at:]]
+    return pieces
+
+
+def _split(text: str) -> tuple[str, str]:
+    end = heading_end(encode(text))
+    head = decode(encode(text)[:end])
+    return head, text[len(head) :]
+
+
+def _joined(head: str, body: str, newline: str) -> str:
+    if body and not ends_line(encode(head)):
+        head += newline
+    if head.endswith("\r") and body.startswith("\n"):
+        body = "\r" + body[1:]
+    return head + body

@@ -1,0 +1,383 @@
+"""What contacts.md holds: channels and message routes in tables, people in bullets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from memory.document import Document, Section
+from memory.document.content.fields import insert_line, read_bullets, split_lines
+from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.field_edits import one_line, with_end
+from memory.files.refs.item_refs import Named, name_all
+from memory.files.refs.refs import look_up
+from memory.files.source_text import started_document
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+FILE = "contacts.md"
+KIND = "contacts"
+SECTIONS = {"channel": "Channels", "route": "Message Routes", "person": "People"}
+"""The headings under which each kind of contact stands."""
+COLUMNS = {
+    "channel": {"name": "Name", "id": "ID", "type": "Type", "status": "Status"},
+    "route": {"channel": "Channel", "project": "Project", "prefix": "Prefix", "terminal": "Terminal"},
+}
+"""The columns of the two tables, by their keys."""
+PERSON_KEYS = ("name", "role", "text")
+_PERSON = re.compile(
+    r"\*\*((?:(?!\*\*)[^\r\n])+)\*\*[ \t]*(?:\(((?:[^()\r\n]|\([^()\r\n]*\))*)\))?[ \t]*(?::[ \t]*|\Z|(?=\n))([\s\S]*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel(Named):
+    """One row of Channels; missing cells are empty. `at` is (section index, number of the table, of the row)."""
+
+    at: tuple[int, int, int]
+    name: str
+    id: str
+    type: str
+    status: str
+    extra: Mapping[str, str]
+    kind: ClassVar[str] = "channel"
+    entry: ClassVar[None] = None
+
+    @property
+    def title(self) -> str:
+        """The name, under which it is looked up."""
+        return self.name or self.id
+
+    def json(self) -> dict[str, Any]:
+        """Return the channel under the keys of the interface; lines count from 1."""
+        return _json(self, name=self.name, id=self.id, type=self.type, status=self.status, extra=dict(self.extra))
+
+
+@dataclass(frozen=True, slots=True)
+class Route(Named):
+    """One row of Message Routes; missing cells are empty. `at` as in `Channel`."""
+
+    at: tuple[int, int, int]
+    channel: str
+    project: str
+    prefix: str
+    terminal: str
+    extra: Mapping[str, str]
+    kind: ClassVar[str] = "route"
+    entry: ClassVar[None] = None
+
+    @property
+    def title(self) -> str:
+        """Channel, project and prefix, under which it is looked up."""
+        return " ".join(part for part in (self.channel, self.project, self.prefix) if part)
+
+    def json(self) -> dict[str, Any]:
+        """Return the route under the keys of the interface; lines count from 1."""
+        return _json(
+            self,
+            channel=self.channel,
+            project=self.project,
+            prefix=self.prefix,
+            terminal=self.terminal,
+            extra=dict(self.extra),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Person(Named):
+    """One bullet of People, `**Name** (Role): text`; `at` is (section index, 0, number of the bullet).
+
+    A bullet of another form has its whole text as name and `plain` set.
+    """
+
+    at: tuple[int, int, int]
+    name: str
+    role: str | None
+    text: str
+    plain: bool = False
+    kind: ClassVar[str] = "person"
+    entry: ClassVar[None] = None
+
+    @property
+    def title(self) -> str:
+        """The name, under which the person is looked up."""
+        return self.name
+
+    def json(self) -> dict[str, Any]:
+        """Return the person under the keys of the interface; lines count from 1."""
+        return _json(self, name=self.name, role=self.role, text=self.text)
+
+
+Contact: TypeAlias = Channel | Route | Person
+
+
+def _json(contact: Contact, **values: Any) -> dict[str, Any]:
+    return {"ref": contact.ref, **values, "line": contact.line + 1}
+
+
+class Contacts:
+    """Channels, routes and people in file order."""
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Read tables and bullets; never fails."""
+        self.file = file
+        self.document = document
+        rows = {kind: list(_rows(document, kind)) for kind in COLUMNS}
+        people = list(_people(document))
+        known = [(kind, *list(values.values())[:3]) for kind in COLUMNS for *_, values, _ in rows[kind]]
+        known = [part[:2] if part[0] == "channel" else part for part in known]
+        known += [("person", name) for _, _, name, _, _, _ in people]
+        names = iter(name_all(KIND, known))
+        self.channels: tuple[Channel, ...] = tuple(
+            Channel(next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
+            for at, line, v, extra in rows["channel"]
+        )
+        self.routes: tuple[Route, ...] = tuple(
+            Route(next(names), file, line, at, v["channel"], v["project"], v["prefix"], v["terminal"], extra)
+            for at, line, v, extra in rows["route"]
+        )
+        self.people: tuple[Person, ...] = tuple(
+            Person(next(names), file, line, at, name, role, text, plain) for at, line, name, role, text, plain in people
+        )
+
+    def all(self) -> tuple[Contact, ...]:
+        """Return channels, then routes, then people."""
+        return (*self.channels, *self.routes, *self.people)
+
+    def json(self) -> dict[str, Any]:
+        """Return `channels`, `routes` and `people` as lists."""
+        return {
+            "channels": [channel.json() for channel in self.channels],
+            "routes": [route.json() for route in self.routes],
+            "people": [person.json() for person in self.people],
+        }
+
+
+def _places(document: Document, kind: str) -> list[int]:
+    found = document.find(SECTIONS[kind])
+    return found or (document.find("Routes") if kind == "route" else found)
+
+
+def _is_table(table: Table, kind: str) -> bool:
+    return table.column(next(iter(COLUMNS[kind].values()))) is not None
+
+
+def _rows(
+    document: Document, kind: str
+) -> Iterator[tuple[tuple[int, int, int], int, dict[str, str], Mapping[str, str]]]:
+    columns = COLUMNS[kind]
+    for index in _places(document, kind):
+        top = document.line_of(index) + 1
+        for number, table in enumerate(document.sections[index].tables):
+            if not _is_table(table, kind):
+                continue
+            places = {key: table.column(title) for key, title in columns.items()}
+            others = [(at, title) for at, title in enumerate(table.header) if at not in places.values() and title]
+            for place, row in enumerate(table.rows):
+                values = {key: "" if at is None else row.text(at) for key, at in places.items()}
+                extra = {title: row.text(at) for at, title in others}
+                yield (index, number, place), top + row.line, values, extra
+
+
+def _people(document: Document) -> Iterator[tuple[tuple[int, int, int], int, str, str | None, str, bool]]:
+    for index in _places(document, "person"):
+        top = document.line_of(index) + 1
+        for number, bullet in enumerate(document.sections[index].bullets):
+            yield (index, 0, number), top + bullet.line, *_read_person(bullet.text)
+
+
+def _read_person(text: str) -> tuple[str, str | None, str, bool]:
+    found = _PERSON.fullmatch(text)
+    if found is None:
+        return text, None, "", True
+    return found[1].strip(), (found[2] or "").strip() or None, found[3].strip(), False
+
+
+def read_contacts(file: str, document: Document) -> Contacts:
+    """Return what contacts.md holds; never fails."""
+    return Contacts(file, document)
+
+
+def find_contact(snapshot: Snapshot, text: str) -> Contact:
+    """Return the channel, route or person that a ref, its digits or a part of its name means.
+
+    Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
+    """
+    return look_up(text, KIND, "contact", [lambda: snapshot.contacts.all()])
+
+
+def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
+    """Add a channel, a route or a person at the end of its table or list; what is missing is made.
+
+    `values` by key (`name`, `id`, …; for rows also the title of any further column). Raises UsageError
+    `contact.kind`, `contact.key`, `contact.name`, `table.value`.
+    """
+    if kind not in SECTIONS:
+        raise UsageError("contact.kind", f"{kind[:40]!r} is no kind of contact", "use channel, route or person")
+    given = {key: value.strip() for key, value in values.items()}
+    need = "channel" if kind == "route" else "name"
+    label = one_line("contact.name", f"the {need} of a {kind}", given.get(need, ""))
+    document = started_document(snapshot, FILE, now)
+    places = _places(document, kind)
+    if not places:
+        at = _new_place(document, kind)
+        document = document.insert_section(at, Section.compose(SECTIONS[kind], newline=document.newline))
+        places = [at]
+    body, index, place = (
+        _added_person(document, places, given) if kind == "person" else _added_row(document, places, kind, given)
+    )
+    document = document.with_section(index, document.sections[index].with_body(body))
+    there = [one for one in Contacts(FILE, document).all() if one.kind == kind and one.at[:2] == (index, place)]
+    if not there or there[-1].title.split()[: len(label.split())] != label.split():
+        raise _unreadable(kind)
+    return Edit({FILE: document}, f"added the {kind} {label[:60]}", there[-1].ref)
+
+
+def _new_place(document: Document, kind: str) -> int:
+    kinds = list(SECTIONS)
+    before = [index for other in kinds[: kinds.index(kind)] for index in _places(document, other)]
+    return (
+        max(before) + 1
+        if before
+        else min((i for k in kinds for i in _places(document, k)), default=len(document.sections))
+    )
+
+
+def _added_row(document: Document, places: list[int], kind: str, given: Mapping[str, str]) -> tuple[str, int, int]:
+    for index in places:
+        body = document.sections[index].body
+        for number, table in enumerate(find_tables(body)):
+            if _is_table(table, kind):
+                values = [""] * len(table.header)
+                for key, value in given.items():
+                    values[_column(table, kind, key)] = value
+                return add_row(body, table, values), index, number
+    index = places[0]
+    body = document.sections[index].body
+    columns = COLUMNS[kind]
+    wrong = [key for key in given if key not in columns]
+    if wrong:
+        raise _bad_key(kind, wrong[0])
+    text = compose_table(list(columns.values()), [[given.get(key, "") for key in columns]])
+    number = len(find_tables(body))
+    return with_end(body, ("\n" if body.strip() else "") + text, document, index), index, number
+
+
+def _added_person(document: Document, places: list[int], given: Mapping[str, str]) -> tuple[str, int, int]:
+    index = places[0]
+    body = document.sections[index].body
+    raw = _compose_person(given)
+    bullets = read_bullets(body)
+    if not bullets:
+        return with_end(body, _bullet(raw, "\n", "- "), document, index), index, 0
+    last = bullets[-1]
+    written = _bullet(raw, document.newline, f"{last.marker} ")
+    return insert_line(body, last.end, written, document.newline), index, 0
+
+
+def _compose_person(values: Mapping[str, str]) -> str:
+    for key in values:
+        if key not in PERSON_KEYS:
+            raise _bad_key("person", key)
+    name = one_line("contact.name", "the name of a person", values.get("name", ""))
+    role, text = values.get("role", "").strip(), values.get("text", "").strip()
+    if role:
+        one_line("contact.role", "a role", role)
+    raw = f"**{name}**" + (f" ({role})" if role else "") + (f": {text}" if text else "")
+    lines = [line.strip() for line, _ in split_lines(text)]
+    if [line.strip() for line in (_read_person(raw)[2]).split("\n")] != (lines or [""]) or _read_person(raw)[:2] != (
+        name,
+        role or None,
+    ):
+        raise _unreadable("person")
+    return raw
+
+
+def _bullet(raw: str, newline: str, prefix: str) -> str:
+    first, *rest = [line for line, _ in split_lines(raw)]
+    return newline.join([prefix + first, *("  " + line if line.strip() else "" for line in rest)])
+
+
+def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
+    """Set cells of a row, or name, role and text of a person; only what is set changes.
+
+    Raises UsageError `contact.key`, `contact.name`, `table.value`.
+    """
+    contact = find_contact(snapshot, ref)
+    document = snapshot.document(FILE)
+    index, number, place = contact.at
+    body = document.sections[index].body
+    if isinstance(contact, Person):
+        body = _with_person(body, contact, set)
+    else:
+        for key, value in set.items():
+            table = find_tables(body)[number]
+            column = _column(table, contact.kind, key)
+            if key == ("channel" if contact.kind == "route" else "name"):
+                one_line("contact.name", f"the {key} of a {contact.kind}", value)
+            if table.rows[place].text(column) != value.strip():
+                body = set_cell(body, table, place, column, value)
+    document = document.with_section(index, document.sections[index].with_body(body))
+    found = next(
+        (one for one in Contacts(FILE, document).all() if (one.kind, one.at) == (contact.kind, contact.at)), None
+    )
+    if found is None:
+        raise _unreadable(contact.kind)
+    return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
+
+
+def _with_person(body: str, person: Person, changes: Mapping[str, str]) -> str:
+    old = {"name": person.name, "role": person.role or "", "text": person.text}
+    new = _compose_person({**old, **changes})
+    bullets = read_bullets(body)
+    bullet = bullets[person.at[2]]
+    source = body[bullet.start : bullet.end]
+    if new == bullet.text:
+        return body
+    ending = source[len(source.rstrip("\r\n")) :]
+    newline = ending if ending in ("\r\n", "\r", "\n") else "\n"
+    space = source[1 : len(source) - len(source[1:].lstrip(" \t"))] or " "
+    changed = body[: bullet.start] + _bullet(new, newline, bullet.marker + space) + ending + body[bullet.end :]
+    after = read_bullets(changed)
+    if len(after) != len(bullets) or after[person.at[2]].text.split() != new.split():
+        raise _unreadable("person")
+    return changed
+
+
+def remove_contact(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Take a row or a person out; the table and the section stay."""
+    contact = find_contact(snapshot, ref)
+    document = snapshot.document(FILE)
+    index, number, place = contact.at
+    body = document.sections[index].body
+    if isinstance(contact, Person):
+        bullet = read_bullets(body)[place]
+        body = body[: bullet.start] + body[bullet.end :]
+    else:
+        body = remove_row(body, find_tables(body)[number], place)
+    document = document.with_section(index, document.sections[index].with_body(body))
+    return Edit({FILE: document}, f"removed the {contact.kind} {contact.title[:60]}")
+
+
+def _column(table: Table, kind: str, key: str) -> int:
+    column = table.column(COLUMNS[kind].get(key, key))
+    if column is None:
+        raise _bad_key(kind, key)
+    return column
+
+
+def _bad_key(kind: str, key: str) -> UsageError:
+    known = ", ".join(COLUMNS.get(kind, PERSON_KEYS))
+    return UsageError("contact.key", f"a {kind} has no {key[:40]!r}", f"set {known}")
+
+
+def _unreadable(kind: str) -> UsageError:
+    return UsageError(
+        "contact.value", f"the {kind} would not be read as it is written", "leave out **, HTML and fences"
+    )

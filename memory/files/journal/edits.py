@@ -1,0 +1,266 @@
+"""Edits of the journal: each takes a snapshot and returns the new document, one entry changed and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from memory.base.clock import BadMoment, format_local, read_moment
+from memory.document import Document, Entry, Section
+from memory.document.content.fields import split_lines
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.source_text import entry_of_text, started_document
+
+from .lines import check_lines, clean_line, read_lines, write_line, write_lines
+from .model import JournalEntry, find_entry, read_date, read_journal, split_heading
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+FILE = "journal.md"
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
+_DASH = re.compile(r"[ \t]*[—–-]+[ \t]*")
+
+
+def add_entry(
+    snapshot: Snapshot, title: str, lines: Sequence[str] = (), *, at: str | None = None, now: datetime
+) -> Edit:
+    """Add an entry on top of its day's section; a missing section is created where its date belongs.
+
+    `at` is `HH:MM` today or a date and time, in the workspace's zone; None is now. Every line becomes a bullet,
+    further lines of one are indented below it. Raises BadMoment, UsageError `journal.title`, `journal.line`.
+    """
+    date, time = _when(snapshot, at, now)
+    document = started_document(snapshot, FILE, now)
+    document, place = _with_entry(document, date, time, title, lines)
+    added = read_journal(FILE, document).at(*place)
+    return Edit({FILE: document}, f"added {date} {time} {_short(added.title)} to the journal", added.ref)
+
+
+def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
+    """Return the journal with an entry of now on top, for edits of other files that leave a note."""
+    date, time = _when(snapshot, None, now)
+    return _with_entry(started_document(snapshot, FILE, now), date, time, title, lines)[0]
+
+
+def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime) -> Document:
+    """Return the journal with several entries, each (when it happened, title, lines), on top of their days.
+
+    The last one given comes first in the file. Raises as `add_entry`.
+    """
+    document = started_document(snapshot, FILE, now)
+    for at, title, lines in notes:
+        date, time = _when(snapshot, None, at)
+        document = _with_entry(document, date, time, title, lines)[0]
+    return document
+
+
+def edit_entry(
+    snapshot: Snapshot,
+    ref: str,
+    *,
+    title: str | None = None,
+    lines: Sequence[str] | None = None,
+    time: str | None = None,
+    base: Entry | None = None,
+    now: datetime,  # noqa: ARG001 - edits are called alike
+) -> Edit:
+    """Change title, lines or time (`HH:MM`, or empty for none) of an entry; None leaves each as it is.
+
+    Lines that stay keep their bytes. `base` is the entry that the person started from: what somebody else changed
+    since then stays, lines beside ours as well; ConflictError `document.conflict` with `fields` and `conflicts` where
+    both changed the same. `now` is not used: the entry stays on its day.
+    """
+    entry = find_entry(snapshot, ref)
+    old = entry.entry
+    if base is not None and base.raw != old.raw:
+        _refuse_conflict(entry, base, title=title, time=time)
+    new = old
+    if title is not None or time is not None:
+        new = new.with_title(_heading(entry, title, time))
+    if lines is not None:
+        new = new.with_body(_changed_body(new, lines) if base is None else _merged_body(new, lines, base))
+    return _replaced(snapshot, entry, new, "changed")
+
+
+def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Remove an entry; the section of its day goes with its last entry if nothing but blank lines is left in it."""
+    entry = find_entry(snapshot, ref)
+    section = entry.at[0]
+    document = snapshot.document(FILE).remove_entry(*entry.at)
+    left = document.section(section)
+    if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
+        document = document.remove_section(section)
+    return Edit({FILE: document}, f"removed {_short(entry.title)} from the journal")
+
+
+def replace_entry_text(
+    snapshot: Snapshot,
+    ref: str,
+    text: str,
+    *,
+    base: Entry | None = None,
+    now: datetime,  # noqa: ARG001
+) -> Edit:
+    """Replace the whole source of an entry, as an editor returns it.
+
+    What somebody else changed since `base` is merged by lines. Raises UsageError `document.structure` unless the text
+    is exactly one entry, ConflictError `document.conflict` where both changed the same.
+    """
+    entry = find_entry(snapshot, ref)
+    new = entry_of_text(text, entry.entry, base, entry.title)
+    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(snapshot, entry, new, "changed")
+
+
+def section_for(document: Document, date: str) -> tuple[Document, int]:
+    """Return the document with a section of that date, and its index: the first one there is, or a new one.
+
+    Newest first unless the sections that are there rise.
+    """
+    dated = [(index, found) for index, section in enumerate(document.sections) if (found := read_date(section.title))]
+    for index, found in dated:
+        if found == date:
+            return document, index
+    dates = [found for _, found in dated]
+    rises = sum((left < right) - (left > right) for left, right in pairwise(dates))
+    if rises > 0:
+        place = max((index + 1 for index, found in dated if found < date), default=dated[0][0])
+    else:
+        later = dated[-1][0] + 1 if dated else _first_place(document)
+        place = min((index for index, found in dated if found < date), default=later)
+    return document.insert_section(place, Section.compose(date, newline=document.newline)), place
+
+
+def _first_place(document: Document) -> int:
+    """Return where the first day goes: behind titles of level 1 on top, before other sections."""
+    for index, section in enumerate(document.sections):
+        if section.level == 2:
+            return index
+    return len(document.sections)
+
+
+def _with_entry(
+    document: Document, date: str, time: str, title: str, lines: Sequence[str]
+) -> tuple[Document, tuple[int, int]]:
+    wanted = title.strip()
+    if not wanted:
+        raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
+    newline = document.newline
+    entry = Entry.compose(f"{time} — {wanted}", write_lines(lines, newline), newline)
+    if split_heading(entry.title) != (time, wanted):
+        raise _bad_title(wanted)
+    document, section = section_for(document, date)
+    return document.insert_entry(section, 0, entry), (section, 0)
+
+
+def _when(snapshot: Snapshot, at: str | None, now: datetime) -> tuple[str, str]:
+    zone = snapshot.zone
+    today, _, clock = format_local(now, zone).partition(" ")
+    if at is None or not at.strip():
+        return today, clock
+    if _CLOCK.fullmatch(at.strip()):
+        return today, _clock(at)
+    moment = read_moment(at, zone)
+    if moment is None or moment.instant is None:
+        raise BadMoment(f"{at[:40]!r} has no time", "write HH:MM or YYYY-MM-DD HH:MM")
+    date, _, clock = format_local(moment.instant, zone).partition(" ")
+    return date, clock
+
+
+def _clock(text: str) -> str:
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
+        raise BadMoment(f"{text[:40]!r} is not a time of day", "write HH:MM")
+    return f"{int(found[1]):02}:{found[2]}" + (f":{found[3]}" if found[3] else "")
+
+
+def _heading(entry: JournalEntry, title: str | None, time: str | None) -> str:
+    """Return the heading with another title or time; the dash stays as it is written."""
+    old_time, old_title = entry.head
+    new_title = old_title if title is None else title.strip()
+    if not new_title and title is not None:
+        raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
+    new_time = old_time if time is None else (_clock(time) if time.strip() else None)
+    if new_time is None:
+        heading = new_title
+    else:
+        heading_now = entry.entry.title
+        dash = _DASH.match(heading_now, len(old_time)) if old_time is not None else None
+        heading = f"{new_time}{dash[0] if dash and dash[0].strip() else ' — '}{new_title}"
+    if split_heading(heading) != (new_time, new_title):
+        raise _bad_title(new_title)
+    return heading
+
+
+def _bad_title(title: str) -> UsageError:
+    return UsageError(
+        "journal.title", f"the title {title[:60]!r} would not be read as it is written", "begin it with a word"
+    )
+
+
+def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
+    """Return the body with other lines; those that stay keep their bytes, and so does what lies between."""
+    body, newline = entry.body, entry.newline
+    old = read_lines(body)
+    wanted = [line for line in map(clean_line, lines) if line]
+    source = [text + end for text, end in split_lines(body)]
+    if source and not source[-1].endswith(("\n", "\r")):
+        source[-1] += newline
+    new = source[: old[0].start] if old else []
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, [line.text for line in old], wanted, autojunk=False)
+    for tag, start, stop, first, last in matcher.get_opcodes():
+        if tag == "equal":
+            for number in range(start, stop):
+                behind = old[number + 1].start if number + 1 < len(old) else old[number].stop
+                new += source[old[number].start : behind]
+        else:
+            new += [write_line(line, newline) for line in wanted[first:last]]
+    tail = source[old[-1].stop :] if old else source
+    changed = "".join(new + tail) if old else "".join([*(write_line(line, newline) for line in wanted), *tail])
+    check_lines(changed, wanted)
+    return changed
+
+
+def _merged_body(entry: Entry, lines: Sequence[str], base: Entry) -> str:
+    """Return the body with the lines that changed since `base` changed, and with what somebody else changed."""
+    from memory.document.merge.bodies import Clash, merge_bodies
+    from memory.files.merging import edit_conflict
+
+    merged = merge_bodies(base.body, _changed_body(base, lines), entry.body, entry.newline)
+    if merged.clashes:
+        clashes = [Clash("text", "lines", clash.base, clash.ours, clash.theirs) for clash in merged.clashes]
+        raise edit_conflict(entry.title, clashes)
+    return merged.text
+
+
+def _refuse_conflict(entry: JournalEntry, base: Entry, *, title: str | None, time: str | None) -> None:
+    """Raise ConflictError where theirs (the file) and ours both differ from base, and from each other."""
+    from memory.document.merge.bodies import Clash
+    from memory.files.merging import edit_conflict
+
+    old_time, old_title = split_heading(base.title)
+    both = []
+    if title is not None and entry.title not in (old_title, title.strip()):
+        both.append(Clash("title", "title", old_title, title.strip(), entry.title))
+    if time is not None and entry.time not in (old_time, time.strip() or None):
+        both.append(Clash("field", "time", old_time, time.strip() or None, entry.time))
+    if both:
+        raise edit_conflict(entry.title, both, entry.ref)
+
+
+def _replaced(snapshot: Snapshot, entry: JournalEntry, new: Entry, done: str) -> Edit:
+    if new.raw == entry.entry.raw:
+        return Edit({}, "nothing changed", entry.ref)
+    document = snapshot.document(FILE).replace_entry(*entry.at, new)
+    changed = read_journal(FILE, document).at(*entry.at)
+    return Edit({FILE: document}, f"{done} {_short(changed.title)} in the journal", changed.ref)
+
+
+def _short(title: str) -> str:
+    return repr(title if len(title) <= 60 else title[:59] + "…")

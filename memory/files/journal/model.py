@@ -1,0 +1,246 @@
+"""The journal: entries by day, read newest first, cut out and hashed only where somebody looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date as calendar_date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.document import Document, Entry
+from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
+
+from .lines import read_lines
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+KIND = "journal"
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
+_USUAL = re.compile("### [0-9]{2}:[0-9]{2} — [!-,.-~]".encode())
+_HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
+
+
+class Day(NamedTuple):
+    """One section of the journal: its date as it stands (None: no date in the heading), index and entry count."""
+
+    date: str | None
+    section: int
+    size: int
+
+
+def read_date(title: str) -> str | None:
+    """Return the date that a section's heading begins with, also one that does not exist."""
+    found = _DATE.match(title)
+    return found[1] if found else None
+
+
+def split_heading(title: str) -> tuple[str | None, str]:
+    """Split a heading `HH:MM — title` into time and title; hyphen, en dash and seconds are understood."""
+    found = _HEADING.fullmatch(title)
+    return (found[1], found[2]) if found else (None, title)
+
+
+class JournalEntry:
+    """One entry; every property reads the source when it is asked.
+
+    `date` is what the section's heading says (None where it names none), `at` (section index, entry index).
+    """
+
+    __slots__ = ("_head", "_journal", "at", "date", "entry")
+
+    def __init__(self, journal: Journal, date: str | None, at: tuple[int, int], entry: Entry) -> None:
+        """Keep where the entry stands."""
+        self._journal = journal
+        self._head: tuple[str | None, str] | None = None
+        self.date = date
+        self.at = at
+        self.entry = entry
+
+    def __repr__(self) -> str:
+        """Show date and heading."""
+        return f"JournalEntry({self.date}, {self.entry.title!r})"
+
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return self._journal.file
+
+    @property
+    def line(self) -> int:
+        """The line of the heading, from 0."""
+        return self._journal.document.line_of(*self.at)
+
+    @property
+    def head(self) -> tuple[str | None, str]:
+        """Time and title."""
+        if self._head is None:
+            self._head = split_heading(self.entry.title)
+        return self._head
+
+    @property
+    def time(self) -> str | None:
+        """The time as it stands, `HH:MM` or `HH:MM:SS`; None for a heading without one."""
+        return self.head[0]
+
+    @property
+    def title(self) -> str:
+        """The heading without the time."""
+        return self.head[1]
+
+    @property
+    def day(self) -> calendar_date | None:
+        """The date as a date; None where there is none or it does not exist."""
+        try:
+            return None if self.date is None else calendar_date.fromisoformat(self.date)
+        except ValueError:
+            return None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the entry says: bullets without their marker, paragraphs and blocks of code as they are."""
+        return tuple(line.text for line in read_lines(self.entry.body))
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of date, time and title; twins have the same."""
+        time, title = self.head
+        return identity_hex(KIND, self.date or "", time or "", title)
+
+    @property
+    def long_hex(self) -> str:
+        """The digits that no other entry of the file has."""
+        return self._journal.twins(self.date).get(self.at) or tell_apart(self.identity, [""])[0]
+
+    @property
+    def ref(self) -> str:
+        """The ref, `journal#…`: ten digits, more where the day holds twins of this entry."""
+        return f"{KIND}#{self._journal.twins(self.date).get(self.at) or self.identity}"
+
+    def json(self) -> dict[str, Any]:
+        """Return the entry under the keys of the interface; absent values are None, lines count from 1."""
+        return {
+            "ref": self.ref,
+            "date": self.date,
+            "time": self.time,
+            "title": self.title,
+            "lines": list(self.lines),
+            "line": self.line + 1,
+        }
+
+
+class Journal:
+    """The entries of one journal file; entries before any section and in sections without a date have no date."""
+
+    __slots__ = ("_twins", "_wrapped", "days", "document", "file")
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Look at the sections; no entry is cut out."""
+        self.file = file
+        self.document = document
+        days = [Day(None, -1, len(document.head))] if len(document.head) else []
+        days += [
+            Day(read_date(section.title), index, len(section))
+            for index, section in enumerate(document.sections)
+            if len(section) or read_date(section.title)
+        ]
+        self.days: tuple[Day, ...] = tuple(days)
+        self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
+        self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
+
+    @property
+    def count(self) -> int:
+        """The number of entries."""
+        return sum(day.size for day in self.days)
+
+    def of_day(self, day: Day) -> tuple[JournalEntry, ...]:
+        """Return the entries of one section in file order."""
+        known = self._wrapped.get(day.section)
+        if known is None:
+            date, index = day.date, day.section
+            known = tuple(
+                JournalEntry(self, date, (index, number), entry)
+                for number, entry in enumerate(self.document.section(index).entries)
+            )
+            self._wrapped[day.section] = known
+        return known
+
+    def newest_first(self) -> Iterator[JournalEntry]:
+        """Iterate by date, newest first, then in file order; entries without a date come last."""
+        for day in sorted(self.days, key=lambda day: day.date or "", reverse=True):
+            yield from self.of_day(day)
+
+    def entries(
+        self, limit: int = 0, since: str | None = None, until: str | None = None, match: str | None = None
+    ) -> list[JournalEntry]:
+        """Return entries, newest date first and in file order within a day.
+
+        `limit` 0 is all; `since` and `until` are dates `YYYY-MM-DD`, both inclusive, and leave out what has no
+        date; `match` is a text that stands somewhere in the entry, in any case.
+        """
+        part = match.casefold() if match else None
+        found: list[JournalEntry] = []
+        for day in sorted(self.days, key=lambda day: day.date or "", reverse=True):
+            if (since and (day.date is None or day.date < since)) or (until and (day.date is None or day.date > until)):
+                continue
+            for entry in self.of_day(day):
+                if part is None or part in entry.entry.text.casefold():
+                    found.append(entry)
+                    if len(found) == limit:
+                        return found
+        return found
+
+    def at(self, section: int, entry: int) -> JournalEntry:
+        """Return the entry at a place of the document."""
+        return next(self.of_day(day)[entry] for day in self.days if day.section == section)
+
+    def twins(self, date: str | None) -> dict[tuple[int, int], str]:
+        """Return the long hex digits of the entries of a date that share time and title with another one."""
+        known = self._twins.get(date)
+        if known is None:
+            groups: dict[tuple[str | None, str], list[JournalEntry]] = {}
+            for day in self.days:
+                if day.date == date:
+                    for entry in self.of_day(day):
+                        groups.setdefault(entry.head, []).append(entry)
+            known = {}
+            for group in groups.values():
+                if len(group) > 1:
+                    digits = tell_apart(group[0].identity, [""] * len(group))
+                    known.update(zip((entry.at for entry in group), digits, strict=True))
+            self._twins[date] = known
+        return known
+
+
+def read_journal(file: str, document: Document) -> Journal:
+    """Return the journal of journal.md or of an archive file; never fails."""
+    return Journal(file, document)
+
+
+def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
+    """Return the entry that a ref, seven or more of its hex digits, or a unique part of its title names.
+
+    Archives are asked if `archived` says so, and only for what journal.md does not have. Raises NotFoundError
+    `journal.not_found`, AmbiguousError `journal.ambiguous` with candidates and their longer refs.
+    """
+    journals = (snapshot if archived else snapshot.readable()).archived_journals
+    archive = lambda: (entry for journal in journals() for entry in journal.entries())  # noqa: E731
+    pools: list[Callable[[], Iterable[JournalEntry]]] = [snapshot.journal.entries, *([archive] if archived else ())]
+    return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive)
+
+
+def _by_digits(entries: Iterable[JournalEntry], digits: str) -> list[JournalEntry]:
+    """Return the entries whose ref begins with these digits."""
+    short = digits[:SHORT]
+    found = [entry for entry in entries if (_quick_identity(entry) or entry.identity).startswith(short)]
+    return found if len(digits) <= SHORT else [entry for entry in found if fits(entry, digits)]
+
+
+def _quick_identity(entry: JournalEntry) -> str | None:
+    """Return the identity out of a heading `### HH:MM — title`; None for a heading of another form."""
+    raw = entry.entry.raw
+    end = raw.find(b"\n")
+    title = raw[14:end]
+    if end < 0 or _USUAL.match(raw) is None or not 35 < title[-1] < 127:
+        return None
+    return identity_of_bytes(b"journal\0%b\0%b\0%b" % ((entry.date or "").encode(), raw[4:9], title))

@@ -1,0 +1,3 @@
+"""Knowledge: facts and decisions, hints about them, and moving them."""
+
+from __future__ import annotations

@@ -1,0 +1,332 @@
+"""What knowledge.md holds: facts and decisions, one bullet each, under sections and their topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.base.remarks import split_remark
+from memory.document import Bullet, Document, Entry, Section
+from memory.document.content.fields import insert_line, read_bullets, split_lines
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.field_edits import one_line, with_end
+from memory.files.refs.item_refs import Named, name_all
+from memory.files.refs.refs import look_up
+from memory.files.source_text import started_document
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+FILE = "knowledge.md"
+KIND = "knowledge"
+DECISIONS = "Decisions Made"
+_DECISION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):[ \t]+(\S[\s\S]*)", re.ASCII)
+_PREFIX = re.compile(r"[-*+](?: {1,4}|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeItem(Named):
+    """One bullet with what is indented below it; `text` is without date and reason where it is a decision.
+
+    `at` is (section index, entry index or None, number of the bullet there).
+    """
+
+    section: str
+    topic: str | None
+    raw: str
+    text: str
+    date: str | None
+    reason: str | None
+    kind: Literal["fact", "decision"]
+    at: tuple[int, int | None, int]
+
+    @property
+    def title(self) -> str:
+        """The text, under which it is looked up."""
+        return self.text
+
+    @property
+    def entry(self) -> None:
+        """Bullets are no entries."""
+        return
+
+    def json(self) -> dict[str, Any]:
+        """Return the item under the keys of the interface; absent values are None, lines count from 1."""
+        return {
+            "ref": self.ref,
+            "section": self.section,
+            "topic": self.topic,
+            "kind": self.kind,
+            "text": self.text,
+            "date": self.date,
+            "reason": self.reason,
+            "line": self.line + 1,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeTopic:
+    """A level-3 heading and its items; `line` from 0."""
+
+    title: str
+    line: int
+    items: tuple[KnowledgeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSection:
+    """A level-2 heading, its own items and its topics; `line` from 0."""
+
+    title: str
+    line: int
+    items: tuple[KnowledgeItem, ...]
+    topics: tuple[KnowledgeTopic, ...]
+
+
+class Knowledge:
+    """All of knowledge.md: `sections` as they stand, `items` in file order."""
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Read the bullets; never fails."""
+        self.file = file
+        self.document = document
+        found = list(_read(document))
+        names = name_all(KIND, [(section, topic or "", bullet.text) for section, topic, bullet, _, _ in found])
+        self.items: tuple[KnowledgeItem, ...] = tuple(
+            KnowledgeItem(name, file, line, section, topic, bullet.text, *_parts(section, bullet.text), at)
+            for name, (section, topic, bullet, line, at) in zip(names, found, strict=True)
+        )
+        grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = {}
+        for item in self.items:
+            grouped.setdefault(item.at[:2], []).append(item)
+        self.sections: tuple[KnowledgeSection, ...] = tuple(
+            KnowledgeSection(
+                part.title,
+                document.line_of(index),
+                tuple(grouped.get((index, None), ())),
+                tuple(
+                    KnowledgeTopic(
+                        entry.title, document.line_of(index, number), tuple(grouped.get((index, number), ()))
+                    )
+                    for number, entry in enumerate(part.entries)
+                ),
+            )
+            for index, part in document.all_sections()
+            if part.heading or (index, None) in grouped or len(part)
+        )
+
+    def __iter__(self) -> Iterator[KnowledgeItem]:
+        """Iterate over the items in file order."""
+        return iter(self.items)
+
+
+def _read(document: Document) -> Iterator[tuple[str, str | None, Bullet, int, tuple[int, int | None, int]]]:
+    for index, part in document.all_sections():
+        top = document.line_of(index) + (1 if part.heading else 0)
+        for number, bullet in enumerate(part.bullets):
+            yield part.title, None, bullet, top + bullet.line, (index, None, number)
+        for place, entry in enumerate(part.entries):
+            top = document.line_of(index, place) + 1
+            for number, bullet in enumerate(entry.bullets):
+                yield part.title, entry.title, bullet, top + bullet.line, (index, place, number)
+
+
+def _parts(section: str, raw: str) -> tuple[str, str | None, str | None, Literal["fact", "decision"]]:
+    found = _DECISION.fullmatch(raw)
+    if found is not None:
+        text, reason = split_remark(found[2])
+        return (text, found[1], reason, "decision") if text else (found[2], found[1], None, "decision")
+    return raw, None, None, "decision" if section.casefold().startswith("decision") else "fact"
+
+
+def read_knowledge(file: str, document: Document) -> Knowledge:
+    """Return what knowledge.md holds; never fails."""
+    return Knowledge(file, document)
+
+
+def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
+    """Return the item that a ref, its digits or a part of its text means.
+
+    Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
+    """
+    return look_up(text, KIND, KIND, [lambda: snapshot.knowledge.items])
+
+
+def add_knowledge(
+    snapshot: Snapshot,
+    text: str,
+    *,
+    section: str,
+    topic: str | None = None,
+    date: str | None = None,
+    reason: str | None = None,
+    now: datetime,
+) -> Edit:
+    """Add a bullet behind the last one of a section, or of a topic in it; what is missing is made at the end.
+
+    With `date` (YYYY-MM-DD) or a `reason` it is a decision, `date: text (reason)`; a decision without a date gets
+    today's. Further lines of the text are indented below the bullet. Raises UsageError `knowledge.text`,
+    `knowledge.section`, BadMoment.
+    """
+    title = one_line("knowledge.section", "the name of a section", section)
+    if date is None and (reason is not None or title.casefold() == DECISIONS.casefold()):
+        date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
+    raw = _compose(text, date, reason)
+    document = started_document(snapshot, FILE, now)
+    places = document.find(title)
+    if not places:
+        new = Section.compose(title, newline=document.newline)
+        document = document.insert_section(len(document.sections), new)
+        places = document.find(title)
+    index = places[0]
+    if topic is None:
+        part = document.section(index)
+        body = _with_bullet(part.body, raw, document, index, None)
+        return _edit(document.with_section(index, part.with_body(body)), (index, None), -1, raw, "added")
+    index, number, document = _topic(document, places, one_line("knowledge.section", "the name of a topic", topic))
+    entry = document.section(index).entries[number]
+    new_entry = entry.with_body(_with_bullet(entry.body, raw, document, index, number))
+    return _edit(document.replace_entry(index, number, new_entry), (index, number), -1, raw, "added")
+
+
+def edit_knowledge(
+    snapshot: Snapshot,
+    ref: str,
+    text: str,
+    *,
+    date: str | None = None,
+    reason: str | None = None,
+    now: datetime,  # noqa: ARG001
+) -> Edit:
+    """Write another text into a bullet; a decision keeps its date and reason unless others are given.
+
+    A text that itself reads `date: text (reason)` replaces all of it; an empty `reason` takes the reason away.
+    """
+    item = find_knowledge(snapshot, ref)
+    new = text.strip()
+    if item.date is not None and _DECISION.fullmatch(new) is None:
+        kept = item.reason if reason is None and split_remark(new)[1] is None else reason
+        new = _compose(new, date or item.date, kept)
+    else:
+        new = _compose(new, date, reason)
+    return _replaced(snapshot, item, new, "changed")
+
+
+def remove_knowledge(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Take a bullet out, with what is indented below it; its section and topic stay."""
+    return _replaced(snapshot, find_knowledge(snapshot, ref), None, "removed")
+
+
+def _compose(text: str, date: str | None, reason: str | None) -> str:
+    raw = "\n".join(line.rstrip() for line, _ in split_lines(text.strip()))
+    if not raw:
+        raise UsageError("knowledge.text", "there is no text", "say what is known")
+    if date:
+        from datetime import UTC
+
+        from memory.base.clock import read_moment
+
+        moment = read_moment(date, UTC)
+        if moment is None or moment.instant is not None:
+            raise UsageError("knowledge.date", f"{date[:40]!r} is not a date alone", "write it as YYYY-MM-DD")
+        raw = f"{moment.text}: {raw}"
+    if reason and reason.strip():
+        raw += f" ({one_line('knowledge.text', 'a reason', reason)})"
+    return raw
+
+
+def _written(prefix: str, raw: str, newline: str) -> str:
+    first, *rest = raw.split("\n")
+    indent = " " * max(2, len(prefix))
+    return newline.join([prefix + first, *(indent + line if line.strip() else "" for line in rest)])
+
+
+def _with_bullet(body: str, raw: str, document: Document, index: int, number: int | None) -> str:
+    bullets = read_bullets(body)
+    if bullets:
+        last = bullets[-1]
+        prefix = _prefix(body[last.start : last.end])
+        new = insert_line(body, last.end, _written(prefix, raw, document.newline), document.newline)
+    else:
+        new = with_end(body, _written("- ", raw, "\n"), document, index, number)
+    _check(body, new, len(bullets), raw)
+    return new
+
+
+def _prefix(source: str) -> str:
+    found = _PREFIX.match(source)
+    prefix = found[0] if found else "- "
+    return prefix if prefix.endswith(" ") else prefix + " "
+
+
+def _check(old: str, new: str, at: int, raw: str | None) -> None:
+    """Raise UsageError unless the new body reads as the old one with one bullet put in, replaced or taken out."""
+    before = [bullet.text for bullet in read_bullets(old)]
+    after = [bullet.text for bullet in read_bullets(new)]
+    if raw is not None and at < len(after) and after[at].split() == raw.split():
+        del after[at]
+    elif raw is not None:
+        after = [""]
+    if at < len(before):
+        del before[at]
+    if before != after:
+        raise UsageError(
+            "knowledge.text", "the text would not stay one bullet", "leave out HTML and code fences that stay open"
+        )
+
+
+def _topic(document: Document, places: list[int], title: str) -> tuple[int, int, Document]:
+    for index in places:
+        for number, entry in enumerate(document.section(index).entries):
+            if entry.title.casefold() == title.casefold():
+                return index, number, document
+    index = places[0]
+    number = len(document.section(index))
+    return index, number, document.insert_entry(index, number, Entry.compose(title, newline=document.newline))
+
+
+def _replaced(snapshot: Snapshot, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
+    document = snapshot.document(FILE)
+    index, number, place = item.at
+    part = document.section(index)
+    block: Section | Entry = part if number is None else part.entries[number]
+    body = block.body
+    bullet = read_bullets(body)[place]
+    source = body[bullet.start : bullet.end]
+    if raw == bullet.text:
+        return Edit({}, "nothing changed", item.ref)
+    written = ""
+    if raw is not None:
+        ending = source[len(source.rstrip("\r\n")) :]
+        written = _written(_prefix(source), raw, document.newline) + ending
+    changed = body[: bullet.start] + written + body[bullet.end :]
+    if raw is None:
+        _check_removed(body, changed, place)
+    else:
+        _check(body, changed, place, raw)
+    new = block.with_body(changed)
+    if isinstance(new, Entry):
+        document = document.replace_entry(index, number or 0, new)
+    else:
+        document = document.with_section(index, new)
+    return _edit(document, (index, number), place if raw is not None else None, raw or item.text, done)
+
+
+def _check_removed(old: str, new: str, place: int) -> None:
+    before = [bullet.text for bullet in read_bullets(old)]
+    del before[place]
+    if before != [bullet.text for bullet in read_bullets(new)]:
+        raise UsageError("knowledge.text", "without this bullet others would read differently", "use an editor")
+
+
+def _edit(document: Document, place: tuple[int, int | None], bullet: int | None, raw: str, done: str) -> Edit:
+    first = raw.split("\n", 1)[0]
+    summary = f"{done} {first if len(first) <= 60 else first[:59] + '…'}"
+    if bullet is None:
+        return Edit({FILE: document}, summary)
+    there = [item for item in Knowledge(FILE, document).items if item.at[:2] == place]
+    return Edit({FILE: document}, summary, there[bullet].ref)

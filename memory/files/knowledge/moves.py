@@ -1,0 +1,61 @@
+"""Moving facts and decisions to another section or topic of knowledge.md, in one edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memory.document import Document
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+
+from .model import add_knowledge, find_knowledge, remove_knowledge
+
+FILE = "knowledge.md"
+
+
+def move_knowledge(
+    snapshot: Snapshot, refs: Sequence[str], section: str, topic: str | None = None, *, now: datetime
+) -> Edit:
+    """Put facts at the end of a section, or of a topic in it; both are made where they are missing.
+
+    What stands there already stays where it is. Raises UsageError `knowledge.here` where nothing would move, and as
+    `add_knowledge` and `find_knowledge`; then nothing is moved.
+    """
+    moved = 0
+    last: Edit | None = None
+    look = snapshot
+    for ref in refs:
+        item = find_knowledge(look, ref)
+        if item.section.casefold() == section.casefold() and (item.topic or None) == (topic or None):
+            continue
+        reason = item.reason if item.kind == "decision" else None
+        date = item.date if item.kind == "decision" else None
+        gone = remove_knowledge(look, ref, now=now)
+        look = Snapshot(_Ahead(snapshot, gone.documents[FILE]), lambda: snapshot.zone)
+        last = add_knowledge(look, item.text, section=section, topic=topic, date=date, reason=reason, now=now)
+        look = Snapshot(_Ahead(snapshot, last.documents[FILE]), lambda: snapshot.zone)
+        moved += 1
+    if last is None:
+        raise UsageError("knowledge.here", f"this stands in {section[:60]!r} already", "choose another section")
+    place = f"{section} / {topic}" if topic else section
+    words = "moved a line" if moved == 1 else f"moved {moved} lines"
+    return Edit({FILE: last.documents[FILE]}, f"{words} to {place[:80]}", last.ref if moved == 1 else None)
+
+
+class _Ahead:
+    """The files as they will be when the lines so far are moved."""
+
+    def __init__(self, snapshot: Snapshot, document: Document) -> None:
+        self._snapshot, self._document = snapshot, document
+
+    def document(self, name: str) -> Document | None:
+        """The edited file, else the one that is there."""
+        if name == FILE:
+            return self._document
+        return self._snapshot.document(name) if self._snapshot.exists(name) else None
+
+    def archives(self) -> tuple[str, ...]:
+        """The archive files."""
+        return tuple(self._snapshot.archive_names)

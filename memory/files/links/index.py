@@ -1,0 +1,125 @@
+"""Which ids stand where: one index over all memory files, built once per set of documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memory.base.remarks import is_absent
+from memory.document import Document
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
+_FILES = ("tasks.md", "orchestration.md", "monitors.md", "contacts.md", "config.md", "journal.md")
+_QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One end of a link: the item (a setting has no ref), its words and where it stands; `line` from 0."""
+
+    file: str
+    ref: str | None
+    title: str
+    line: int
+    item: Any
+
+
+@dataclass(slots=True)
+class Index:
+    """Ids → places; names are without case. Plans of the archive are in `archived_plans`, by id."""
+
+    cron_jobs: dict[str, list[Place]] = field(default_factory=dict)
+    plans: dict[str, list[Place]] = field(default_factory=dict)
+    archived_plans: dict[str, list[Place]] = field(default_factory=dict)
+    planned_tasks: dict[str, list[Place]] = field(default_factory=dict)
+    channels: dict[str, list[Place]] = field(default_factory=dict)
+    channel_names: dict[str, list[Place]] = field(default_factory=dict)
+    channel_uses: dict[str, list[Place]] = field(default_factory=dict)
+    routes: dict[str, list[Place]] = field(default_factory=dict)
+    projects: dict[str, list[Place]] = field(default_factory=dict)
+    people: dict[str, list[Place]] = field(default_factory=dict)
+    assigned: dict[str, list[Place]] = field(default_factory=dict)
+    task_titles: dict[str, list[Place]] = field(default_factory=dict)
+
+
+def place_of(item: Any) -> Place:
+    """Return the place of an item that has a ref; the ref is made only when it is looked at by the caller."""
+    return Place(item.file, None, item.title, item.line, item)
+
+
+def _put(index: dict[str, list[Place]], key: str | None, place: Place) -> None:
+    if key and not is_absent(key):
+        index.setdefault(key, []).append(place)
+
+
+def link_index(snapshot: Snapshot) -> Index:
+    """Return the index of a snapshot; the last one is kept as long as all documents stay the same objects."""
+    documents = tuple(snapshot.document(name) for name in (*_FILES[:5], *snapshot.archives("orchestration")))
+    known = _LAST.get("index")
+    if known is not None and same_documents(known[0], documents):
+        return known[1]
+    index = _build(snapshot)
+    _LAST["index"] = (documents, index)
+    return index
+
+
+_LAST: dict[str, tuple[tuple[Document, ...], Index]] = {}
+
+
+def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bool:
+    """Tell whether two looks saw the very same document objects."""
+    return len(known) == len(now) and all(one is other for one, other in zip(known, now, strict=True))
+
+
+def _build(snapshot: Snapshot) -> Index:
+    index = Index()
+    for task in snapshot.tasks.tasks:
+        place = None
+        raw = task.entry.raw
+        if b"cronJobId" in raw:
+            place = place_of(task)
+            _put(index.cron_jobs, task.cron_job_id, place)
+        if b"orchestrationId" in raw:
+            place = place or place_of(task)
+            _put(index.planned_tasks, task.orchestration_id, place)
+        if b"assigned" in raw and task.section != "completed":
+            place = place or place_of(task)
+            _put(index.assigned, (task.assigned or "").casefold(), place)
+    for monitor in snapshot.monitors.monitors:
+        _put(index.cron_jobs, monitor.cron_job_id, place_of(monitor))
+    for plan in snapshot.plans.plans:
+        _put(index.plans, plan.plan_id, place_of(plan))
+    for plans in snapshot.archived_plans():
+        for plan in plans.plans:
+            _put(index.archived_plans, plan.plan_id, place_of(plan))
+    contacts = snapshot.contacts
+    for channel in contacts.channels:
+        place = place_of(channel)
+        _put(index.channels, channel.id, place)
+        _put(index.channel_names, channel.name.casefold(), place)
+    for route in contacts.routes:
+        place = place_of(route)
+        _put(index.routes, route.channel.casefold(), place)
+        _put(index.projects, route.project, place)
+    for person in contacts.people:
+        _put(index.people, person.name.casefold(), place_of(person))
+    for setting in snapshot.config.settings:
+        place = Place("config.md", None, f"{setting.section}: {setting.key}", setting.line, setting)
+        if setting.key == "cronJobId":
+            _put(index.cron_jobs, setting.value, place)
+        elif setting.key in CHANNEL_KEYS:
+            _put(index.channel_uses, setting.value, place)
+        elif setting.key == "projectId":
+            _put(index.projects, setting.value, place)
+    return index
+
+
+def quoted(text: str) -> Iterator[str]:
+    """Yield what stands in quotation marks, as journal entries name tasks."""
+    for found in _QUOTED.finditer(text):
+        yield found[1] or found[2]

@@ -1,0 +1,269 @@
+"""The plans of orchestration.md and its archives: fields, a table of tasks, and maybe the plan as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.base.remarks import is_absent
+from memory.document import Document, Entry
+from memory.document.content.tables import Table
+from memory.files.refs.item_refs import Name, Named, name_all
+from memory.files.refs.refs import look_up
+
+from .json_block import JsonPlan, JsonTask, read_plan_json
+from .parts import PlanPhase, PlanProblem, PlanTask
+from .problems import plan_problems
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+FILE = "orchestration.md"
+KIND = "orchestration"
+STATUSES = ("planning", "running", "blocked", "completed", "failed")
+PlanSection = Literal["active", "completed"]
+SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans": "completed"}
+"""The sections that hold plans, by their name without case."""
+_COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress", "completed")
+_PERCENT = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+_SEPARATOR = re.compile(r"[,;\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Named):
+    """One plan; texts as they stand in the file, None where there is none. `at` is (section, entry index).
+
+    `progress` is computed from the tasks (None without any), `stated_progress` what the field says.
+    """
+
+    entry: Entry
+    at: tuple[int, int]
+    section: PlanSection
+    archived: bool
+    tasks: tuple[PlanTask, ...]
+    phases: tuple[PlanPhase, ...]
+    problems: tuple[PlanProblem, ...]
+
+    def _get(self, key: str) -> str | None:
+        value = self.entry.fields.get(key)
+        return None if value is None or is_absent(value) else value
+
+    @property
+    def title(self) -> str:
+        """The summary in the heading."""
+        return self.entry.title
+
+    @property
+    def plan_id(self) -> str | None:
+        """The id that tasks refer to, `orch-…`."""
+        return self._get("planId")
+
+    @property
+    def status(self) -> str | None:
+        """One of `STATUSES`, or what stands there."""
+        return self._get("status")
+
+    @property
+    def created(self) -> str | None:
+        """When it was made."""
+        return self._get("created")
+
+    @property
+    def completed(self) -> str | None:
+        """When it was finished."""
+        return self._get("completed")
+
+    @property
+    def current_phase(self) -> str | None:
+        """The phase that runs now."""
+        return self._get("currentPhase")
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The projects that take part."""
+        return tuple(part.strip() for part in (self._get("projects") or "").split(",") if part.strip())
+
+    @property
+    def progress(self) -> int | None:
+        """The share that is done, 0 to 100: weighted by estimated minutes where they are known, else by count."""
+        return _progress(self.tasks)
+
+    @property
+    def stated_progress(self) -> int | None:
+        """What the field `progress` says, None where that is no number from 0 to 100."""
+        return _percent(self._get("progress"))
+
+    def json(self) -> dict[str, Any]:
+        """Return the plan under the keys of the interface; absent values are None, lines count from 1."""
+        return {
+            "ref": self.ref,
+            "title": self.title,
+            "planId": self.plan_id,
+            "section": "archived" if self.archived else self.section,
+            "status": self.status,
+            "created": self.created,
+            "completed": self.completed,
+            "currentPhase": self.current_phase,
+            "progress": self.progress,
+            "statedProgress": self.stated_progress,
+            "projects": list(self.projects),
+            "tasks": [task.json() for task in self.tasks],
+            "phases": [{"name": phase.name, "tasks": [task.id for task in phase.tasks]} for phase in self.phases],
+            "problems": [
+                {"line": one.line + 1, "level": one.level, "code": one.code, "message": one.message}
+                for one in self.problems
+            ],
+            "line": self.line + 1,
+        }
+
+
+def _plan(
+    name: Name,
+    file: str,
+    line: int,
+    entry: Entry,
+    at: tuple[int, int],
+    section: PlanSection,
+    archived: bool,
+) -> Plan:
+    said = read_plan_json(entry.body)
+    tasks = tuple(_read_tasks(entry, line + 1, said))
+    plan_id = entry.fields.get("planId")
+    problems = plan_problems(tasks, said, line, plan_id)
+    return Plan(name, file, line, entry, at, section, archived, tasks, _phases(tasks, said), tuple(problems))
+
+
+class Plans:
+    """The plans of one file in file order: entries of Active Plans and Completed Plans."""
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Read the plans; never fails."""
+        self.file = file
+        self.document = document
+        found = [
+            (index, number, SECTIONS[part.name], entry)
+            for index, part in enumerate(document.sections)
+            if part.level == 2 and part.name in SECTIONS
+            for number, entry in enumerate(part.entries)
+        ]
+        known = [(entry.title, entry.fields.get("created") or "") for *_, entry in found]
+        names = name_all(KIND, known, [entry.fields.get("completed") or "" for *_, entry in found])
+        archived = file.startswith("archive/")
+        self.plans: tuple[Plan, ...] = tuple(
+            _plan(name, file, document.line_of(index, number), entry, (index, number), section, archived)
+            for name, (index, number, section, entry) in zip(names, found, strict=True)
+        )
+
+    def in_section(self, section: PlanSection) -> tuple[Plan, ...]:
+        """Return the plans of one section: active or completed."""
+        return tuple(plan for plan in self.plans if plan.section == section)
+
+
+def read_plans(file: str, document: Document) -> Plans:
+    """Return the plans of orchestration.md or of an archive of it; never fails."""
+    return Plans(file, document)
+
+
+def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
+    """Return the plan that a ref, its digits, its planId or a part of its title means.
+
+    Raises NotFoundError `plan.not_found`, AmbiguousError `plan.ambiguous`.
+    """
+    pools: list[Callable[[], Iterable[Plan]]] = [lambda: snapshot.plans.plans]
+    if archived:
+        pools.append(lambda: tuple(plan for plans in snapshot.archived_plans() for plan in plans.plans))
+    for pool in pools:
+        found = [plan for plan in pool() if plan.plan_id == text.strip()]
+        if len(found) == 1:
+            return found[0]
+    return look_up(text, KIND, "plan", pools)
+
+
+def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:
+    """Return the tasks of a plan's entry, also of one that is no longer in any file; lines are counted in the entry."""
+    return tuple(_read_tasks(entry, 1, read_plan_json(entry.body)))
+
+
+def _read_tasks(entry: Entry, top: int, plan: JsonPlan | None) -> list[PlanTask]:
+    said = {task.id: task for task in plan.tasks if task.id} if plan else {}
+    phases = {name: str(at) for at, names in enumerate(plan.phases, 1) for name in reversed(names)} if plan else {}
+    tasks: list[PlanTask] = []
+    for table in entry.tables:
+        if table.column("id") is not None and table.column("title") is not None:
+            tasks.extend(_row_tasks(table, top, said, phases))
+            break
+    seen = {task.id for task in tasks}
+    for task in plan.tasks if plan else ():
+        if task.id not in seen or not task.id:
+            tasks.append(
+                PlanTask(
+                    task.id,
+                    task.project,
+                    task.title,
+                    phases.get(task.id),
+                    task.depends_on,
+                    task.status,
+                    None,
+                    task.minutes,
+                    -1,
+                    task.completed,
+                )
+            )
+            seen.add(task.id)
+    return tasks
+
+
+def _row_tasks(table: Table, top: int, said: dict[str, JsonTask], phases: dict[str, str]) -> Iterable[PlanTask]:
+    columns = {key: table.column(key) for key in _COLUMNS}
+    for row in table.rows:
+        cells = {key: None if at is None or is_absent(row.text(at)) else row.text(at) for key, at in columns.items()}
+        name = cells["id"] or ""
+        other = said.get(name)
+        if columns["dependsOn"] is None and other is not None:
+            depends = other.depends_on
+        else:
+            depends = tuple(part for part in _SEPARATOR.split(cells["dependsOn"] or "") if part)
+        yield PlanTask(
+            name,
+            cells["project"],
+            cells["title"] or "",
+            cells["phase"] or phases.get(name),
+            depends,
+            cells["status"],
+            _percent(cells["progress"]),
+            other.minutes if other else None,
+            top + row.line,
+            cells["completed"] or (other.completed if other else None),
+        )
+
+
+def _phases(tasks: Sequence[PlanTask], plan: JsonPlan | None) -> tuple[PlanPhase, ...]:
+    groups: dict[str, list[PlanTask]] = {str(at): [] for at in range(1, len(plan.phases) + 1)} if plan else {}
+    for task in tasks:
+        groups.setdefault(task.phase or "", []).append(task)
+    order = {name: at for at, name in enumerate(groups)}
+
+    def rank(name: str) -> tuple[int, int]:
+        if not name:
+            return 2, 0
+        return (0, int(name)) if name.isascii() and name.isdigit() and len(name) < 9 else (1, order[name])
+
+    return tuple(PlanPhase(name, tuple(groups[name])) for name in sorted(groups, key=rank) if groups[name])
+
+
+def _progress(tasks: Sequence[PlanTask]) -> int | None:
+    if not tasks:
+        return None
+    known = [task.minutes for task in tasks if task.minutes is not None]
+    # A task without an estimate counts like an average one.
+    usual = sum(known) / len(known) if known else 1.0
+    weights = [usual if task.minutes is None else task.minutes for task in tasks]
+    done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
+    return int(done / sum(weights) + 0.5)
+
+
+def _percent(value: str | None) -> int | None:
+    found = _PERCENT.fullmatch(value) if value else None
+    return int(found[1]) if found and int(found[1]) <= 100 else None

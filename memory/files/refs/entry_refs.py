@@ -1,0 +1,40 @@
+"""The ref of an entry that is known by its file, its section and its source alone, without the rest of the file."""
+
+from __future__ import annotations
+
+from memory.document import Entry
+
+ARCHIVED = "archive/"
+
+
+def kind_of(file: str) -> str | None:
+    """Return which kind of entries a file of the memory folder holds, archives included; None for others."""
+    name = file.removesuffix(".md")
+    if name.startswith(ARCHIVED):
+        name = name.removeprefix(ARCHIVED).partition("-")[0]
+    return {"tasks": "tasks", "journal": "journal", "orchestration": "plans", "monitors": "monitors"}.get(name)
+
+
+def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
+    """Return the short ref of an entry, the same for all its twins; None for what has none of its own.
+
+    `file` is relative to the memory folder, `section` the title of the section that the entry stands in.
+    """
+    kind = kind_of(file)
+    if kind == "tasks":
+        from memory.files.tasks.values import identity_of
+
+        return f"tasks#{identity_of(entry)}"
+    if kind is None:
+        return None
+    from .refs import identity_hex
+
+    if kind == "journal":
+        from memory.files.journal.model import read_date, split_heading
+
+        time, title = split_heading(entry.title)
+        return f"journal#{identity_hex(kind, read_date(section or '') or '', time or '', title)}"
+    known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
+    # Plans are called by the name of their file, as everywhere else.
+    kind = "orchestration" if kind == "plans" else kind
+    return f"{kind}#{identity_hex(kind, *known)}"

@@ -1,0 +1,440 @@
+"""The tasks of tasks.md and its archives: cheap views over the entries, read field by field when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.document import Document, Entry
+from memory.document.source import decode, encode
+from memory.files.refs.refs import SHORT, fits, look_up, tell_apart
+
+from .sections import SECTIONS, SectionName, new_section_index, task_sections
+from .values import (
+    FIELD_KEYS,
+    KIND,
+    KNOWN_KEYS,
+    PRIORITIES,
+    Due,
+    Head,
+    completed_of,
+    created_of,
+    identity_of,
+    moment_or_none,
+    quick_identity,
+    read_due,
+    read_progress,
+    read_tags,
+    split_priority,
+    text_or_none,
+)
+
+if TYPE_CHECKING:
+    from memory.base.clock import Moment
+    from memory.files.snapshot import Snapshot
+
+__all__ = [
+    "FIELD_KEYS",
+    "PRIORITIES",
+    "SECTIONS",
+    "Due",
+    "Task",
+    "TaskList",
+    "find_task",
+    "moment_or_none",
+    "read_due",
+    "read_tasks",
+    "split_priority",
+]
+_FEW = 8  # so many refs are made one by one before all twins are looked for at once
+DueState = Literal["overdue", "today", "week", "later"]
+_NOTHING: dict[str, Any] = dict.fromkeys(
+    (
+        *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
+        *("progress", "tags", "cronJobId", "orchestrationId", "action", "notes", "outcome", "lastUpdate"),
+        *("extra", "line"),
+    )
+)
+"""The keys of the interface in their order, as a task has them that says nothing."""
+_TEXTS = KNOWN_KEYS - {"due", "tags", "progress"}
+
+
+class Task:
+    """One task; every property reads the entry when it is asked. Texts are as they stand in the file.
+
+    `at` is (section index, entry index) in the document of `file`, `section` one of pending, in-progress,
+    completed, archived. Values that say `null`, `none` or `-` are None.
+    """
+
+    __slots__ = ("_index", "_list", "at", "entry", "section")
+
+    def __init__(self, tasks: TaskList, index: int, section: SectionName, at: tuple[int, int], entry: Entry) -> None:
+        """Keep where the task stands."""
+        self._list = tasks
+        self._index = index
+        self.section = section
+        self.at = at
+        self.entry = entry
+
+    def __repr__(self) -> str:
+        """Show section and title."""
+        return f"Task({self.section}, {self.title!r})"
+
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return self._list.file
+
+    @property
+    def document(self) -> Document:
+        """The document that the task stands in."""
+        return self._list.document
+
+    @property
+    def line(self) -> int:
+        """The line of the heading, from 0."""
+        return self._list.document.line_of(*self.at)
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of title and `created`; twins have the same."""
+        known = self._list._identities
+        return identity_of(self.entry) if known is None else known[self._index]
+
+    @property
+    def long_hex(self) -> str:
+        """The digits that no other task of the file has."""
+        return self._list.long_hex(self)
+
+    @property
+    def ref(self) -> str:
+        """The ref, `tasks#…`: ten digits, more where the file holds twins of this task."""
+        return f"{KIND}#{self._list.twin_hex(self) or self.identity}"
+
+    @property
+    def priority(self) -> str | None:
+        """HIGH, NORMAL, LOW, or None where the heading has no known one."""
+        return self.entry.memo(Head).priority
+
+    @property
+    def title(self) -> str:
+        """The heading without its priority."""
+        return self.entry.memo(Head).title
+
+    @property
+    def created(self) -> str | None:
+        """When the task was created."""
+        return created_of(self.entry)
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """All fields as they stand, unknown ones included, in file order."""
+        return self.entry.fields
+
+    @property
+    def due_parts(self) -> Due:
+        """The value of `due` taken apart."""
+        return read_due(self.entry.fields.get("due"))
+
+    @property
+    def due(self) -> str | None:
+        """The date or date and time of `due`, without recurrence and remark."""
+        return self.due_parts.date
+
+    @property
+    def recurring(self) -> str | None:
+        """The cron expression of `due`."""
+        return self.due_parts.recurring
+
+    def _get(self, key: str) -> str | None:
+        return text_or_none(self.entry.fields.get(key))
+
+    @property
+    def assigned(self) -> str | None:
+        """Who is to do it."""
+        return self._get("assigned")
+
+    @property
+    def started(self) -> str | None:
+        """When it was started."""
+        return self._get("started")
+
+    @property
+    def completed(self) -> str | None:
+        """When it was completed."""
+        return self._get("completed")
+
+    @property
+    def progress(self) -> int | None:
+        """0 to 100; None where there is none or it is no such number."""
+        return read_progress(self.entry.fields.get("progress"))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, in their order."""
+        return tuple(read_tags(self.entry.fields.get("tags")))
+
+    @property
+    def cron_job_id(self) -> str | None:
+        """The cron job that belongs to the task."""
+        return self._get("cronJobId")
+
+    @property
+    def orchestration_id(self) -> str | None:
+        """The plan that the task is a part of."""
+        return self._get("orchestrationId")
+
+    @property
+    def action(self) -> str | None:
+        """What to run or to do; text, never run unasked."""
+        return self._get("action")
+
+    @property
+    def notes(self) -> str | None:
+        """Further words."""
+        return self._get("notes")
+
+    @property
+    def outcome(self) -> str | None:
+        """What came of it."""
+        return self._get("outcome")
+
+    @property
+    def last_update(self) -> str | None:
+        """The last word on the progress."""
+        return self._get("lastUpdate")
+
+    @property
+    def extra(self) -> dict[str, str]:
+        """The fields that the format does not know."""
+        fields = self.entry.fields
+        return {key: fields[key] for key in fields if key not in KNOWN_KEYS}
+
+    def due_moment(self, zone: tzinfo) -> Moment | None:
+        """Return the date or time of `due`; None where there is none, or one that does not exist."""
+        return moment_or_none(self.due, zone)
+
+    def due_state(self, now: datetime, zone: tzinfo) -> DueState | None:
+        """Say how near the due date is: overdue, today, week (within the next seven days, today included), later.
+
+        None for completed tasks and those without a usable date. A task that only recurs is due at its next run.
+        """
+        if self.section in ("completed", "archived"):
+            return None
+        parts = self.due_parts
+        today = now.astimezone(zone).date()
+        if parts.date is not None:
+            moment = moment_or_none(parts.date, zone)
+            if moment is None:
+                return None
+            if moment.due_at(zone) <= now:
+                return "overdue"
+            day = moment.date
+        elif parts.recurring is not None:
+            from memory.base.schedule import BadCron, next_runs
+
+            try:
+                day = next_runs(parts.recurring, now, zone)[0].date()
+            except BadCron:
+                return None
+        else:
+            return None
+        if day <= today:
+            return "today"
+        return "week" if day - today < timedelta(days=7) else "later"
+
+    def json(self) -> dict[str, Any]:
+        """Return the task under the keys of the interface; absent values are None, lines count from 1."""
+        head = self.entry.memo(Head)
+        found = _NOTHING.copy()
+        found["ref"] = self.ref
+        found["section"] = self.section
+        found["priority"] = head.priority
+        found["title"] = head.title
+        found["tags"] = []
+        found["extra"] = extra = {}
+        found["line"] = self.line + 1
+        # Most keys of most tasks are absent: what is there is gone through, not what could be.
+        for key, value in self.entry.fields.items():
+            if key in _TEXTS:
+                found[key] = text_or_none(value)
+            elif key == "due":
+                due = read_due(value)
+                found["due"], found["recurring"] = due.date, due.recurring
+            elif key == "tags":
+                found["tags"] = read_tags(value)
+            elif key == "progress":
+                found["progress"] = read_progress(value)
+            else:
+                extra[key] = value
+        return found
+
+
+class TaskList:
+    """The tasks of one file in file order: those of the sections Pending, In Progress and Completed.
+
+    Entries of other sections, and those before any section, are no tasks. Tasks of an archive are `archived`.
+    """
+
+    __slots__ = ("_asked", "_identities", "_twins", "document", "file", "tasks")
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Wrap the entries; nothing inside them is read."""
+        self.file = file
+        self.document = document
+        self._twins: dict[int, str] | None = None
+        self._identities: list[str] | None = None
+        self._asked = 0
+        archived = file.startswith("archive/")
+        found: list[Task] = []
+        for section, name in task_sections(document):
+            shown: SectionName = "archived" if archived else name
+            start = len(found)
+            found += [
+                Task(self, start + index, shown, (section, index), entry)
+                for index, entry in enumerate(document.sections[section].entries)
+            ]
+        self.tasks: tuple[Task, ...] = tuple(found)
+
+    def __iter__(self) -> Iterator[Task]:
+        """Iterate in file order."""
+        return iter(self.tasks)
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self.tasks)
+
+    def inherit(self, before: object) -> None:
+        """Take the identities of the entries that are the same objects as in an earlier list of the file."""
+        if isinstance(before, TaskList) and before._identities is not None:
+            known = dict(zip(map(id, (task.entry for task in before.tasks)), before._identities, strict=True))
+            self._identities = [known.get(id(task.entry)) or _identity(task) for task in self.tasks]
+
+    def identities(self) -> Sequence[str]:
+        """Return the identity of each task, in file order."""
+        if self._identities is None:
+            self._identities = [_identity(task) for task in self.tasks]
+        return self._identities
+
+    def in_section(self, name: str) -> tuple[Task, ...]:
+        """Return the tasks of one section: pending, in-progress, completed or archived."""
+        return tuple(task for task in self.tasks if task.section == name)
+
+    def new_section_index(self, name: SectionName) -> int:
+        """Return the index at which a missing section belongs."""
+        return new_section_index(self.document, name)
+
+    def at(self, section: int, entry: int) -> Task | None:
+        """Return the task of an entry of the document."""
+        return next((task for task in self.tasks if task.at == (section, entry)), None)
+
+    def task_of(self, entry: Entry | None) -> Task | None:
+        """Return the task of an entry that is this very object, None where there is none."""
+        return next((task for task in self.tasks if task.entry is entry), None)
+
+    def ref_at(self, section: int, entry: int) -> str:
+        """Return the ref of the task of an entry."""
+        found = self.at(section, entry)
+        assert found is not None
+        return found.ref
+
+    def long_hex(self, task: Task) -> str:
+        """Return the digits that no other task of the file has."""
+        return self.twin_hex(task) or tell_apart(task.identity, [task.completed or ""])[0]
+
+    def twin_hex(self, task: Task) -> str | None:
+        """Return the long digits of a task that has the same title and `created` as another one, else None."""
+        if self._twins is None:
+            if self._asked < _FEW:
+                self._asked += 1
+                return self._look_for_twins(task)
+            self._twins = self._find_twins()
+        return self._twins.get(task._index)
+
+    def _look_for_twins(self, task: Task) -> str | None:
+        """Answer for one task: only those that have its title somewhere are looked into."""
+        if self._identities is not None:
+            group = [other for other, known in zip(self.tasks, self._identities, strict=True) if known == task.identity]
+        else:
+            title, created = task.title, task.created
+            source = encode(title)
+            group = [
+                other
+                for other in self.tasks
+                if source in other.entry.raw and other.title == title and other.created == created
+            ]
+        if len(group) < 2:
+            return None
+        digits = tell_apart(task.identity, [twin.completed or "" for twin in group])
+        return next(long for twin, long in zip(group, digits, strict=True) if twin is task)
+
+    def name_all(self) -> None:
+        """Get ready for many refs: who lists all tasks of a long file saves looking for the first ones one by one."""
+        if self._twins is None:
+            # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
+            self._asked = -len(self.tasks)
+            self._twins = self._find_twins()
+
+    def _find_twins(self) -> dict[int, str]:
+        """Work out the identity of every task, and the long digits of those that share theirs with another."""
+        identities = self.identities()
+        groups: dict[str, list[int]] = {}
+        for index, identity in enumerate(identities):
+            if identity in groups:
+                groups[identity].append(index)
+            else:
+                groups[identity] = [index]
+        digits: dict[int, str] = {}
+        for identity, group in groups.items():
+            if len(group) > 1:
+                long = tell_apart(identity, [completed_of(self.tasks[index].entry) or "" for index in group])
+                digits.update(zip(group, long, strict=True))
+        return digits
+
+
+def read_tasks(file: str, document: Document) -> TaskList:
+    """Return the tasks of tasks.md or of an archive file; never fails."""
+    return TaskList(file, document)
+
+
+def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
+    """Return the task that a ref, seven or more of its hex digits, or a unique part of its title names.
+
+    Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
+    `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
+    """
+    lists = (snapshot if archived else snapshot.readable()).archived_tasks
+    archive = lambda: (task for tasks in lists() for task in tasks.tasks)  # noqa: E731
+    pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks, *([archive] if archived else ())]
+    return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
+
+
+def _identity(task: Task) -> str:
+    return quick_identity(task.entry.raw) or identity_of(task.entry)
+
+
+def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
+    """Leave out the tasks whose heading line surely does not contain a casefolded text."""
+    if not part.isascii():
+        return tasks
+    text = part.encode()
+    found = []
+    for task in tasks:
+        raw = task.entry.raw
+        heading = raw[: raw.find(b"\n") + 1] or raw
+        # Letters outside of ASCII may fold into it.
+        if text in heading.lower() if heading.isascii() else part in decode(heading).casefold():
+            found.append(task)
+    return found
+
+
+def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
+    """Return the tasks whose ref begins with these digits."""
+    short = digits[:SHORT]
+    found: list[Task] = []
+    for tasks_of_list, group in groupby(tasks, lambda task: task._list):
+        identities = tasks_of_list.identities()
+        found += [task for task in group if identities[task._index].startswith(short)]
+    return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]

@@ -1,0 +1,239 @@
+"""The values of a task as they are read: priority and title, `due` with its parts, progress, tags, `created`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING
+
+from memory.base.remarks import ABSENT, is_absent, split_remark
+from memory.document import Entry
+from memory.document.source import ESCAPES
+from memory.files.refs.refs import identity_hex, identity_of_bytes
+
+if TYPE_CHECKING:
+    from memory.base.clock import Moment
+
+KIND = "tasks"
+PRIORITIES = ("HIGH", "NORMAL", "LOW")
+FIELD_KEYS = (
+    "due",
+    "started",
+    "completed",
+    "assigned",
+    "created",
+    "cronJobId",
+    "orchestrationId",
+    "progress",
+    "tags",
+    "notes",
+    "action",
+    "outcome",
+    "lastUpdate",
+)
+"""The fields that the format knows, in the order in which memdeck writes them."""
+
+KNOWN_KEYS = frozenset(FIELD_KEYS)
+_PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
+_PROGRESS = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The value of `due` in its parts: date or date and time as text, cron expression, other remark."""
+
+    date: str | None = None
+    recurring: str | None = None
+    remark: str | None = None
+
+    def __str__(self) -> str:
+        """Return the value as it is written; empty if there is nothing to say."""
+        recurring = f"recurring: {self.recurring}" if self.recurring else ""
+        if self.date is None:
+            value = recurring or ("null" if self.remark else "")
+        else:
+            value = f"{self.date} ({recurring})" if recurring else self.date
+        return f"{value} ({self.remark})" if self.remark else value
+
+
+NO_DUE = Due()
+"""What a task without `due` has."""
+
+
+def read_due(value: str | None) -> Due:
+    """Take the value of `due` apart: a date, `(recurring: CRON)` or `recurring: CRON` alone, and a remark."""
+    if not value:
+        return NO_DUE
+    if value[0] in "0123456789" and value[-1] not in ") \t":
+        return Due(value)
+    plain, remark = split_remark(value)
+    recurring = None
+    other = None
+    while remark is not None:
+        found = _RECURRING.fullmatch(remark)
+        if found and recurring is None:
+            recurring = found[1]
+        else:
+            other = remark if other is None else other
+        # A remark may stand behind the recurrence.
+        plain, remark = split_remark(plain) if plain.endswith(")") else (plain, None)
+    found = _RECURRING.fullmatch(plain)
+    if found:
+        return Due(None, found[1], other)
+    return Due(None if is_absent(plain) else plain, recurring, other)
+
+
+def split_priority(title: str) -> tuple[str | None, str]:
+    """Split a heading into its priority and the title; an unknown priority stays a part of the title."""
+    found = _PRIORITY.match(title)
+    if found is None:
+        return None, title
+    return found[1].upper(), title[found.end() :]
+
+
+class Head:
+    """What is asked of every task, kept with its entry: priority and title; once needed, `created` and identity.
+
+    `entry.memo(Head)` gives the one of an entry.
+    """
+
+    __slots__ = ("created", "hex", "priority", "title")
+    created: str | None
+    hex: str
+
+    def __init__(self, entry: Entry) -> None:
+        """Read the heading."""
+        raw = entry.raw
+        # The usual heading is read here, for every task of a file is asked for its title.
+        title = raw[3 : raw.find(b"\n")].decode("utf-8", "surrogateescape").strip()
+        if not title or title[-1] == "#" or "\r" in title or b"\n" not in raw:
+            title = entry.title
+        self.priority: str | None = None
+        if title[:1] == "[":
+            self.priority, title = split_priority(title)
+        self.title = title
+
+
+def created_of(entry: Entry) -> str | None:
+    """Return `created`, read once."""
+    head = entry.memo(Head)
+    try:
+        return head.created
+    except AttributeError:
+        head.created = _read_created(entry)
+        return head.created
+
+
+def identity_of(entry: Entry) -> str:
+    """Return the ten hex digits made of title and `created`, computed once."""
+    head = entry.memo(Head)
+    try:
+        return head.hex
+    except AttributeError:
+        head.hex = identity_hex(KIND, head.title, created_of(entry) or "")
+        return head.hex
+
+
+def _read_created(entry: Entry) -> str | None:
+    """Return `created`; where the line is the usual one, without reading the other fields."""
+    quick = _quick(entry.raw, _CREATED)
+    if quick is None:
+        return text_or_none(entry.fields.get("created"))
+    return quick.decode("utf-8", ESCAPES) or None
+
+
+def completed_of(entry: Entry) -> str | None:
+    """Return `completed`; where the line is the usual one, without reading the other fields."""
+    quick = _quick(entry.raw, _COMPLETED)
+    if quick is None:
+        return text_or_none(entry.fields.get("completed"))
+    return quick.decode("utf-8", ESCAPES) or None
+
+
+_CREATED, _COMPLETED = b"created:", b"completed:"
+
+
+def _quick(raw: bytes, key: bytes) -> bytes | None:
+    """Return the value behind a key in its usual line, empty if the key is nowhere; None: read all fields."""
+    at = raw.find(key)
+    if at < 0:
+        return b""
+    start = at + len(key) + 1
+    if raw[at - 3 : at] != b"\n- " or raw[start - 1 : start] != b" ":
+        return None
+    # Code and HTML above could hide it.
+    above = raw[raw.find(b"\n") : at - 3]
+    if above and (b"<" in above or b"```" in above or b"~~~" in above or b"\r" in above):
+        return None
+    moment = _MOMENT(raw, start)
+    if moment is not None:
+        return moment[1]
+    end = raw.find(b"\n", start)
+    # Indented lines behind it could go on with it.
+    if end < 0 or (raw[end + 1 : end + 2] in b" \t\r\n" and raw[end:].strip()):
+        return None
+    value = raw[start:end].strip(b" \t")
+    if b"\r" in value or not value.isascii():
+        return None
+    return b"" if len(value) < 8 and text_or_none(value.decode()) is None else value
+
+
+_MOMENT = re.compile(rb"([!-~][ -~]{6,}[!-~])\n(?=[^ \t\r\n]|[ \t\r\n]*\Z)").match
+"""A value of eight characters or more, as every date is, with nothing behind its line that could go on with it."""
+
+_HEADING = re.compile(
+    rb"### (?:\[(?:%b)\] )?([!-Z\\-~\x80-\xff][ -~\x80-\xff]*)(?<![ -#])\n" % "|".join(PRIORITIES).encode()
+).match
+"""A heading with nothing odd at the ends of its title: neither blanks nor hashes nor brackets."""
+
+
+def quick_identity(raw: bytes) -> str | None:
+    """Return the identity of a task out of its source; None where heading or `created` are not the usual ones.
+
+    A ref is looked up among all tasks of a file, and most of them are never asked for anything else.
+    """
+    heading = _HEADING(raw)
+    if heading is None:
+        return None
+    title: bytes = heading[1]
+    # Outside of ASCII there is white space as well.
+    if title[0] >= 128 or title[-1] >= 128:
+        text = title.decode("utf-8", ESCAPES)
+        if text.strip() != text:
+            return None
+    created = _quick(raw, _CREATED)
+    return None if created is None else identity_of_bytes(b"tasks\0%b\0%b" % (title, created))
+
+
+def text_or_none(value: str | None) -> str | None:
+    """Return a value, None for one that says that there is none."""
+    if value is None or (len(value) < 8 and value.strip().lower() in ABSENT):
+        return None
+    return value
+
+
+def read_progress(value: str | None) -> int | None:
+    """Return 0 to 100, None for another value."""
+    found = _PROGRESS.fullmatch(value) if value else None
+    return int(found[1]) if found and int(found[1]) <= 100 else None
+
+
+def read_tags(value: str | None) -> list[str]:
+    """Return the tags of a value that separates them by commas."""
+    if value is None or value.lower() in ABSENT:
+        return []
+    return [tag for tag in (part.strip() for part in value.replace("\n", ",").split(",")) if tag]
+
+
+def moment_or_none(text: str | None, zone: tzinfo) -> Moment | None:
+    """Return the moment of a value, None where it is absent or does not exist."""
+    if text is None:
+        return None
+    from memory.base.clock import BadMoment, read_moment
+
+    try:
+        return read_moment(text, zone)
+    except BadMoment:
+        return None

@@ -1,0 +1,119 @@
+"""The versions of one entry as the change log has them, and what taking a change back would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document import Entry
+from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.edit import Edit
+from memory.files.snapshot import Snapshot
+from memory.storage.log.records import Record
+
+from .changes import file_name, list_changes, views_of
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+MOST = 200
+"""The most changes of one entry that are looked at at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryVersion:
+    """An entry right after a change; `first` is what it was before the oldest one that is known.
+
+    `view` says what the change did to it, None where its bytes are no longer kept. `source` is None where the entry
+    was not there, or is not known.
+    """
+
+    record: Record
+    view: ChangeView | None
+    first: bool = False
+
+    @property
+    def source(self) -> str | None:
+        """The entry's text in this version."""
+        if self.view is None:
+            return None
+        return self.view.before if self.first else self.view.after
+
+    @property
+    def known(self) -> bool:
+        """Whether the log still has this version, were it only that there was none."""
+        return self.view is not None
+
+
+def versions_of(workspace: Workspace, ref: str, *, limit: int = MOST) -> tuple[EntryVersion, ...]:
+    """Return the versions of the entry of a ref, newest first, through its renames; at most `limit` changes back."""
+    found: list[EntryVersion] = []
+    names = {_digits(ref)}
+    records = list_changes(workspace, entry=ref, limit=limit)
+    for record in records:
+        names |= {_digits(one.old_ref) for one in record.touched if one.old_ref and _digits(one.ref) in names}
+        views = views_of(workspace, record) if record.kept else ()
+        view = next((view for view in views if _names(view) & names), None)
+        found.append(EntryVersion(record, view))
+    last = found[-1].view if found else None
+    if last is not None and last.before is not None:
+        found.append(EntryVersion(found[-1].record, last, first=True))
+    return tuple(found)
+
+
+def line_changes_of(workspace: Workspace, file: str, words: str, *, limit: int = MOST) -> tuple[EntryVersion, ...]:
+    """Return the changes of the lines of a file that hold some words, newest first: for items that are no entries.
+
+    `file` is relative to the memory folder. A line that took another one's place is followed.
+    """
+    needles = {words}
+    found = []
+    for record in list_changes(workspace, file=file, limit=limit):
+        for view in views_of(workspace, record) if record.kept else ():
+            changed = [line for line in view.lines if line[:1] in "-+"]
+            if view.file != file or not any(needle in line for line in changed for needle in needles):
+                continue
+            gone = [line[1:] for line in changed if line[0] == "-"]
+            if len(gone) == 1 and len(changed) == 2:
+                needles.add(gone[0].strip())
+            found.append(EntryVersion(record, view))
+    return tuple(found)
+
+
+def _digits(ref: str | None) -> str:
+    return (ref or "").rpartition("#")[2][:10].lower()
+
+
+def _names(view: ChangeView) -> set[str]:
+    from memory.files.refs.entry_refs import ref_of
+
+    names = {_digits(view.entry)} if view.entry else set()
+    if view.before is not None:
+        before = Entry(view.before.encode("utf-8", "surrogateescape"))
+        # A day's heading names a journal entry as well; a moved one has its old section in `moved_from`.
+        names.add(_digits(ref_of(view.file, view.section, before)))
+    return names - {""}
+
+
+def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: EntryVersion) -> Edit:
+    """Give the entry of some versions (newest first) the text of one of them, where it stands now or stood last.
+
+    Raises UsageError `document.structure` for a text that is no entry, and as `memory.files.restore.restore_version`.
+    """
+    from memory.files.restore import restore_version
+
+    last = next(one.view for one in versions if one.view is not None)
+    names = [name for one in versions if one.view is not None for name in (one.view.entry, one.view.title)]
+    titles = tuple(dict.fromkeys(name for name in names if name))
+    return restore_version(snapshot, last.file, Entry.from_text(version.source or ""), last.section, titles)
+
+
+def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tuple[ChangeView, ...]:
+    """Return what taking a change back would do, entry by entry, and write nothing; errors as `Workspace.revert`."""
+    history = workspace.store.history
+    record = history.get(change_id)
+    files = history.rehearse_revert(change_id, now=now)
+    regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in files]
+    return change_views(regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary)

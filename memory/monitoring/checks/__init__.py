@@ -1,0 +1,3 @@
+"""Checking one monitor: measuring a command, a file, an address, and the result."""
+
+from __future__ import annotations

@@ -1,0 +1,113 @@
+"""Running a task's action: only by an explicit call, only what a person approved, its output kept as the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.safe_text import visible
+from memory.errors import BlockedError, NotFoundError
+from memory.files.edit import Edit
+from memory.files.tasks.edits import done_task, edit_task
+from memory.files.tasks.model import find_task
+from memory.monitoring.process.command import clean_environment, run_command
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.monitoring.process.command import Finished
+    from memory.monitoring.run.cancel import Cancel
+    from memory.trust.consent import Trust
+    from memory.workspace import Outcome, Workspace
+
+TIMEOUT = 600.0
+"""Seconds that an action may take."""
+MOST_LINES, MOST = 20, 2000
+"""So many lines and characters of its output are kept, from its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """What became of an action: how the command ended, the outcome that was written, and the change."""
+
+    finished: Finished
+    outcome: str
+    change: Outcome
+
+    @property
+    def good(self) -> bool:
+        """Whether the command ended with exit code 0."""
+        return self.finished.exit_code == 0
+
+
+def run_action(
+    workspace: Workspace,
+    trust: Trust | None,
+    ref: str,
+    now: datetime,
+    *,
+    actor: str,
+    environ: Mapping[str, str],
+    finish: bool = False,
+    cancel: Cancel | None = None,
+) -> ActionRun:
+    """Run the approved action of an open task and write what it said into `outcome`.
+
+    `finish` also completes the task where the command ended with exit code 0. Raises NotFoundError `task.not_found`,
+    `task.no_action`, BlockedError `trust.blocked` for an action that no person approved; nothing ran then.
+    """
+    from memory.trust.consent import action_of, asks_of, blocked_json
+
+    snapshot = workspace.snapshot()
+    task = find_task(snapshot, ref)
+    ask = action_of(asks_of(snapshot), task.title)
+    if ask is None or task.section not in ("pending", "in-progress"):
+        raise NotFoundError("task.no_action", f"{task.title[:60]!r} has no action to run", "see its field `action`")
+    decision = None if trust is None else trust.decide(ask)
+    if decision is None or not decision.allowed or decision.text is None:
+        why = decision.why if decision is not None else "there is no state folder to keep approvals in"
+        raise BlockedError(
+            "trust.blocked",
+            f"the action of {task.title[:60]!r} may not run: {why}",
+            "`memdeck trust list` shows what waits for an approval",
+            **({} if decision is None else {"blocked": [blocked_json(ask, decision)]}),
+        )
+    finished = run_command(
+        decision.text,
+        folder=workspace.root,
+        environment=clean_environment(environ, ask.environment),
+        timeout=TIMEOUT,
+        cancel=cancel,
+    )
+    outcome = outcome_text(finished)
+    entry = task.long_hex
+
+    def build(current: Snapshot) -> Edit:
+        if finish and finished.exit_code == 0:
+            return done_task(current, entry, outcome=outcome, now=now)
+        return edit_task(current, entry, set={"outcome": outcome}, now=now)
+
+    return ActionRun(finished, outcome, workspace.change("tasks action", build, actor=actor, now=now))
+
+
+def outcome_text(finished: Finished) -> str:
+    """Say how a command ended and what it printed last, as the value of a field: safe, and not too long."""
+    if finished.timed_out:
+        head = "stopped, it took too long"
+    elif finished.stopped == "cancelled":
+        head = "called off"
+    elif finished.failure:
+        head = f"not run: {finished.failure}"
+    elif finished.signal is not None:
+        head = f"ended by signal {finished.signal}"
+    else:
+        head = f"exit code {finished.exit_code}"
+    printed = visible(finished.output.strip() or finished.errors.strip(), newlines=True)[-MOST:]
+    lines = [line.strip() for line in printed.splitlines() if line.strip()][-MOST_LINES:]
+    if not lines:
+        return visible(head)
+    if len(lines) == 1:
+        return f"{visible(head)}: {lines[0]}"
+    # A line of a field must not look like the beginning of anything else.
+    return "\n".join([f"{visible(head)}:", *(f"| {line}" for line in lines)])

@@ -1,0 +1,168 @@
+"""Checking one monitor: measure, judge, and say how it is; whatever stands in the files, this returns a Result."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.monitoring.settings import Settings, read_settings
+from memory.monitoring.thresholds.rules import Value
+from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
+
+from .context import Around, Decision, NotApproved
+from .measures import Down, Found, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
+from .result import Result, State, one_line, safe_detail
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+
+_WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
+_DISK = re.compile(r"(?:^|[\s;&|(])df\b")
+_MOST_VALUES = 20
+_HIDDEN = frozenset({"body", "stdout", "stderr"})
+
+
+def check(monitor: Monitor, decision: Decision | None, around: Around) -> Result:
+    """Measure one monitor and judge it; takes at most its timeout and a few seconds.
+
+    `decision` is what a person decided about its command, url or target; None for types that reach nothing by
+    themselves: a file inside of the workspace, a heartbeat. Never raises for what stands in a file, runs, or answers.
+    """
+    begun = time.monotonic()
+    try:
+        settings = read_settings(monitor)
+        found = _measure(settings, monitor, decision, around)
+        state, summary, detail = _judge(settings, found, monitor)
+    except NotApproved as error:
+        return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
+    except Down as error:
+        cancelled = around.cancel is not None and around.cancel.cancelled
+        outcome: State = "skipped" if cancelled else "failing"
+        said = "cancelled" if cancelled else one_line(str(error))
+        return Result(monitor.name, outcome, said, seconds=time.monotonic() - begun)
+    except MemdeckError as error:
+        return Result(monitor.name, "error", one_line(error.message), detail=safe_detail(str(error)))
+    return Result(
+        monitor.name,
+        state,
+        one_line(summary),
+        _kept(found.reading),
+        time.monotonic() - begun,
+        safe_detail(detail),
+    )
+
+
+def _measure(settings: Settings, monitor: Monitor, decision: Decision | None, around: Around) -> Found:
+    if settings.kind == "file":
+        return measure_file(settings, decision, around)
+    if settings.kind == "heartbeat":
+        return measure_heartbeat(settings, monitor.name, around)
+    if decision is None or not decision.allowed or decision.text is None:
+        raise NotApproved((decision.why if decision is not None else "") or "nobody approved it yet")
+    match settings.kind:
+        case "http":
+            return measure_http(settings, decision.text, decision.single, around)
+        case "tcp":
+            return measure_tcp(settings, decision.text, decision.single, around)
+        case _:
+            return measure_command(settings, decision.text, around)
+
+
+def _judge(settings: Settings, found: Found, monitor: Monitor) -> tuple[State, str, str]:
+    """Return state, summary and detail of what was found."""
+    reading = found.reading
+    reasons: list[str] = []
+    breached = settings.threshold.judge(reading)
+    # Of what is not there at all nothing else can be measured, and that is no less bad.
+    absent = breached is None and (reading.get("missing") == 1 or reading.get("open") == 0)
+    if breached or absent:
+        reasons.append(_bad_words(settings, found, monitor))
+    if settings.expect:
+        held = settings.expected.judge(reading) if settings.expected else settings.expect in str(reading.get("body"))
+        if not held:
+            reasons.append("the answer is not as expected")
+    if settings.certificate:
+        left = reading.get("certificate")
+        if not isinstance(left, int | float):
+            reasons.append("no certificate")
+        elif left < settings.certificate:
+            reasons.append(f"certificate ends in {say_time(left)}" if left > 0 else "certificate ended")
+    if reasons:
+        return "failing", ", ".join(reasons), found.detail
+    if breached is None:
+        missing = ", ".join(settings.threshold.missing(reading))
+        code = reading.get("exit code")
+        because = f" (exit code {code})" if isinstance(code, int) and code else ""
+        return "error", f"no value for {missing}{because}", found.detail
+    return "healthy", _good_words(settings, reading, monitor), found.detail
+
+
+def _bad_words(settings: Settings, found: Found, monitor: Monitor) -> str:
+    names = settings.threshold.names
+    if settings.kind == "command" and names == ("value",):
+        return _value_words(settings, found.reading["value"], monitor)
+    if settings.kind == "tcp" and not found.reading.get("open"):
+        return f"not open: {found.detail}"
+    if settings.kind == "file" and found.reading.get("missing") == 1:
+        return "missing"
+    if settings.kind == "heartbeat":
+        age = found.reading.get("age")
+        return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
+    return settings.threshold.explain(found.reading)
+
+
+def _good_words(settings: Settings, reading: dict[str, Value], monitor: Monitor) -> str:
+    latency = reading.get("latency")
+    took = say_time(latency) if isinstance(latency, int | float) else ""
+    match settings.kind:
+        case "http":
+            return f"status {reading['status']}, {took}"
+        case "command":
+            if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
+                return _value_words(settings, reading["value"], monitor)
+            return settings.threshold.explain(reading)
+        case "tcp":
+            return f"open, {took}" if took else settings.threshold.explain(reading)
+        case "file":
+            if not reading.get("exists"):
+                return "missing"
+            age, size = reading.get("age"), reading.get("size")
+            said = [say_size(size)] if isinstance(size, int | float) else []
+            said += [f"{say_time(age)} old"] if isinstance(age, int | float) else []
+            return ", ".join(said)
+        case _:
+            age = reading.get("age")
+            return f"last sign {say_time(age)} ago" if isinstance(age, int | float) else "no sign yet"
+
+
+def _value_words(settings: Settings, value: Value, monitor: Monitor) -> str:
+    """Say a command's number with the words that belong to it: those of `unit`, else those it had the last time.
+
+    The share that `df` prints is known to be used space, whether or not the command cuts the sign off.
+    """
+    number = say_number(value.number) if isinstance(value, Quantity) else say(Quantity(0))
+    if settings.unit:
+        gap = "" if settings.unit.startswith("%") else " "
+        return f"{number}{gap}{settings.unit}"
+    disk = _DISK.search(settings.command)
+    if disk is not None and "%" in settings.command[disk.end() :]:
+        return f"{number}% used"
+    said = _WORDS.fullmatch(monitor.last_status_remark or "")
+    if said:
+        return number + said[1]
+    return say(value) if isinstance(value, Quantity) else str(value)
+
+
+def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:
+    """Return the values that are kept with a result: numbers, and short texts that a threshold asked for."""
+    kept: dict[str, int | float | str] = {}
+    for name, value in reading.items():
+        if name in _HIDDEN or name == "value[0]" or (name.startswith("value[") and len(kept) >= _MOST_VALUES):
+            continue
+        if isinstance(value, Quantity):
+            kept[name] = value.number
+        else:
+            kept[name] = value[:200] if isinstance(value, str) else value
+    return kept

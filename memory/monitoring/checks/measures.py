@@ -1,0 +1,200 @@
+"""The five ways to measure; each returns what it found, or raises what keeps it from finding anything."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from memory.monitoring.settings import Settings, read_target
+from memory.monitoring.thresholds.names import JSON
+from memory.monitoring.thresholds.rules import Value
+from memory.monitoring.thresholds.units import numbers_in
+from memory.trust.consent import is_open_address
+
+from .context import Around, Decision, NotApproved
+from .json_path import read_json, value_at
+from .resolve import Unresolved, resolve
+
+
+class Down(Exception):
+    """What is watched does not answer; the message says how, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was measured by plain name, and more for people."""
+
+    reading: dict[str, Value] = field(default_factory=dict)
+    detail: str = ""
+    usual: str = ""
+    """The words for it when all is well."""
+
+
+def measure_http(settings: Settings, url: str, single: bool, around: Around) -> Found:
+    """Fetch the approved address; raises Down where nothing answers, NotApproved where it leads to a private place
+    that nobody approved by itself (`single`).
+    """
+    from .http import NoAnswer, ask
+
+    try:
+        answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
+    except NoAnswer as error:
+        raise Down(str(error)) from None
+    body = _decoded(answer.body, answer.encoding)
+    reading: dict[str, Value] = {
+        "status": answer.status,
+        "latency": answer.seconds,
+        "body": body,
+        "size": len(answer.body),
+    }
+    if answer.certificate is not None:
+        reading["certificate"] = (answer.certificate - around.now).total_seconds()
+    reading |= _json_values(settings, body)
+    return Found(reading, answer.url)
+
+
+def measure_command(settings: Settings, command: str, around: Around) -> Found:
+    """Run the approved command; raises Down when it takes too long or cannot be started."""
+    from memory.monitoring.process.command import clean_environment, run_command
+    from memory.monitoring.thresholds.units import say_time
+
+    done = run_command(
+        command,
+        folder=around.root,
+        environment=clean_environment(around.environ, settings.environment),
+        timeout=settings.timeout,
+        cancel=around.cancel,
+    )
+    if done.timed_out:
+        raise Down(f"timed out after {say_time(settings.timeout)}")
+    if done.stopped == "processes":
+        raise Down("started too many processes")
+    if done.stopped or done.failure:
+        raise Down(done.failure or "cancelled")
+    # As the shell says it: 128 and the number of the signal.
+    code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
+    reading: dict[str, Value] = {
+        "exit code": code,
+        "latency": done.seconds,
+        "stdout": done.output,
+        "stderr": done.errors,
+    }
+    for number, quantity in enumerate(numbers_in(done.output)):
+        reading.setdefault("value", quantity)
+        reading[f"value[{number}]"] = quantity
+    reading |= _json_values(settings, done.output)
+    printed = [part for part in (done.output.strip(), done.errors.strip()) if part]
+    return Found(reading, "\n".join(printed))
+
+
+def measure_tcp(settings: Settings, target: str, single: bool, around: Around) -> Found:
+    """Open a connection to the approved host and port and close it again; raises as `measure_http`."""
+    host, port = read_target(target)
+    begun = time.monotonic()
+    until = begun + settings.timeout
+    try:
+        found = resolve(host, port, settings.timeout)
+    except Unresolved as error:
+        return Found({"open": 0}, str(error))
+    allowed = [one for one in found if single or is_open_address(one) or around.reach(target, one)]
+    if not allowed:
+        raise NotApproved(f"{found[0]} is not a public address")
+    trouble = "timed out"
+    for address in allowed:
+        left = until - time.monotonic()
+        if left <= 0 or (around.cancel is not None and around.cancel.cancelled):
+            break
+        try:
+            with socket.create_connection((address, port), left):
+                return Found({"open": 1, "latency": time.monotonic() - begun}, f"{address} port {port}")
+        except TimeoutError:
+            trouble = "timed out"
+        except OSError as error:
+            trouble = (error.strerror or str(error)).lower()
+    return Found({"open": 0}, trouble)
+
+
+def measure_file(settings: Settings, decision: Decision | None, around: Around) -> Found:
+    """Look at a file or folder, never into it; raises NotApproved for one outside of the workspace."""
+    top = os.path.realpath(around.root)
+    approved = decision.text if decision is not None and decision.allowed else None
+    wanted = settings.path if approved is None else approved
+    if "\0" in wanted:
+        raise Down("not a path")
+    real = os.path.realpath(os.path.join(top, wanted))
+    if approved is None and real != top and not real.startswith(top.rstrip("/") + "/"):
+        raise NotApproved("the path leads out of the workspace")
+    try:
+        # Every link is resolved by now; one that took its place since is not followed.
+        found = os.stat(real, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return Found({"exists": 0, "missing": 1})
+    except OSError as error:
+        raise Down((error.strerror or "it cannot be looked at").lower()) from None
+    if stat.S_ISLNK(found.st_mode):
+        raise Down("a link that leads in a circle")
+    age = max(0.0, around.now.timestamp() - found.st_mtime)
+    reading: dict[str, Value] = {"exists": 1, "missing": 0, "age": age}
+    if stat.S_ISREG(found.st_mode):
+        reading["size"] = found.st_size
+    return Found(reading)
+
+
+def measure_heartbeat(settings: Settings, monitor: str, around: Around) -> Found:
+    """Find the last sign of life: a journal entry of that title, or a ping under the monitor's name."""
+    signs = [sign for sign in (_newest_entry(settings.entry, around), around.pings.get(monitor)) if sign is not None]
+    if not signs:
+        return Found({"exists": 0, "missing": 1})
+    age = max(0.0, (around.now - max(signs)).total_seconds())
+    return Found({"exists": 1, "missing": 0, "age": age})
+
+
+def _newest_entry(title: str, around: Around) -> datetime | None:
+    """Return when the newest journal entry of a title was written; entries of the future are no signs."""
+    from memory.base.clock import BadMoment, read_moment
+
+    zone = around.snapshot.zone
+    wanted = " ".join(title.split()).casefold()
+    latest = around.now + timedelta(minutes=1)
+    best: datetime | None = None
+    best_date = ""
+    for entry in around.snapshot.journal.newest_first():
+        if entry.date is None or (best is not None and entry.date < best_date):
+            break
+        if " ".join(entry.title.split()).casefold() != wanted:
+            continue
+        try:
+            moment = read_moment(f"{entry.date} {(entry.time or '00:00').rjust(5, '0')}", zone)
+        except BadMoment:
+            continue
+        if moment is None or moment.instant is None or moment.instant > latest:
+            continue
+        if best is None or moment.instant > best:
+            best, best_date = moment.instant, entry.date
+    return best
+
+
+def _json_values(settings: Settings, text: str) -> dict[str, Value]:
+    """Return the values of the paths that the thresholds speak of; nothing where the text is no JSON."""
+    names = [name for name in settings.threshold.names if name.startswith(JSON)]
+    if settings.expected is not None:
+        names += [name for name in settings.expected.names if name.startswith(JSON)]
+    if not names:
+        return {}
+    try:
+        data = read_json(text)
+    except ValueError:
+        return {}
+    found = ((name, value_at(data, name.removeprefix(JSON))) for name in names)
+    return {name: value for name, value in found if value is not None}
+
+
+def _decoded(body: bytes, encoding: str) -> str:
+    try:
+        return body.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")

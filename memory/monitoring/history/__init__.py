@@ -1,0 +1,3 @@
+"""How monitors were: uptime, outages, latency."""
+
+from __future__ import annotations

@@ -1,0 +1,216 @@
+"""What a person looks at to see how monitors are and were: outages by the hour and by the day, latency, who is silent.
+
+Only read, from the record and the files; see `overview.standings` for the rest of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from memory.base.safe_text import visible
+from memory.errors import RefusedError
+from memory.monitoring.alerts.options import Options, ancestors, read_options
+from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.alerts.windows import ends_at
+from memory.monitoring.run.ledger import Ledger, key_of, read_stamp, stamp
+
+from .overview import Standing, standings
+from .results import blocked_since, measured
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.trust.consent import Ask, Trust
+    from memory.workspace import Workspace
+
+HOURS, DAYS = 24, 30
+"""How far back the two strips go."""
+POINTS = 60
+"""The most points of a latency line."""
+
+Part = Literal["", "well", "partly", "down"]
+"""What a part of a strip says: not checked, always healthy, sometimes not, never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One monitor to look at. Strips and latencies (seconds) go from the oldest to the newest.
+
+    `silenced` says why nobody would hear of an alert now, beside a mute (empty: somebody would). `remedy` says how
+    its remediation stands: `approved`, `waits for an approval` or why it cannot run; empty where it has none.
+    """
+
+    standing: Standing
+    hours: tuple[Part, ...] = ()
+    days: tuple[Part, ...] = ()
+    latencies: tuple[float, ...] = ()
+    silenced: str = ""
+    remedy: str = ""
+    checks: Mapping[str, int] = field(default_factory=dict)
+    """How many checks measured something over each span of the uptime."""
+    blocked_since: datetime | None = None
+    """When it was first found that it may not run; None where nobody looked since, or where it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something of a monitor that waits for a person: `role` is `check` or `remedy`, `why` in a few words."""
+
+    monitor: Monitor
+    role: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What the record and the approvals add to what the files say: who waits for an approval, who is muted."""
+
+    waiting: tuple[Waiting, ...] = ()
+    muted: tuple[tuple[Monitor, datetime], ...] = ()
+    all_muted: datetime | None = None
+    resting: frozenset[str] = frozenset()
+    """The refs of monitors that do not run as it is, for whatever reason."""
+
+
+def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> dict[str, Picture]:
+    """Return a picture of each monitor by its ref; reads the record and makes none."""
+    monitors = snapshot.monitors.monitors
+    if not monitors:
+        return {}
+    found = standings(workspace, snapshot, now, trust)
+    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    try:
+        hours, days = _strip(ledger, now, timedelta(hours=1), HOURS), _strip(ledger, now, timedelta(days=1), DAYS)
+        latencies, sums, since = _latencies(ledger), measured(ledger, now), blocked_since(ledger)
+    except RefusedError:
+        hours, days, latencies, sums, since = {}, {}, {}, {}, {}
+    finally:
+        ledger.close()
+    options = {monitor.name: read_options(monitor) for monitor in monitors}
+    alerts = {one.monitor.name: one.alert for one in found}
+    remedies = _remedies(snapshot, trust)
+    pictured = {}
+    for one in found:
+        key = key_of(one.monitor.name)
+        pictured[one.monitor.ref] = Picture(
+            one,
+            hours.get(key, ()),
+            days.get(key, ()),
+            latencies.get(key, ()),
+            _silenced(one.monitor, options, alerts, now, snapshot),
+            remedies.get(one.monitor.at, ""),
+            {span: checks for span, (checks, _) in sums.get(key, {}).items()},
+            since.get(key) if one.blocked else None,
+        )
+    return pictured
+
+
+def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> Notice:
+    """Return who waits for an approval and who is muted, without a look at any result."""
+    monitors = snapshot.monitors.monitors
+    if not monitors:
+        return Notice()
+    waiting = []
+    resting = set()
+    by_name = {monitor.name: monitor for monitor in monitors}
+    if trust is not None:
+        for ask in _asks(snapshot):
+            decision = trust.decide(ask)
+            if decision.allowed or ask.name not in by_name:
+                continue
+            if ask.role != "remediate":
+                resting |= {monitor.ref for monitor in monitors if monitor.name == ask.name}
+            if decision.state in ("pending", "withdrawn"):
+                role = "remedy" if ask.role == "remediate" else "check"
+                waiting.append(Waiting(by_name[ask.name], role, decision.why))
+    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    try:
+        mutes = {key: until for key, until in ledger.mutes().items() if until > now}
+    except RefusedError:
+        mutes = {}
+    finally:
+        ledger.close()
+    muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
+    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), frozenset(resting))
+
+
+def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:
+    from memory.trust.consent import monitor_asks
+
+    return monitor_asks(snapshot.monitors.monitors)
+
+
+def _remedies(snapshot: Snapshot, trust: Trust | None) -> dict[tuple[int, int], str]:
+    """Return how remediations stand, by their monitor's place in the file."""
+    if trust is None or not any(monitor.auto_remediate for monitor in snapshot.monitors.monitors):
+        return {}
+    decisions = {ask.name: trust.decide(ask) for ask in _asks(snapshot) if ask.role == "remediate"}
+    found = {}
+    for monitor in snapshot.monitors.monitors:
+        decision = decisions.get(monitor.name)
+        if decision is not None:
+            waits = decision.state in ("pending", "withdrawn")
+            found[monitor.at] = "approved" if decision.allowed else f"waits: {decision.why}" if waits else decision.why
+    return found
+
+
+def _silenced(
+    monitor: Monitor,
+    options: Mapping[str, Options],
+    alerts: Mapping[str, AlertState],
+    now: datetime,
+    snapshot: Snapshot,
+) -> str:
+    """Say why nobody would hear of an alert of a monitor, beside a mute."""
+    end = ends_at(options[monitor.name].maintenance, now, snapshot.zone)
+    if end is not None:
+        return f"maintenance window until {end.astimezone(snapshot.zone):%H:%M}"
+    parents = {name: one.depends_on for name, one in options.items()}
+    down = next((name for name in ancestors(monitor.name, parents) if name in alerts and alerts[name].alerting), None)
+    if down is not None:
+        return f"{visible(down)[:60]} is down, on which it depends"
+    return ""
+
+
+def _strip(ledger: Ledger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
+    """Return for each monitor `count` spans of time, the newest last, which ends with the hour of `now`."""
+    seconds = span.total_seconds()
+    last = read_stamp(stamp(now)[:13] + ":00:00Z")
+    # The hour of `now` is the last one of the newest span.
+    first = stamp(last - count * span + timedelta(hours=1))[:13]
+    rows = ledger.run(
+        lambda db: db.execute(
+            "SELECT monitor, CAST((? - strftime('%s', hour || ':00:00')) / ? AS INTEGER) AS back, "
+            "sum(checks), sum(up) FROM hour WHERE hour >= ? AND hour <= ? GROUP BY monitor, back",
+            (int(last.timestamp()), int(seconds), first, stamp(last)[:13]),
+        ).fetchall(),
+        None,
+        make=False,
+    )
+    found: dict[str, list[Part]] = {}
+    for monitor, back, checks, up in rows or ():
+        if 0 <= back < count:
+            parts: list[Part] = found.setdefault(monitor, [""] * count)
+            parts[count - 1 - back] = "well" if up == checks else "partly" if up else "down"
+    return {monitor: tuple(parts) for monitor, parts in found.items()}
+
+
+def _latencies(ledger: Ledger) -> dict[str, tuple[float, ...]]:
+    """Return how long the newest checks took, in seconds; those that measured nothing are left out."""
+    rows = ledger.run(
+        lambda db: db.execute(
+            "SELECT monitor, seconds FROM (SELECT monitor, seconds, seq, row_number() OVER "
+            "(PARTITION BY monitor ORDER BY seq DESC) AS place FROM result WHERE seconds IS NOT NULL) "
+            "WHERE place <= ? ORDER BY monitor, seq",
+            (POINTS,),
+        ).fetchall(),
+        None,
+        make=False,
+    )
+    found: dict[str, list[float]] = {}
+    for monitor, seconds in rows or ():
+        found.setdefault(monitor, []).append(seconds)
+    return {monitor: tuple(values) for monitor, values in found.items()}

@@ -1,0 +1,166 @@
+"""How the monitors of a workspace stand, from the record: for lists, status, the panes, and other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import format_utc
+from memory.errors import RefusedError
+from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.run.due import next_due
+from memory.monitoring.run.ledger import Ledger, has_record, key_of
+
+from .results import SPANS, Past, last_results, uptimes
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.trust.consent import Trust
+    from memory.workspace import Workspace
+
+__all__ = ["LAST", "Standing", "has_record", "prometheus", "standings"]
+LAST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute.
+
+    `blocked` says why it may not run now; empty where it may, or where nobody looked.
+    """
+
+    monitor: Monitor
+    alert: AlertState
+    uptime: dict[str, float | None]
+    results: tuple[Past, ...]
+    next_run: datetime | None
+    muted: datetime | None
+    blocked: str = ""
+
+    @property
+    def state(self) -> str:
+        """healthy, failing, error, skipped; `unknown` where nothing here has looked at it yet.
+
+        What may not run is `blocked`, however it was before.
+        """
+        return "blocked" if self.blocked else self.alert.state or "unknown"
+
+    def json(self) -> dict[str, Any]:
+        """Return what a list adds to the monitor's own keys; absent values are None."""
+        alert = self.alert
+        return {
+            "state": self.state,
+            "summary": self.blocked or alert.summary or None,
+            "since": None if alert.since is None else format_utc(alert.since),
+            "alerting": alert.alerting,
+            "triggered": alert.triggered,
+            "flapping": alert.flapping,
+            "failures": alert.failures,
+            "uptime": dict(self.uptime),
+            "results": [past.json() for past in self.results],
+            "nextRun": None if self.next_run is None else format_utc(self.next_run),
+            "mutedUntil": None if self.muted is None else format_utc(self.muted),
+        }
+
+
+def standings(
+    workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None = None
+) -> tuple[Standing, ...]:
+    """Return how the monitors of a snapshot stand, in file order; reads the record and makes none.
+
+    With `trust` those that no person approved are blocked. Where the state folder is not one to rely on, nothing is
+    known of any.
+    """
+    blocked = {} if trust is None else _blocked(snapshot, trust)
+    ledger = Ledger(None if workspace.state is None else workspace.state.folder)
+    try:
+        return tuple(_standings(ledger, snapshot, now, blocked))
+    except RefusedError:
+        return tuple(_standings(Ledger(None), snapshot, now, blocked))
+    finally:
+        ledger.close()
+
+
+def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
+    """Return why monitors may not run, by their place in the file."""
+    from memory.trust.consent import check_of, monitor_asks
+
+    monitors = snapshot.monitors.monitors
+    asks = monitor_asks(monitors)
+    found = {}
+    for monitor in monitors:
+        ask = check_of(asks, monitor.name)
+        if ask is not None and not (decision := trust.decide(ask)).allowed:
+            found[monitor.at] = decision.why
+    return found
+
+
+def _standings(
+    ledger: Ledger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
+) -> Iterator[Standing]:
+    alerts, mutes = ledger.alerts(), ledger.mutes()
+    uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
+    zone = snapshot.zone
+    for monitor in snapshot.monitors.monitors:
+        key = key_of(monitor.name)
+        muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
+        yield Standing(
+            monitor,
+            AlertState.read(alerts.get(key)),
+            uptime.get(key) or dict.fromkeys(SPANS),
+            past.get(key, ()),
+            next_due(monitor.interval, now, zone),
+            muted if muted is not None and muted > now else None,
+            blocked.get(monitor.at, ""),
+        )
+
+
+_METRICS = (
+    ("up", "Whether the last check was healthy."),
+    ("alerting", "Whether the monitor alerts."),
+    ("muted", "Whether messages about the monitor are muted."),
+    ("failures_in_a_row", "Failed checks since the last healthy one."),
+    ("last_check_timestamp_seconds", "When it was checked last."),
+    ("check_duration_seconds", "How long the last check took."),
+    ("uptime_ratio", "Share of healthy checks over a span of time."),
+)
+
+
+def prometheus(found: Iterable[Standing]) -> str:
+    """Return monitors in the text format of Prometheus; what was never measured is left out."""
+    rows: dict[str, list[str]] = {name: [] for name, _ in _METRICS}
+    for one in found:
+        alert = one.alert
+        label = _label(key_of(one.monitor.name))
+
+        def add(metric: str, value: float, more: str = "", label: str = label) -> None:
+            rows[metric].append(f'memdeck_monitor_{metric}{{name="{label}"{more}}} {value:.10g}')
+
+        add("muted", one.muted is not None)
+        if not alert.known:
+            continue
+        add("up", alert.failures == 0)
+        add("alerting", alert.alerting)
+        add("failures_in_a_row", alert.failures)
+        if alert.checked is not None:
+            add("last_check_timestamp_seconds", alert.checked.timestamp())
+        seconds = next((past.seconds for past in one.results if past.seconds is not None), None)
+        if seconds is not None:
+            add("check_duration_seconds", seconds)
+        for span, percent in one.uptime.items():
+            if percent is not None:
+                add("uptime_ratio", percent / 100, f',span="{span}"')
+    lines = []
+    for name, text in _METRICS:
+        if rows[name]:
+            lines += [f"# HELP memdeck_monitor_{name} {text}", f"# TYPE memdeck_monitor_{name} gauge", *rows[name]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _label(text: str) -> str:
+    from memory.base.safe_text import visible
+
+    return visible(text, newlines=True).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

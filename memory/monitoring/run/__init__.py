@@ -1,0 +1,3 @@
+"""One run over the monitors that are due: claims, results, consequences, what is written."""
+
+from __future__ import annotations

@@ -1,0 +1,162 @@
+"""The heartbeat: what is due, overdue and deferred, and what drifts; told only when it is news.
+
+A fact is told once; when it changes, or comes back, it is told again. What the last beats saw is kept in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import BadMoment, format_local, read_moment
+from memory.monitoring.words import plain, plural
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import Task
+
+TITLE = "Heartbeat Check"
+NOTE = "heartbeat"
+"""Under this key the record keeps what the last beat saw."""
+KEY = "\0heartbeat"
+"""Under this name, which no monitor has, the beats are claimed."""
+BEATS = 6
+"""After so many beats without a change a task in progress drifts; `driftAfterBeats` in config.md is another number."""
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a beat found: the lines of its journal entry (none: no news), and what the next one needs to know."""
+
+    lines: tuple[str, ...]
+    memory: dict[str, Any]
+
+
+def beat(snapshot: Snapshot, memory: Any, now: datetime, zone: tzinfo, checked: Collection[str] = ()) -> Beat:
+    """Look at tasks and monitors; `memory` is what the last beat returned, None before the first.
+
+    `checked` names monitors that were checked just now, which the snapshot may not say yet.
+    """
+    known: Mapping[str, Any] = memory if isinstance(memory, dict) else {}
+    before = known.get("told")
+    told = {fact for fact in before if isinstance(fact, str)} if isinstance(before, list) else set()
+    last = _last(known, now)
+    facts: dict[str, str] = {}
+    for line in _due(snapshot, last, now, zone):
+        facts.setdefault(line, line)
+    still, drifting = _in_progress(snapshot, known.get("still"), _limit(snapshot))
+    for line in (*drifting, *_unfinished(snapshot), *_stale(snapshot, now, zone, checked)):
+        facts.setdefault(line, line)
+    news = [line for line in facts if line not in told]
+    lines: list[str] = []
+    if news:
+        pending = sum(task.section == "pending" for task in snapshot.tasks.tasks)
+        lines = [f"{plural(pending, 'pending task')} found", *news[:SHOWN]]
+        if len(news) > SHOWN:
+            lines.append(f"and {len(news) - SHOWN} more")
+    return Beat(tuple(lines), {"told": list(facts), "still": still, "at": now.astimezone(UTC).isoformat()})
+
+
+def _last(known: Mapping[str, Any], now: datetime) -> datetime:
+    """Return when the last beat was, a day ago where nobody knows."""
+    earliest = now - timedelta(days=1)
+    try:
+        at = datetime.fromisoformat(str(known.get("at")))
+    except ValueError:
+        return earliest
+    return max(at, earliest) if at.tzinfo is not None and at <= now else earliest
+
+
+def _quoted(title: str) -> str:
+    return '"' + plain(title, 80).replace('"', "'") + '"'
+
+
+def _due(snapshot: Snapshot, last: datetime, now: datetime, zone: tzinfo) -> Iterator[str]:
+    """Yield a line for every task that is overdue, due, or due later today."""
+    today = now.astimezone(zone).date()
+    for task in snapshot.tasks.tasks:
+        if task.section == "completed" or b"due:" not in task.entry.raw:
+            continue
+        moment = task.due_moment(zone)
+        name = _quoted(task.title)
+        if moment is None:
+            yield from _recurring(task, last, now, zone)
+        elif moment.date < today:
+            yield f"Overdue: {name} (due {moment.text})"
+        elif moment.instant is None:
+            if moment.date == today:
+                yield f"Due: {name} (today)"
+        elif moment.instant <= now:
+            yield f"Due: {name} (since {format_local(moment.instant, zone)[11:]})"
+        elif moment.date == today:
+            yield f"Deferred: {name} (due at {format_local(moment.instant, zone)[11:]})"
+
+
+def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Iterator[str]:
+    """Yield a line where a task that only recurs came due since the last beat."""
+    if task.recurring is None:
+        return
+    from memory.base.schedule import BadCron, latest_run
+
+    try:
+        run = latest_run(task.recurring, now, zone)
+    except BadCron:
+        return
+    if run is not None and run > last:
+        yield f"Due: {_quoted(task.title)} (since {format_local(run, zone)})"
+
+
+def _limit(snapshot: Snapshot) -> int:
+    value = snapshot.config.get("driftAfterBeats") or ""
+    return int(value) if value.isascii() and value.isdigit() and int(value[:6]) > 0 else BEATS
+
+
+def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return for each task in progress what it looks like and since how many beats, and lines for those that drift."""
+    from hashlib import blake2b
+
+    seen = before if isinstance(before, dict) else {}
+    still: dict[str, list[Any]] = {}
+    lines = []
+    for task in snapshot.tasks.tasks:
+        if task.section != "in-progress":
+            continue
+        look = blake2b(task.entry.raw, digest_size=8).hexdigest()
+        match seen.get(task.ref):
+            case [str() as same, int() as beats] if same == look:
+                count = beats + 1
+            case _:
+                count = 0
+        still[task.ref] = [look, count]
+        if count >= limit:
+            lines.append(f"Drift: {_quoted(task.title)} in progress without change for {plural(limit, 'beat')}")
+    return still, lines
+
+
+def _unfinished(snapshot: Snapshot) -> Iterator[str]:
+    for task in snapshot.tasks.tasks:
+        if task.section == "completed" and task.outcome is None:
+            yield f"Drift: {_quoted(task.title)} completed without outcome"
+
+
+def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
+    """Yield a line for every monitor that missed at least one whole interval."""
+    from memory.base.schedule import BadCron, describe, latest_run
+
+    for monitor in snapshot.monitors.monitors:
+        if monitor.last_check is None or not monitor.interval or monitor.name in fresh:
+            continue
+        try:
+            checked = read_moment(monitor.last_check, zone)
+            newest = latest_run(monitor.interval, now, zone)
+            before = None if newest is None else latest_run(monitor.interval, newest - timedelta(minutes=1), zone)
+        except (BadCron, BadMoment):
+            continue
+        if checked is not None and checked.instant is not None and before is not None and checked.instant < before:
+            yield (
+                f"Drift: monitor {_quoted(monitor.name)} was last checked "
+                f"{format_local(checked.instant, zone)}, its interval is {plain(describe(monitor.interval), 40)}"
+            )

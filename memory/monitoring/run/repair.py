@@ -1,0 +1,106 @@
+"""Remediation of one monitor: within its limits, from the approved text, verified by a second check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.remarks import split_remark
+from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.process.command import clean_environment, run_command
+from memory.monitoring.settings import LONGEST, USUAL
+from memory.monitoring.thresholds.units import read_duration
+
+from .ledger import Ledger, key_of
+from .remedy import is_useless, may_remediate
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.monitoring.checks.context import Around
+    from memory.monitoring.checks.result import Result
+    from memory.trust.consent import Ask, Decision
+
+PAUSES = (0.0, 2.0, 5.0)
+"""Seconds before each look at whether it helped: a service needs a moment to come up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What became of a remediation: whether it ran, the command, how it failed, and the second check.
+
+    `why` says why it did not run; `blocked`: it waits for a person; `stopped`: it did not help again, and will not run
+    until the monitor has been well.
+    """
+
+    ran: bool
+    command: str = ""
+    failure: str = ""
+    verified: Result | None = None
+    why: str = ""
+    stopped: bool = False
+    blocked: bool = False
+
+    @property
+    def helped(self) -> bool:
+        """Whether the second check found everything well."""
+        return self.verified is not None and self.verified.state == "healthy"
+
+
+def repair(
+    monitor: Monitor,
+    ask: Ask,
+    decision: Decision,
+    state: AlertState,
+    ledger: Ledger,
+    around: Around,
+    recheck: Callable[[], Result],
+    *,
+    now: datetime,
+    pause: Callable[[float], object],
+) -> Repair:
+    """Run the approved remediation of a failing monitor if its limits allow it, and look whether it helped.
+
+    It is counted on the disk before it runs: a crash never makes it run more often. `recheck` checks once more.
+    """
+    key = key_of(monitor.name)
+    verdict = may_remediate(ledger.remedies(key), state.failures, state.since if state.alerting else None, now)
+    if not verdict.run:
+        return Repair(False, why=verdict.why)
+    if not decision.allowed or decision.text is None:
+        return Repair(False, why=decision.why, blocked=decision.state in ("pending", "withdrawn", "refused"))
+    count = ledger.begin_remedy(key, now)
+    if count is None:
+        return Repair(False, why="it cannot be counted")
+    finished = run_command(
+        decision.text,
+        folder=around.root,
+        environment=clean_environment(around.environ, ask.environment),
+        timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
+        cancel=around.cancel,
+    )
+    failure = ""
+    if finished.timed_out:
+        failure = "stopped, it took too long"
+    elif finished.failure:
+        failure = finished.failure
+    elif finished.stopped:
+        failure = f"stopped: {finished.stopped}"
+    elif finished.signal is not None:
+        failure = f"ended by signal {finished.signal}"
+    elif finished.exit_code:
+        failure = f"exit code {finished.exit_code}"
+    verified: Result | None = None
+    for seconds in PAUSES:
+        if around.cancel is not None and around.cancel.cancelled:
+            break
+        if seconds:
+            pause(seconds)
+        verified = recheck()
+        if verified.state == "healthy":
+            break
+    done = Repair(True, decision.text, failure, verified)
+    ledger.end_remedy(count, done.helped)
+    outage = state.since if state.alerting else None
+    return replace(done, stopped=not done.helped and is_useless(ledger.remedies(key), outage, now))

@@ -1,0 +1,114 @@
+"""What a watch reports: of every monitor that was to run, how it came out and what was done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import format_utc
+from memory.base.safe_text import visible
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.monitoring.checks.result import Result
+
+    from .repair import Repair
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One monitor in a watch; `due` is the instant of its schedule, None where somebody asked for it by name.
+
+    `happenings` are kinds such as `alert`, `silenced` why nobody was told, `told` what became of the message.
+    """
+
+    monitor: Monitor
+    result: Result
+    due: datetime | None = None
+    happenings: tuple[str, ...] = ()
+    occurrences: int = 0
+    silenced: str = ""
+    told: str = ""
+    repair: Repair | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return it under the keys of the interface."""
+        result = self.result
+        repair = self.repair
+        verified = repair.verified if repair is not None else None
+        return {
+            "ref": self.monitor.ref,
+            "name": self.monitor.name,
+            "state": result.state,
+            "summary": result.summary,
+            "seconds": round(result.seconds, 4),
+            "values": dict(result.values),
+            "detail": result.detail,
+            "due": None if self.due is None else format_utc(self.due),
+            "happenings": list(self.happenings),
+            "occurrences": self.occurrences,
+            "silenced": self.silenced or None,
+            "notification": self.told or None,
+            "remediation": None
+            if repair is None
+            else {
+                "ran": repair.ran,
+                "command": repair.command or None,
+                "failure": repair.failure or None,
+                "why": repair.why or None,
+                "verified": None if verified is None else {"state": verified.state, "summary": verified.summary},
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A whole watch. `blocked` lists what waits for a person, `beat` the lines of the heartbeat (empty: no news).
+
+    `busy`: another process runs the monitors, and nothing ran here. `change` is the one that wrote everything back.
+    """
+
+    monitors: tuple[Watched, ...] = ()
+    blocked: tuple[dict[str, Any], ...] = ()
+    beat: tuple[str, ...] = ()
+    beaten: bool = False
+    warnings: tuple[str, ...] = ()
+    busy: bool = False
+    change: str | None = None
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether something waits for a person: exit code 3 without a terminal."""
+        return bool(self.blocked)
+
+    def json(self) -> list[dict[str, Any]]:
+        """Return what `--maintain` lists under `monitors`."""
+        return [one.json() for one in self.monitors]
+
+    def lines(self) -> list[str]:
+        """Return the watch as lines for people, safe for a screen."""
+        if self.busy:
+            return ["monitors: another process runs them"]
+        counts: dict[str, int] = {}
+        for one in self.monitors:
+            counts[one.result.state] = counts.get(one.result.state, 0) + 1
+        shown = []
+        for one in self.monitors:
+            if one.result.state == "healthy" and not one.happenings and len(self.monitors) > 20:
+                continue
+            words = f"{one.result.state}  {visible(one.monitor.name)}"
+            words += f": {visible(one.result.summary)}" if one.result.summary else ""
+            shown.append(words)
+            if one.repair is not None:
+                did = f"ran {visible(one.repair.command)}" if one.repair.ran else f"not run, {visible(one.repair.why)}"
+                shown.append(f"    remediation: {did}" + ("; recovered" if one.repair.helped else ""))
+            if one.told:
+                shown.append(f"    {visible(one.told)}")
+        for ask in self.blocked:
+            name = visible(f"{ask['name']}: {ask['text']}")
+            shown.append(f"needs approval  {ask['id'] or '-'}  {ask['role']} of {name} ({visible(ask['why'])})")
+        if self.beaten:
+            shown += [f"heartbeat: {visible(line)}" for line in self.beat] or ["heartbeat: no news"]
+        total = ", ".join(f"{count:,} {state}" for state, count in counts.items())
+        return [*shown, f"monitors: {total or 'none due'}"]

@@ -1,0 +1,354 @@
+"""Keeping watch: one run over what is due, from the claim of each instant to the message that goes out.
+
+The order of a run: take the lead, claim what is due, check it, advance the alerts, remediate and look again, send,
+record, and write everything back in one transaction. What a crash interrupts is never run twice; messages and journal
+entries that it kept back follow with the next run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.files.monitors import Monitor, find_monitor
+from memory.monitoring.checks.result import Result, last_status
+from memory.monitoring.history.results import record_results
+
+from .due import due_instant, due_monitors
+from .heartbeat import KEY as BEAT
+from .heartbeat import NOTE, Beat, beat
+from .heartbeat import TITLE as BEAT_TITLE
+from .leader import Leader, busy
+from .ledger import Ledger, has_record, key_of
+from .report import Watch, Watched
+from .writing import Note, write_back
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.files.snapshot import Snapshot
+    from memory.monitoring.alerts.channels import Addresses
+    from memory.monitoring.alerts.deliver import Send
+    from memory.monitoring.alerts.state import AlertState
+    from memory.monitoring.checks.context import Around
+    from memory.trust.consent import Ask, Decision, Trust
+    from memory.workspace import Workspace
+
+    from .cancel import Cancel
+
+OPERATION = "monitors"
+ACTOR = "monitor"
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What a watch reaches beside the workspace.
+
+    `environ` is what commands and channels may get variables from, `addresses` where messages can go (None: nowhere),
+    `send` how (None: by apprise), `pause` how it waits before it looks whether a remediation helped, `found` hears of
+    each result as it comes, in the thread of the watch.
+
+    `planned` hears before that which monitors are about to be checked, by name.
+    """
+
+    environ: Mapping[str, str]
+    addresses: Addresses | None = None
+    send: Send | None = None
+    pause: Callable[[float], object] | None = None
+    found: Callable[[Result], object] | None = None
+    cancel: Cancel | None = None
+    planned: Callable[[tuple[str, ...]], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A monitor that is to run, what a person decided about it, and the instant for which it runs."""
+
+    monitor: Monitor
+    ask: Ask | None
+    decision: Decision
+    due: datetime | None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it may run: a person approved it, or it reaches nothing by itself."""
+        return self.decision.allowed or (self.ask is None and self.decision.state == "pending")
+
+
+def keep_watch(
+    workspace: Workspace,
+    trust: Trust | None,
+    now: datetime,
+    ways: Ways,
+    *,
+    names: Sequence[str] | None = None,
+    everything: bool = False,
+    heartbeat: bool = True,
+    wait: float = 0.0,
+    actor: str = ACTOR,
+) -> Watch:
+    """Run the monitors that are due at `now` (or those of `names`, by ref or name; or all), and the heartbeat if due.
+
+    Without `trust` nothing counts as approved. While another process has the lead this waits `wait` seconds, and
+    returns a busy watch: it does what is due. Raises NotFoundError and AmbiguousError for names, BusyError
+    `monitors.busy` where monitors were asked for by name. What goes wrong with one of them is in its result; what
+    could not be written back is among the warnings and follows with the next run.
+    """
+    asked = everything or names is not None
+    if asked:
+        for name in names or ():
+            find_monitor(workspace.snapshot(), name)
+    elif not _anything(workspace, heartbeat):
+        return Watch()
+    folder = None if workspace.state is None else workspace.state.folder
+    leader = Leader(folder)
+    if not leader.take(wait):
+        if asked:
+            raise busy()
+        return Watch(busy=True)
+    ledger = Ledger(folder)
+    try:
+        run = _Run(workspace, trust, ledger, now, ways, actor)
+        watch = run.whole(names, everything, heartbeat and not asked)
+        return replace(watch, warnings=(*watch.warnings, *ledger.warnings))
+    finally:
+        ledger.close()
+        leader.release()
+
+
+def _anything(workspace: Workspace, heartbeat: bool) -> bool:
+    """Tell whether there is anything to watch over; where there is not, nothing is made outside of the workspace."""
+    snapshot = workspace.snapshot()
+    if snapshot.monitors.monitors or (heartbeat and snapshot.config.get("expression") is not None):
+        return True
+    return has_record(workspace)
+
+
+class _Run:
+    """One run, while it has the lead."""
+
+    def __init__(
+        self, workspace: Workspace, trust: Trust | None, ledger: Ledger, now: datetime, ways: Ways, actor: str
+    ) -> None:
+        self.workspace = workspace
+        self.trust = trust
+        self.ledger = ledger
+        self.now = now
+        self.ways = ways
+        self.actor = actor
+        self.warnings: list[str] = []
+        self.blocked: list[dict[str, object]] = []
+        self._asks: tuple[Ask, ...] | None = None
+
+    def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
+        for name in self.ledger.take_over():
+            if not name.startswith("\0"):  # Neither the heartbeat nor maintenance: they do no harm.
+                self.warnings.append(f"the last run of {name[:60]!r} was interrupted; it is not run again for its time")
+        snapshot = self.workspace.snapshot()
+        chosen = self._choose(snapshot, names, everything)
+        pulse = self._pulse(snapshot) if heartbeat else None
+        results = self._check(snapshot, chosen)
+        watched: list[Watched] = []
+        states: Mapping[str, AlertState] = {}
+        notes: Sequence[Note] = ()
+        if chosen or self.ledger.held(self.now):
+            from .consequences import Telling
+
+            telling = Telling(self, snapshot, {one.monitor.name: (one.monitor, one.ask) for one in chosen})
+            watched = telling.follow([(one.monitor, results[number], one.due) for number, one in enumerate(chosen)])
+            states, notes = telling.states, telling.notes
+        beaten = None
+        if pulse is not None:
+            checked = {one.monitor.name for one in watched if one.result.ran}
+            beaten = beat(snapshot, self.ledger.note(NOTE), self.now, snapshot.zone, checked)
+        self._record(watched, chosen, states, notes, pulse, beaten)
+        change = self._write(watched)
+        return Watch(
+            tuple(watched),
+            tuple(self.blocked),
+            beaten.lines if beaten is not None else (),
+            beaten is not None,
+            tuple(dict.fromkeys(self.warnings)),
+            change=change,
+        )
+
+    # -- what runs --------------------------------------------------------------------------------------------
+
+    def _choose(self, snapshot: Snapshot, names: Sequence[str] | None, everything: bool) -> list[_Chosen]:
+        """Return what is to run; what is due is claimed, but for what is blocked: it stays due until it may run.
+
+        Who asks for a monitor that is due runs it for its time: it does not run for that time again.
+        """
+        asked = everything or names is not None
+        found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
+        instants = {one.monitor.ref: one.at for one in found.due}
+        if names is not None:
+            wanted = [find_monitor(snapshot, name) for name in names]
+        elif everything:
+            wanted = list(snapshot.monitors.monitors)
+        else:
+            self.warnings += found.problems
+            wanted = [one.monitor for one in found.due]
+        monitors = {monitor.ref: monitor for monitor in wanted}
+        chosen = [self._decided(snapshot, monitor, instants.get(ref)) for ref, monitor in monitors.items()]
+        claims = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
+        if not claims:
+            return chosen
+        taken = self.ledger.claim(claims, self.now)
+        self.ledger.start(taken)
+        lost = {
+            one.monitor.ref
+            for one in chosen
+            if one.runs and one.due and (key_of(one.monitor.name), one.due) not in taken
+        }
+        if asked:
+            return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
+        return [one for one in chosen if one.monitor.ref not in lost]
+
+    def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
+        from memory.trust.consent import check_of
+
+        ask = check_of(self.asks(snapshot), monitor.name)
+        decision = self.decide(ask)
+        if ask is not None:
+            self.block(ask, decision)
+        elif sum(other.name == monitor.name for other in snapshot.monitors.monitors) > 1:
+            decision = replace(decision, state="refused", why="another monitor has the same name")
+        return _Chosen(monitor, ask, decision, due)
+
+    def asks(self, snapshot: Snapshot) -> tuple[Ask, ...]:
+        """Return what the monitors ask for, found once."""
+        if self._asks is None:
+            from memory.trust.consent import monitor_asks
+
+            self._asks = monitor_asks(snapshot.monitors.monitors)
+        return self._asks
+
+    def decide(self, ask: Ask | None) -> Decision:
+        """Return what a person decided; what asks for nothing needs no decision, and without a record none counts."""
+        from memory.trust.consent import Decision
+
+        if ask is None:
+            return Decision(False, "pending", "", None, "it asks for nothing")
+        if self.trust is None:
+            return Decision(False, "pending", "", None, "there is no state folder to keep approvals in")
+        return self.trust.decide(ask)
+
+    def block(self, ask: Ask, decision: Decision) -> None:
+        """Note that something waits for a person; what was denied waits for nobody."""
+        if decision.allowed or decision.state == "denied":
+            return
+        from memory.trust.consent import blocked_json
+
+        row = blocked_json(ask, decision)
+        if row not in self.blocked:
+            self.blocked.append(row)
+
+    def _check(self, snapshot: Snapshot, chosen: Sequence[_Chosen]) -> list[Result]:
+        """Return a result for each; what a person has not approved is blocked and is not even tried."""
+        results: dict[str, Result] = {}
+        allowed: list[_Chosen] = []
+        for one in chosen:
+            if one.runs:
+                allowed.append(one)
+            else:
+                state = "skipped" if one.decision.state == "denied" else "blocked"
+                results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
+        if allowed:
+            from .many import Planned, run_checks
+
+            planned = [Planned(one.monitor, one.decision) for one in allowed]
+            if self.ways.planned is not None:
+                self.ways.planned(tuple(one.monitor.name for one in allowed))
+            for plan, result in run_checks(planned, self.around(snapshot)):
+                results[plan.monitor.ref] = result
+                if self.ways.found is not None:
+                    self.ways.found(result)
+        return [results[one.monitor.ref] for one in chosen]
+
+    def around(self, snapshot: Snapshot) -> Around:
+        """Return the world around the checks of this run."""
+        from memory.monitoring.checks.context import Around
+
+        pings = self.ledger.pings()
+        trust = self.trust
+        return Around(
+            root=self.workspace.root,
+            snapshot=snapshot,
+            now=self.now,
+            pings={m.name: pings[key] for m in snapshot.monitors.monitors if (key := key_of(m.name)) in pings},
+            reach=lambda url, _address: trust is not None and trust.may_reach(url),
+            environ=self.ways.environ,
+            cancel=self.ways.cancel,
+        )
+
+    # -- the heartbeat ----------------------------------------------------------------------------------------
+
+    def _pulse(self, snapshot: Snapshot) -> datetime | None:
+        """Claim the heartbeat if it is due; return its instant."""
+        expression = snapshot.config.get("expression")
+        if expression is None:
+            return None
+        try:
+            found = due_instant(expression, self.ledger.last_claims(self.now).get(BEAT), self.now, snapshot.zone)
+        except MemdeckError as error:
+            self.warnings.append(f"config.md: expression: {error.message}")
+            return None
+        if found is None or not self.ledger.claim([(BEAT, found[0])], self.now):
+            return None
+        return found[0]
+
+    # -- afterwards -------------------------------------------------------------------------------------------
+
+    def _record(
+        self,
+        watched: Sequence[Watched],
+        chosen: Sequence[_Chosen],
+        states: Mapping[str, AlertState],
+        notes: Sequence[Note],
+        pulse: datetime | None,
+        beaten: Beat | None,
+    ) -> None:
+        """Keep results, states and what is to be written, in one step."""
+        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
+        if pulse is not None:
+            done.append((BEAT, pulse))
+
+        def work(db: sqlite3.Connection) -> None:
+            record_results(db, [one.result for one in watched if one.result.state != "skipped"], self.now)
+            self.ledger.put_alerts(db, {key_of(name): state.json() for name, state in states.items()})
+            for note in notes:
+                self.ledger.put_unwritten(db, note.at, note.title, note.lines)
+            if beaten is not None:
+                self.ledger.put_note(db, NOTE, beaten.memory)
+                if beaten.lines:
+                    self.ledger.put_unwritten(db, self.now, BEAT_TITLE, beaten.lines)
+            self.ledger.end(db, done)
+
+        if watched or states or notes or done:
+            self.ledger.run(work, None)
+
+    def _write(self, watched: Sequence[Watched]) -> str | None:
+        """Write everything back in one transaction; what cannot be written now waits for the next run."""
+        waiting = self.ledger.unwritten()
+        statuses = {one.monitor.name: last_status(one.result) for one in watched if one.result.ran}
+        if not waiting and not statuses:
+            return None
+        notes = [Note(one.at, one.title, one.lines) for one in waiting]
+
+        try:
+            outcome = self.workspace.change(
+                OPERATION,
+                lambda snapshot: write_back(snapshot, statuses, notes, self.now),
+                actor=self.actor,
+                now=self.now,
+            )
+        except MemdeckError as error:
+            self.warnings.append(f"the results are not in the files yet: {error.message}")
+            return None
+        if waiting:
+            self.ledger.written(one.seq for one in waiting)
+        return outcome.change.id if outcome.change.files else None

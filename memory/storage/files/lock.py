@@ -1,0 +1,131 @@
+"""The lock of a workspace: `flock` on a permanent file that is never replaced and never unlinked.
+
+(`fcntl` and `lockf` locks vanish when any code in the process closes the file.) Only memdeck's own processes
+take it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from contextlib import suppress
+from datetime import datetime
+
+from memory.errors import BusyError
+from memory.storage import fsio
+
+from . import errnos as faults
+
+NAME = "lock"
+_IDLE = b"idle"  # Written over the holder's first key: whoever finds the key knows that its holder was killed.
+_SIZE = 512  # The holder's lines are padded to this, so that no older, longer text shows through.
+
+
+class Lock:
+    """Held by one transaction at a time, across processes and across the threads of this one."""
+
+    def __init__(self, path: str, timeout: float = 5.0) -> None:
+        """`path` is how the lock file is called in messages; `timeout` is in seconds."""
+        self.path = path
+        self.timeout = timeout
+        self._mutex = threading.Lock()
+        self._owner: int | None = None
+        self._fd = -1
+        self._folder = -1
+
+    def acquire(self, folder: int, command: str, since: datetime) -> None:
+        """Wait for the lock in an open folder and note in it who holds it.
+
+        BusyError `file.locked` with the holder after `timeout` seconds; RuntimeError inside a transaction of
+        the same thread, which would wait for itself.
+        """
+        if self._owner == threading.get_ident():
+            raise RuntimeError("a transaction inside a transaction of the same thread")
+        deadline = time.monotonic() + self.timeout
+        if not self._mutex.acquire(timeout=max(self.timeout, 0)):
+            raise _busy(self.path, self._fd)
+        try:
+            self._owner = threading.get_ident()
+            self._folder = folder
+            self._fd = self._take(folder, deadline)
+            holder = f"pid={os.getpid()}\nhost={os.uname().nodename}\nsince={since.isoformat()}\ncommand={command}"
+            line = holder.encode("utf-8", "replace")[: _SIZE - 1]
+            with suppress(OSError):  # It is for display only, and a full disk must not stop a change that frees some.
+                fsio.overwrite(self._fd, line.ljust(_SIZE - 1) + b"\n")
+        except BaseException:
+            self.release()
+            raise
+
+    def _take(self, folder: int, deadline: float) -> int:
+        """Return a descriptor that holds the lock; poll, at first every millisecond."""
+        pause = 0.001
+        fd = fsio.open_lock(NAME, folder, self.path)
+        try:
+            while True:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    left = deadline - time.monotonic()
+                    if left <= 0:
+                        raise _busy(self.path, fd) from None
+                    time.sleep(min(pause, left))
+                    pause = min(pause * 1.25, 0.02)
+                    continue
+                except OSError as error:
+                    raise faults.writing(error, self.path) from error
+                if _same(fd, folder):
+                    return fd
+                # Somebody cleaned the folder away while we waited: a lock on an unlinked file locks nobody
+                # out.
+                other = fsio.open_lock(NAME, folder, self.path)
+                os.close(fd)
+                fd = other
+        except BaseException:
+            os.close(fd)
+            raise
+
+    def intact(self) -> bool:
+        """Whether the lock that is held still locks others out, its file not having been cleaned away."""
+        return self._fd >= 0 and _same(self._fd, self._folder)
+
+    def release(self) -> None:
+        """Let the next one in."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            with suppress(OSError):
+                fsio.overwrite(fd, _IDLE)
+            os.close(fd)
+        self._owner = None
+        self._mutex.release()
+
+
+def _same(fd: int, folder: int) -> bool:
+    """Whether the lock file of the folder is the one that is open."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(NAME, dir_fd=folder))
+    except OSError:
+        return False
+
+
+def _busy(path: str, fd: int) -> BusyError:
+    """Return the error with the holder as the lock file tells it: for display only, and only printable."""
+    try:
+        text = os.pread(fd, _SIZE, 0).decode("utf-8", "replace") if fd >= 0 else ""
+    except OSError:
+        text = ""
+    holder: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if equals and key in ("pid", "host", "since", "command"):
+            holder[key] = "".join(c if " " <= c <= "~" else "?" for c in value.strip())[:120]
+    who = f"process {holder['pid']} on {holder.get('host', '?')}" if "pid" in holder else "another process"
+    what = f" ({holder['command']} since {holder.get('since', '?')})" if holder.get("command") else ""
+    return BusyError(
+        "file.locked",
+        f"the workspace is locked by {who}{what}",
+        "try again when it is done",
+        holder=holder,
+        file=path,
+    )

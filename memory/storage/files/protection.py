@@ -1,0 +1,141 @@
+"""How well a place protects changes: what its file system can do, tried out, and what other programs wrote too late."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+
+from . import leases
+from . import safe_open as beneath
+from .leases import Lease
+
+if TYPE_CHECKING:
+    from memory.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What protects changes in a workspace; `reasons` says in sentences what is missing, empty where all is there.
+
+    `exchange`: two files swap places in one step. `leases`: programs that write to a file are noticed. `links`: a
+    displaced file keeps a name. `journal`: a change of several files survives a crash whole.
+    """
+
+    exchange: bool
+    leases: bool
+    links: bool
+    journal: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Bytes that another program wrote to a file that a change had just displaced.
+
+    `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage
+    folder; `data` is None where it cannot be read.
+    """
+
+    name: str
+    path: str
+    change: str
+    data: bytes | None
+
+
+_REASONS = {
+    "exchange": "files cannot swap places here: what replaces a file in the moment of a change is not noticed",
+    "leases": "nothing tells when another program has a file open for writing: what it writes late is kept for a day",
+    "links": "files have no second names here: a displaced file cannot be kept",
+}
+
+
+def probe(store: Store) -> Protection:
+    """Try out what the file system of a store can do, in a folder of its own that is removed again."""
+    reasons: list[str] = []
+    found = dict.fromkeys(_REASONS, False)
+    if sys.platform not in ("linux", "darwin"):
+        reasons.append(f"memory files are not changed on {sys.platform}")
+    try:
+        found = _try(store.root)
+    except (OSError, MemdeckError) as error:
+        reasons.append(f"{store.root} cannot be written to: {error}")
+    else:
+        reasons += [_REASONS[what] for what, works in found.items() if not works]
+    journal = False
+    if store.state is None:
+        reasons.append("there is no state folder: a crash may leave a change of several files half done")
+    else:
+        try:
+            store.state.folder.read("state.json")
+            journal = True
+        except MemdeckError as error:
+            reasons.append(str(error))
+    return Protection(found["exchange"], found["leases"], found["links"], journal, tuple(reasons))
+
+
+def _try(root: os.PathLike[str]) -> dict[str, bool]:
+    name = f".memdeck-{os.getpid()}"
+    # The last part of it is the workspace's own, and may be a link to anywhere.
+    top = fsio.open_folder([os.path.basename(root)], os.path.dirname(root))
+    try:
+        folder = fsio.private_folder(name, top, name)
+        try:
+            for one in ("a", "b"):
+                fsio.put_private(one, folder, one.encode(), durable=False)
+            return {
+                "exchange": _works(lambda: fsio.exchange("a", folder, "b", folder)),
+                "leases": _leases(folder),
+                "links": _works(lambda: fsio.link("a", folder, "c", folder)),
+            }
+        finally:
+            fsio.empty_folder(folder)
+            os.close(folder)
+            fsio.remove_folders([name], root)
+    finally:
+        os.close(top)
+
+
+def _works(call: Callable[[], None]) -> bool:
+    try:
+        call()
+    except OSError as error:
+        if error.errno in fsio.NO_LINKS:
+            return False
+        raise
+    return True
+
+
+def _leases(folder: int) -> bool:
+    fd = os.open("a", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return leases.take(fd) is Lease.HELD
+    finally:
+        os.close(fd)
+
+
+def kept(store: Store) -> tuple[Kept, ...]:
+    """Return what a store kept; what merely lies in the folder without being noted is left out."""
+    journal = store.journal
+    if journal is None:
+        return ()
+    prefix = store.shown("")
+    found = []
+    for file in journal.noted():
+        if file.late and file.path.startswith(prefix):
+            try:
+                data = beneath.read(f"{store.place.path}/stage/{file.name}", store.workspace).base
+            except MemdeckError:
+                data = None
+            found.append(Kept(file.name, file.path.removeprefix(prefix), file.change, data))
+    return tuple(found)

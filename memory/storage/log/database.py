@@ -1,0 +1,208 @@
+"""A database file of memdeck's own, such as the change log: private, opened late, moved aside when it is damaged.
+
+A record that cannot be kept is never a reason to fail a change: what went wrong is collected in `warnings`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+from memory.storage.private.places import StateFolder
+
+from .schema import CONNECTION, TABLES, UPGRADES, VERSION
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+NAME = "changes.sqlite"
+DAMAGED = "changes.damaged.sqlite"
+
+
+class Kind(NamedTuple):
+    """What a database file is for: its names, how messages call it, its tables with their version.
+
+    `upgrades` makes the tables of each older version those of the next one.
+    """
+
+    name: str
+    damaged: str
+    called: str
+    tables: str
+    version: int
+    connection: str = CONNECTION
+    upgrades: Mapping[int, str] = MappingProxyType({})
+
+
+CHANGES = Kind(NAME, DAMAGED, "the change log", TABLES, VERSION, upgrades=UPGRADES)
+"""The change log."""
+_DAMAGE = frozenset({11, 26})  # SQLITE_CORRUPT, SQLITE_NOTADB
+
+
+class _Foreign(Exception):
+    """The database was made by another version."""
+
+
+class LogFile:
+    """Opens the database and runs work in transactions; the caller keeps threads apart."""
+
+    def __init__(self, folder: StateFolder | None, timeout: float = 2.0, kind: Kind = CHANGES) -> None:
+        """Without a folder it lives in memory, as long as the process; `timeout` is in seconds.
+
+        A change waits for it under the workspace's lock, for which others wait longer than that.
+        """
+        self.folder = folder
+        self.kind = kind
+        self.warnings: list[str] = []
+        self._timeout = timeout
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+
+    def run(self, work: Callable[[sqlite3.Connection], T], default: T, *, make: bool = True) -> T:
+        """Return `work(connection)`, done in one transaction; `default`, with a warning, where it cannot be done.
+
+        A damaged database is moved aside, and work begins with an empty one. Without `make` a database that is not
+        there is not made, and `default` returned. RefusedError `state.*` for a folder that must not be relied on.
+        """
+        import sqlite3
+
+        for attempt in range(2):
+            try:
+                connection = self._open(make)
+                if connection is None:
+                    return default
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    result = work(connection)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+                return result
+            except _Foreign as error:
+                self._warn(str(error))
+                return default
+            except sqlite3.Error as error:
+                code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+                self.close()
+                damaged = code in _DAMAGE or str(error).startswith("no such ")
+                if damaged and attempt == 0 and self.folder is not None:
+                    self._move_aside(str(error))
+                    continue
+                self._warn(f"{self.kind.called} cannot be used: {error}")
+                return default
+            except OSError as error:
+                self.close()
+                self._warn(f"{self.kind.called} cannot be used: {error.strerror or error}")
+                return default
+            except MemdeckError as error:
+                self.close()
+                if not error.code.startswith("file."):
+                    raise
+                # Something else stands in its place, a folder or a link, or the disk is only to be read.
+                self._warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
+                return default
+        return default
+
+    def close(self) -> None:
+        """Close the database; the next work opens it again."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            import sqlite3
+
+            try:
+                connection.close()
+            except sqlite3.Error:
+                pass
+
+    def _open(self, make: bool) -> sqlite3.Connection | None:
+        """Return the connection, a new one where somebody removed the file meanwhile."""
+        if self._connection is not None and (self.folder is None or self._identity == self._look()):
+            return self._connection
+        self.close()
+        import sqlite3
+
+        target = ":memory:"
+        if self.folder is not None:
+            if not make and self._look() is None:
+                self.folder.check()
+                return None
+            folder = self.folder.open()
+            try:
+                # Makes it 0600; a link in its place is refused.
+                os.close(fsio.open_lock(self.kind.name, folder, str(self.folder.path / self.kind.name)))
+            finally:
+                os.close(folder)
+            target = str(self.folder.path / self.kind.name)
+        connection = sqlite3.connect(target, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+        try:
+            for statement in self.kind.connection.strip().splitlines():
+                connection.execute(statement)
+            self._check_tables(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        self._identity = self._look()
+        return connection
+
+    def _check_tables(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == self.kind.version:
+            return
+        if version != 0 and version not in self.kind.upgrades:
+            raise _Foreign(
+                f"{self.kind.called} was written by another version of memdeck ({version}); it stays as it is"
+            )
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have made the tables while we waited.
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            kind = self.kind
+            steps = [kind.tables] if version == 0 else [kind.upgrades[step] for step in range(version, kind.version)]
+            for statement in ";".join(steps).split(";"):
+                if statement.strip():
+                    connection.execute(statement)
+            if steps:
+                connection.execute(f"PRAGMA user_version = {kind.version}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _look(self) -> tuple[int, int] | None:
+        if self.folder is None:
+            return None
+        try:
+            found = os.lstat(self.folder.path / self.kind.name)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _move_aside(self, reason: str) -> None:
+        """Give a damaged database another name; what it held is history only."""
+        assert self.folder is not None
+        try:
+            folder = self.folder.open()
+            try:
+                for ending in ("-wal", "-shm"):
+                    fsio.remove(self.kind.name + ending, folder)
+                fsio.rename(self.kind.name, folder, self.kind.damaged, folder)
+            finally:
+                os.close(folder)
+        except (OSError, MemdeckError) as error:
+            self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
+        else:
+            where = self.folder.path / self.kind.damaged
+            self._warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)

@@ -1,0 +1,93 @@
+"""What a listing of changes asks the log for, and following an entry through its names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from . import rows
+from .records import Record
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def listed(
+    db: sqlite3.Connection,
+    limit: int,
+    actor: str | None,
+    file: str | None,
+    entry: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    before: int | None = None,
+) -> Sequence[Record]:
+    """Return the changes that fit all conditions; the conditions are those of `History.list`."""
+    conditions: list[str] = []
+    values: list[object] = []
+    if actor is not None:
+        conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
+        values.append(actor)
+    if file is not None:
+        pattern = file if "*" in file else _escaped(file)
+        conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")
+        values += [pattern, f"*/{pattern}"]
+    if since is not None:
+        conditions.append("time >= ?")
+        values.append(rows.time_text(since))
+    if until is not None:
+        conditions.append("time <= ?")
+        values.append(rows.time_text(until))
+    if before is not None:
+        conditions.append("seq < ?")
+        values.append(before)
+    if entry is not None:
+        condition, more = _touching(db, entry)
+        conditions.append(condition)
+        values += more
+    return rows.records(db, " AND ".join(conditions) or "1", values, limit)
+
+
+def _touching(db: sqlite3.Connection, entry: str) -> tuple[str, list[object]]:
+    """Return the condition of changes that touch an entry, under its older names too."""
+    kind, mark, digits = entry.strip().rpartition("#")
+    digits = digits[:10].lower()
+    if not (mark or (len(digits) >= 7 and all(one in "0123456789abcdef" for one in digits))):
+        return "seq IN (SELECT seq FROM touched WHERE instr(lower(title), ?) > 0)", [entry.strip().lower()]
+    pattern = f"{_escaped(kind)}#{_escaped(digits)}*" if kind else f"*#{_escaped(digits)}*"
+    names = {ref for (ref,) in db.execute("SELECT DISTINCT ref FROM touched WHERE ref GLOB ?", (pattern,))}
+    names |= {ref for (ref,) in db.execute("SELECT DISTINCT old_ref FROM touched WHERE old_ref GLOB ?", (pattern,))}
+    new = set(names)
+    while new:
+        older: set[str] = set()
+        for ref in new:
+            older |= {
+                name
+                for (name,) in db.execute(
+                    "SELECT DISTINCT old_ref FROM touched WHERE ref = ? AND old_ref IS NOT NULL", (ref,)
+                )
+            }
+        new = older - names
+        names |= new
+    marks = ", ".join("?" * len(names))
+    ordered = sorted(names)
+    return f"seq IN (SELECT seq FROM touched WHERE ref IN ({marks}) OR old_ref IN ({marks}))", [*ordered, *ordered]
+
+
+def _escaped(text: str) -> str:
+    """Return text that GLOB takes literally."""
+    return "".join(f"[{one}]" if one in "*?[" else one for one in text)
+
+
+def newer_name(db: sqlite3.Connection, ref: str) -> str | None:
+    """Return the ref that an entry has now by its last renaming, None where it never got another one."""
+    found, seen = None, {ref}
+    while True:
+        row = db.execute(
+            "SELECT ref FROM touched WHERE old_ref = ? AND ref IS NOT NULL ORDER BY seq DESC LIMIT 1", (found or ref,)
+        ).fetchone()
+        if row is None or row[0] in seen:
+            return found
+        found = row[0]
+        seen.add(found)

@@ -1,0 +1,373 @@
+"""The changes that were made, by whomever, newest first; `turner` takes them back."""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import RLock  # `threading` is not needed for one lock
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document.compare import Region, apply, inverted
+from memory.errors import AmbiguousError, BusyError, NotFoundError
+from memory.storage.changes import Change, FileChange, new_id
+from memory.storage.files.safe_open import version_of
+from memory.storage.files.version import MISSING, Stored, Version
+
+from . import rows
+from .log import ChangeLog, Found, Mine
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.storage.store import Store
+
+    from .records import Record, RecordedFile
+    from .shared import Together
+    from .undo import Turner
+
+
+class History:
+    """Records changes, lists them and takes them back; safe to share between threads."""
+
+    def __init__(self, log: ChangeLog, together: Together) -> None:
+        """Read and write the log of some stores; nothing is opened yet."""
+        self._log = log
+        self._together = together
+        self._open: dict[str, tuple[Change, Store]] = {}
+        self._mutex = RLock()
+
+    @property
+    def _turner(self) -> Turner:
+        # Imported here: most commands take nothing back. Made for each use: kept, it would keep this and the open log
+        # alive in a circle.
+        from .undo import Turner
+
+        return Turner(self, self._log, self._together, self._mutex)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong with the log since the process began; changes are made all the same."""
+        return tuple(self._log.file.warnings)
+
+    def close(self) -> None:
+        """Close the log after the work that other threads have under way in it; the next work opens it again."""
+        with self._mutex:
+            self._log.file.close()
+
+    # -- what transactions tell ---------------------------------------------------------------------------------
+
+    def expect(
+        self, path: str, data: bytes, *, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
+        """Take note of bytes that a change will write, so that their hash is there when it is needed.
+
+        `regions` are what is different from the bytes `before` (None: no file), where the caller knows it already.
+        The path is as seen from the workspace, as all paths of the history are.
+        """
+        with self._mutex:
+            self._log.expect(path, data, before, regions)
+
+    def begin(self, change: Change, store: Store) -> bool:
+        """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
+
+        Return whether the log took it: it is made all the same, unless its transaction says otherwise.
+        """
+        files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
+        shown = replace(change, files=files)
+        with self._mutex, self._together.glance():
+            # One change at a time is open in a store: what failed there before is forgotten with it.
+            self._open.pop(store.shown(""), None)
+            taken = self._log.begin(shown, self._look, self._mine(store))
+            if taken:
+                self._open[store.shown("")] = (shown, store)
+            return taken
+
+    def sha256(self, data: bytes) -> bytes | None:
+        """Return the SHA-256 of bytes of the change that was just noted, None where it is not known."""
+        with self._mutex:
+            return self._log.sha256(data)
+
+    def done(self, change_id: str, store: Store) -> None:
+        """Note that the files of a change are in their places."""
+        with self._mutex, self._together.glance():
+            change, _ = self._open.pop(store.shown(""), (None, None))
+            if change is not None and change.id == change_id:
+                self._log.done(change, self._versions(change, store))
+
+    def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
+        """Note something that a person decided and that changed no file; it cannot be taken back from here."""
+        with self._mutex:
+            self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
+
+    def _versions(self, change: Change, store: Store) -> dict[str, Version]:
+        """Return the versions of files that hold what the change wrote, for sure."""
+        known = {}
+        for file in change.files:
+            stored = store.cached(file.path.removeprefix(store.shown("")))
+            if stored is not None and stored.data is file.after:
+                known[file.path] = stored.version
+        return known
+
+    def _look(self, path: str) -> tuple[bytes | None, Version | None]:
+        stored = self._read(path)
+        return stored.base, None
+
+    def _read(self, path: str) -> Stored:
+        """Read a file by its path as seen from the workspace."""
+        found = self._together.find(path)
+        return MISSING if found is None else found[0].read(found[1])
+
+    def _mine(self, store: Store) -> Mine:
+        return lambda path: (found := self._together.store_of(path)) is not None and found.root == store.root
+
+    # -- what others did ----------------------------------------------------------------------------------------
+
+    def notice(self, paths: Iterable[str], now: datetime) -> int:
+        """Look at files and note what other programs did to them; return how many changes that were.
+
+        Paths are as seen from the workspace. Writes to the log only, and takes no lock unless a crash left a change
+        open. Errors as `Store.read`.
+        """
+        self._settle(now)
+        found = []
+        with self._together.glance():
+            for path in paths:
+                stored = self._read(path)
+                changed = stored.version.ctime_ns if stored.exists else self._folder_time(path)
+                found.append(Found(path, stored.base, stored.version, time.time_ns() - changed))
+            with self._mutex:
+                return self._log.notice(found, now, self._same)
+
+    def passing(self, path: str, stored: Stored, within: float) -> bool:
+        """Tell whether a file changed less than `within` seconds ago to a state that programs leave behind only for a
+        moment: missing, empty, cut off, or less than half as long as it was known last.
+        """
+        changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
+        age = time.time_ns() - changed
+        if age > within * 1e9:
+            return False
+        with self._mutex:
+            return self._log.passing(Found(path, stored.base, stored.version, age))
+
+    def seen(self) -> tuple[str, ...]:
+        """Return every file that was ever seen, as seen from the workspace."""
+        with self._mutex:
+            return tuple(self._log.file.run(rows.seen_paths, [], make=False))
+
+    def to_look_at(self) -> tuple[str, ...]:
+        """Return the files seen last as being there, and those seen last as gone that stand there again.
+
+        A prune leaves many thousand paths that are gone. Folders are listed for those, for that is one call for all
+        files of a folder.
+        """
+
+        def work(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+            return rows.seen_paths(db, gone=False), rows.seen_paths(db, gone=True)
+
+        nothing: tuple[list[str], list[str]] = ([], [])
+        with self._mutex:
+            there, gone = self._log.file.run(work, nothing, make=False)
+        with self._together.glance():
+            return (*there, *self._come_back(gone))
+
+    def _come_back(self, gone: Sequence[str]) -> Iterator[str]:
+        """Yield the paths under whose name there is something; all of a folder that cannot be listed."""
+        folders: dict[str, list[str]] = {}
+        for path in gone:
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append(name)
+        for folder, names in folders.items():
+            prefix = f"{folder}/" if folder else ""
+            store = self._together.store_of(prefix + names[0])
+            if store is None:
+                continue
+            try:
+                here = set(os.listdir(store.workspace / folder))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                here = set(names)
+            yield from (prefix + name for name in names if name in here)
+
+    def _same(self, found: Found) -> bool:
+        store = self._together.store_of(found.path)
+        return store is not None and version_of(found.path, store.workspace) == found.version
+
+    def _folder_time(self, path: str) -> int:
+        store = self._together.store_of(path)
+        try:
+            return 0 if store is None else os.stat((store.workspace / path).parent).st_mtime_ns
+        except OSError:
+            return 0
+
+    def _settle(self, now: datetime) -> None:
+        """Decide about changes that a crash left open, unless somebody is at work right now."""
+        with self._mutex:
+            nothing: list[str] = []
+            waiting = self._log.file.run(_waiting, nothing, make=False)
+        for store in dict.fromkeys(self._together.store_of(path) for path in waiting):
+            if store is None:
+                continue
+            with suppress(BusyError), store.at_once().transaction("recover", actor="recover", now=now), self._mutex:
+                self._log.settle(self._look, self._mine(store))
+
+    # -- listing ------------------------------------------------------------------------------------------------
+
+    def list(
+        self,
+        limit: int = 0,
+        *,
+        actor: str | None = None,
+        file: str | None = None,
+        entry: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        before: int | None = None,
+    ) -> tuple[Record, ...]:
+        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
+
+        `actor` may end in `*`; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its
+        hex digits, or a part of a title, and follows an entry through its renames; `since` and `until` are aware
+        and inclusive.
+        """
+        from .filters import listed
+
+        nothing: Sequence[Record] = ()
+        with self._mutex:
+            if entry is not None:
+                self._log.file.run(self._log.name_all, None, make=False)
+            found = self._log.file.run(
+                lambda db: listed(db, limit, actor, file, entry, since, until, before), nothing, make=False
+            )
+        return tuple(found)
+
+    def state(self) -> tuple[int, int]:
+        """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
+        nothing = (0, 0)
+        with self._mutex:
+            return self._log.file.run(rows.state, nothing, make=False)
+
+    def count(self, after: int, others_than: Collection[str], most: int) -> int:
+        """Return how many changes behind a `seq` stand that none of these actors made; no more than `most`."""
+        with self._mutex:
+            return self._log.file.run(lambda db: rows.count(db, after, others_than, most), 0, make=False)
+
+    def newer_name(self, ref: str) -> str | None:
+        """Return the ref that an entry was renamed to, None where no change gave it another one."""
+        from .filters import newer_name
+
+        nothing: str | None = None
+        with self._mutex:
+            self._log.file.run(self._log.name_all, None, make=False)
+            return self._log.file.run(lambda db: newer_name(db, ref), nothing, make=False)
+
+    def get(self, change_id: str) -> Record:
+        """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
+        text = change_id.strip().upper()
+        found: Sequence[Record] = self.records("substr(id, 1, ?) = ?", (len(text), text), 21)
+        exact = [record for record in found if record.id == text]
+        if len(exact) == 1 or len(found) == 1:
+            return (exact or found)[0]
+        if not found or not text:
+            raise NotFoundError(
+                "change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id
+            )
+        raise AmbiguousError(
+            "change.ambiguous",
+            f"{len(found)} changes have ids that begin with {text}",
+            "write more of it",
+            candidates=[record.id for record in found],
+        )
+
+    def regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in one file of a change; none where the bytes were thinned out."""
+
+        def work(db: sqlite3.Connection) -> tuple[Region, ...]:
+            number = rows.number_of(db, record.seq, file.path)
+            return () if number is None else rows.regions_of(db, record.seq, number)
+
+        with self._mutex:
+            return self._log.file.run(work, (), make=False)
+
+    def before(self, change_id: str, path: str) -> bytes | None:
+        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
+        record = self.get(change_id)
+        with self._mutex:
+            data = self._log.last_known(path)[1]
+        condition = "seq >= ? AND seq IN (SELECT seq FROM file WHERE path = ?)"
+        later = self.records(condition, (record.seq, rows.key(path)), 0)
+        for one in later:
+            file = next(file for file in one.files if file.path == path)
+            if file.kept is None:
+                return None
+            try:
+                data = apply(inverted(self.regions(one, file)), data or b"")
+            except ValueError:  # rows that do not belong together
+                return None
+            if file.before is None:
+                data = None
+        wanted = next((file for file in record.files if file.path == path), None)
+        with self._mutex:
+            known = wanted is not None and self._log.identity(path, data) == wanted.before
+        return data if known else None
+
+    # -- taking back --------------------------------------------------------------------------------------------
+
+    def undo(self, *, actor: str, now: datetime) -> Change:
+        """Take back the newest change of this actor that stands, and return the change which did it.
+
+        NotFoundError `change.none` where there is none, ConflictError `document.conflict` where somebody touched the
+        same entries since, ConflictError `change.thinned` where its bytes are no longer kept, MemdeckError
+        `change.log_failed` where the log cannot be read.
+        A change that was made in several transactions is taken back as one.
+        """
+        self._settle(now)
+        return self._turner.undo(actor, now)
+
+    def redo(self, *, actor: str, now: datetime) -> Change:
+        """Bring back the change of this actor that was undone last; a new change in between ends that.
+
+        Errors as `undo`.
+        """
+        self._settle(now)
+        return self._turner.redo(actor, now)
+
+    def turnable(self, actor: str) -> tuple[bool, bool]:
+        """Return whether `undo` and `redo` would find a change of this actor; both False where the log cannot be read.
+
+        Whether it can be taken back is another question, which only trying answers.
+        """
+        return self._turner.turnable(actor)
+
+    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
+        """Take back one change, whoever made it; errors as `get` and `undo`, and `change.undone` if it is already."""
+        self._settle(now)
+        return self._turner.revert(change_id, actor, now)
+
+    def rehearse_revert(self, change_id: str, *, now: datetime) -> tuple[FileChange, ...]:
+        """Return what `revert` would do to the files, and write nothing; paths as seen from the workspace.
+
+        Errors as `revert`.
+        """
+        return self._turner.rehearse(change_id, now)
+
+    def touched_by(self, file: FileChange) -> tuple[Region, ...]:
+        """Return what is different in a file that a change would write; its path as seen from the workspace."""
+        with self._mutex:
+            return self._log.regions(file)
+
+    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
+        """Return the newest changes of which an SQL condition holds."""
+        nothing: Sequence[Record] = ()
+        with self._mutex:
+            return self._log.file.run(lambda db: rows.records(db, where, values, limit), nothing, make=False)
+
+
+def _waiting(db: sqlite3.Connection) -> list[str]:
+    """Return the files of the changes that are open, one of each."""
+    files = [rows.files_of(db, seq) for seq, *_ in rows.pending(db)]
+    return [found[0][1] for found in files if found]

@@ -1,0 +1,464 @@
+"""The change log: every change of every writer, with what was different, in a database outside of the workspace.
+
+A change is a row before its files move (`begin`) and counts once they did (`done`). Bytes are kept as the regions
+that differ. How each file looked last is kept too, so that what another program did is noticed on the next look and
+becomes a change of the actor `outside`; the first sight of a file is no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memory.document.compare import Region, apply, compare
+from memory.document.lines import compare_lines, is_lines, lines_of
+from memory.errors import MemdeckError
+from memory.storage.changes import Change, FileChange, new_id
+from memory.storage.files.version import Version
+
+from . import rows
+from .database import LogFile
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.storage.private.places import StateFolder
+
+    from .records import Touched, TouchKind
+    from .shared import Together
+
+KEEP_BYTES = 50_000_000
+"""How many bytes of changes are kept."""
+KEEP_NEWEST = 5
+"""How many of the newest changes of each file keep their bytes whatever their size."""
+KEEP_REMOVED = timedelta(days=30)
+"""How long a whole file that was removed is kept at least."""
+_NAME_BYTES = 200_000  # entries of a larger change are named when somebody asks for changes by entry
+_GROWTH = 1 << 18
+_WORTH_A_THREAD = 1 << 18
+_MOST_CHANGES = 500
+_THIN_EVERY = 50
+_SETTLED_NS = 20_000_000
+_PASSING_NS = 5_000_000_000
+
+Look = Callable[[str], "tuple[bytes | None, Version | None]"]
+"""Returns the bytes of a file as they are now, None where there is none, and their version if that is sure."""
+Mine = Callable[[str], bool]
+"""Tells whether a file is one of the store whose lock is held: about changes of others nothing can be decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file as it was read: bytes (None: no file), version, and how long ago it was changed, in nanoseconds."""
+
+    path: str
+    data: bytes | None
+    version: Version
+    age_ns: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether the version would be another one after a further write."""
+        return self.version.exists and self.age_ns > _SETTLED_NS
+
+
+class _Hash:
+    """The hash of some bytes, computed in a thread of its own: hashing lets other threads run."""
+
+    def __init__(self, data: bytes) -> None:
+        """Begin at once."""
+        import _thread
+        import hashlib  # noqa: F401 - here, for two threads must not import it at the same time
+
+        self._found = b""
+        self._data = data
+        self._running = _thread.allocate_lock()
+        self._running.acquire()
+        # Not `threading`: its `start` waits until the thread runs, which may take as long as hashing does.
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        try:
+            self._found = _sha256(self._data)
+        finally:
+            self._running.release()
+
+    def result(self) -> bytes:
+        """Wait for it."""
+        with self._running:
+            return self._found or _sha256(self._data)
+
+
+class ChangeLog:
+    """The log of one workspace; not safe between threads, `History` sees to that."""
+
+    def __init__(self, folder: StateFolder | None, reading: Together, *, keep_bytes: int = KEEP_BYTES) -> None:
+        """Nothing is opened yet; without a folder the log lives as long as the process. `reading` knows the files."""
+        self.file = LogFile(folder)
+        self.reading = reading
+        self._keep_bytes = keep_bytes
+        self._known: dict[str, tuple[bytes | None, bytes]] = {}  # The last bytes of a file, and their SHA-256.
+        self._sums: dict[int, tuple[bytes, bytes]] = {}  # Those of the change that begins, by the `id` of the bytes.
+        self._hashing: dict[str, tuple[bytes, _Hash]] = {}
+        self._compared: dict[str, tuple[bytes | None, bytes, tuple[Region, ...]]] = {}
+        self._own: dict[str, bytes | None] = {}  # What this process wrote last.
+        self._since_thinned = _THIN_EVERY
+
+    # -- what a transaction tells -------------------------------------------------------------------------------
+
+    def begin(self, change: Change, look: Look, mine: Mine) -> bool:
+        """Note a change whose files are about to move; what others did to them before is noted first.
+
+        False where it could not be noted: then `done` would wait for the log in vain.
+        """
+        # Looked at before the database is locked: other processes wait for it.
+        planned = [(file, self._told(file) or self.regions(file)) for file in change.files]
+        self._compared.clear()
+        self._sums.clear()
+
+        def work(db: sqlite3.Connection) -> bool:
+            self._settle(db, look, mine)
+            for file in change.files:
+                self._notice(db, file.path, file.before, None, change.time)
+            self._insert(db, change, planned, "pending")
+            return True
+
+        return self.file.run(work, False)
+
+    def done(self, change: Change, versions: dict[str, Version]) -> None:
+        """Note that the files of a change are in their places; `versions` as far as they are known for sure."""
+
+        self._own.update((file.path, file.after) for file in change.files)
+        self._sums.clear()
+
+        def work(db: sqlite3.Connection) -> None:
+            if not rows.finish(db, change.id):
+                return
+            for file in change.files:
+                rows.put_seen(db, file.path, self.identity(file.path, file.after), versions.get(file.path))
+                if file.after is None:
+                    # Nobody asks for the bytes of a file that is gone, and there may be many of those.
+                    self._known.pop(file.path, None)
+            rows.mark(db, change.id, change.undoes, change.redoes)
+            self._since_thinned += 1 + sum(len(file.before or b"") for file in change.files) // _GROWTH
+            if self._since_thinned >= _THIN_EVERY:
+                self._since_thinned = 0
+                self._thin(db, change.time)
+
+        self.file.run(work, None)
+
+    def note(self, change: Change) -> None:
+        """Note something without files that is done already."""
+        self.file.run(lambda db: self._insert(db, change, (), "done"), None)
+
+    def name_all(self, db: sqlite3.Connection) -> None:
+        """Name the entries of changes that were too long to be named when they were made."""
+        for seq in rows.unnamed(db):
+            for number, path, _ in rows.files_of(db, seq):
+                rows.add_touched(db, seq, number, self.touched(path, rows.regions_of(db, seq, number)))
+            rows.set_named(db, seq)
+
+    # -- what others did ----------------------------------------------------------------------------------------
+
+    def notice(self, found: Sequence[Found], now: datetime, same: Callable[[Found], bool]) -> int:
+        """Compare files with how they looked last; return how many changes of other programs were noted.
+
+        `same` tells, while no other process can write to the log, whether a file still is what was read. A file that
+        is missing, empty, cut off or less than half as long is given some seconds to come back.
+        """
+
+        def work(db: sqlite3.Connection) -> int:
+            count = 0
+            for one in found:
+                seen = rows.get_seen(db, one.path)
+                if seen is None and one.data is None:
+                    continue
+                if seen is not None and one.data is None and seen.identity is None:
+                    continue
+                if seen is not None and one.settled and seen.version == one.version:
+                    continue
+                if rows.is_pending(db, one.path) or not same(one) or (seen and self._passing(db, one, seen.identity)):
+                    continue
+                count += self._notice(db, one.path, one.data, one.version if one.settled else None, now)
+            return count
+
+        return self.file.run(work, 0)
+
+    def passing(self, one: Found) -> bool:
+        """Tell whether a file may be in the midst of another program's writing: missing, cut off or halved just now."""
+        if one.data is not None and self._own.get(one.path) is one.data:
+            return False
+
+        def work(db: sqlite3.Connection) -> bool:
+            seen = rows.get_seen(db, one.path)
+            return seen is not None and self._passing(db, one, seen.identity)
+
+        return self.file.run(work, False, make=False)
+
+    def _passing(self, db: sqlite3.Connection, one: Found, before: rows.Identity) -> bool:
+        """Tell whether a file may be on its way from one state to the next: halved, and only just."""
+        if before is None or one.age_ns > _PASSING_NS:
+            return False
+        if one.data is None or len(one.data) * 2 < before[0]:
+            return True
+        if len(one.data) >= before[0]:
+            return False
+        old = self._last_bytes(db, one.path, before)
+        return old is not None and old.startswith(one.data)
+
+    def last_known(self, path: str) -> tuple[bool, bytes | None]:
+        """Return whether a file was ever seen, and its bytes as they were known last (None: no file, or lost)."""
+
+        def work(db: sqlite3.Connection) -> tuple[bool, bytes | None]:
+            seen = rows.get_seen(db, path)
+            return (False, None) if seen is None else (True, self._last_bytes(db, path, seen.identity))
+
+        nothing: tuple[bool, bytes | None] = (False, None)
+        return self.file.run(work, nothing, make=False)
+
+    def settle(self, look: Look, mine: Mine) -> None:
+        """Decide about changes that a crash left open; only while no transaction of that store is under way."""
+        self.file.run(lambda db: self._settle(db, look, mine), None, make=False)
+
+    # -- bytes --------------------------------------------------------------------------------------------------
+
+    def expect(
+        self, path: str, data: bytes, before: bytes | None = None, regions: Sequence[Region] | None = None
+    ) -> None:
+        """Begin to hash bytes that a change is about to write, while they are staged and synced.
+
+        `regions` are kept for this very change: what is different from the bytes `before`.
+        """
+        if regions is not None:
+            self._compared[path] = (before, data, tuple(regions))
+        if len(data) >= _WORTH_A_THREAD:
+            self._hashing[path] = (data, _Hash(data))
+
+    def identity(self, path: str, data: bytes | None) -> rows.Identity:
+        """Return (size, hash) of bytes; those of the last bytes of each file are remembered."""
+        if data is None:
+            return None
+        known = self._known.get(path)
+        if known is not None and known[0] is data:
+            return _identity(known)
+        waiting = self._hashing.pop(path, None)
+        found = waiting[1].result() if waiting is not None and waiting[0] is data else _sha256(data)
+        self._known[path] = (data, found)
+        return _identity((data, found))
+
+    def sha256(self, data: bytes) -> bytes | None:
+        """Return the SHA-256 of bytes of the change that begins, where it was worked out for the log."""
+        known = self._sums.get(id(data))
+        return None if known is None else known[1]
+
+    def _keep_sum(self, path: str, data: bytes | None) -> None:
+        known = self._known.get(path)
+        if data is not None and known is not None and known[0] is data:
+            self._sums[id(data)] = (data, known[1])
+
+    def _told(self, file: FileChange) -> tuple[Region, ...] | None:
+        """Return what is different in a file, where whoever changes these very bytes has said so."""
+        before, after, regions = self._compared.get(file.path, (None, b"", ()))
+        return regions if before is file.before and after is file.after else None
+
+    def regions(self, file: FileChange) -> tuple[Region, ...]:
+        """Return what is different in a file."""
+        before, after = file.before or b"", file.after or b""
+        if is_lines(file.path):
+            return compare_lines(before, after)
+        old, new = self.reading.document(file.path, before), self.reading.document(file.path, after)
+        if old is None or new is None:
+            from .delta import Delta
+
+            return tuple(Region("bytes", start, one, other) for start, one, other in Delta.between(before, after).parts)
+        return compare(old, new)
+
+    # -- inside of a transaction of the database ----------------------------------------------------------------
+
+    def _insert(
+        self,
+        db: sqlite3.Connection,
+        change: Change,
+        planned: Sequence[tuple[FileChange, tuple[Region, ...]]],
+        status: str,
+    ) -> None:
+        named: list[list[Touched]] | None = None
+        if _is_short(*(regions for _, regions in planned)):
+            named = [self.touched(file.path, regions) for file, regions in planned]
+        seq = rows.add_change(db, change, status, named=named is not None)
+        for number, (file, regions) in enumerate(planned):
+            before = self.identity(file.path, file.before)
+            self._keep_sum(file.path, file.before)
+            kept = sum(region.size for region in regions)
+            self._rebase(db, seq, file, kept)
+            after = self.identity(file.path, file.after)
+            self._keep_sum(file.path, file.after)
+            rows.add_file(db, seq, number, file.path, before, after, kept, file.mode)
+            rows.add_regions(db, seq, number, regions)
+            if named is not None:
+                rows.add_touched(db, seq, number, named[number])
+
+    def touched(self, path: str, regions: Sequence[Region]) -> list[Touched]:
+        """Return the entries of one file that some regions touch, and the sections whose own text they change."""
+        from memory.document.units import units_of
+
+        from .records import Touched
+
+        found = []
+        for unit in units_of(regions):
+            one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
+            other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
+            entry = unit.after or unit.before
+            assert entry is not None
+            if unit.before is None or unit.after is None:
+                found.append(Touched(path, one or other, entry.title, "added" if unit.after else "removed"))
+            else:
+                kind: TouchKind = "edited" if unit.section == unit.new_section else "moved"
+                found.append(Touched(path, other, entry.title, kind, None if one == other else one))
+        found += [
+            Touched(path, None, region.section or path.rpartition("/")[2], "edited")
+            for region in regions
+            if region.kind == "body" and region.before and region.after
+        ]
+        for region in regions:
+            if region.kind == "lines":
+                found += self._touched_lines(path, region)
+        return found
+
+    def _touched_lines(self, path: str, region: Region) -> list[Touched]:
+        """Return the lines that went and came; one with a ref that did both was edited."""
+        from .records import Touched
+
+        gone = [self.reading.line(path, line) for line in lines_of(region.before)]
+        come = [self.reading.line(path, line) for line in lines_of(region.after)]
+        old, new = {ref for ref, _ in gone if ref}, {ref for ref, _ in come if ref}
+        found = [Touched(path, ref, title, "removed") for ref, title in gone if ref is None or ref not in new]
+        return found + [
+            Touched(path, ref, title, "edited" if ref is not None and ref in old else "added") for ref, title in come
+        ]
+
+    def _notice(
+        self, db: sqlite3.Connection, path: str, data: bytes | None, version: Version | None, now: datetime
+    ) -> bool:
+        """Compare bytes with the last known ones; note the difference as a change from outside."""
+        seen = rows.get_seen(db, path)
+        identity = self.identity(path, data)
+        known = self._known[path] if data is not None else (None, b"")
+        if seen is None:
+            # The first sight is no change. A file that is not there has not been seen.
+            if data is not None:
+                rows.put_base(db, path, rows.newest(db) + 1, data)
+                rows.put_seen(db, path, identity, version)
+            return False
+        if seen.identity == identity:
+            if version is not None and seen.version != version:
+                rows.put_seen(db, path, identity, version)
+            return False
+        from .records import OUTSIDE, touched_in
+
+        before = self._last_bytes(db, path, seen.identity)
+        lost = before is None and seen.identity is not None
+        file = FileChange(path, before, data)
+        regions = () if lost else self.regions(file)
+        # To hash the older bytes again must not push out what is known of the newer ones.
+        self._known[path] = known
+        named = self.touched(path, regions) if _is_short(regions) else None
+        what = "changed" if named is None else touched_in(named)
+        name = path.rpartition("/")[2]
+        words = "removed" if data is None else "created" if before is None and not lost else what
+        change = Change(new_id(now), now, OUTSIDE, "edit", f"{name}: {words}", (file,))
+        seq = rows.add_change(db, change, "done", named=named is not None)
+        kept = None if lost else sum(region.size for region in regions)
+        self._rebase(db, seq, file, kept or 0)
+        rows.add_file(db, seq, 0, path, seen.identity, identity, kept)
+        rows.add_regions(db, seq, 0, regions)
+        if named is not None:
+            rows.add_touched(db, seq, 0, named)
+        if lost:
+            rows.put_base(db, path, seq + 1, data)
+        rows.put_seen(db, path, identity, version)
+        return True
+
+    def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
+        """Return the bytes of a file as they were known last: those before the base, with every region since."""
+        known = self._known.get(path)
+        if known is not None and _identity(known) == identity:
+            return known[0]
+        if identity is None:
+            return None
+        found = rows.get_base(db, path)
+        if found is None:
+            return None
+        seq, data = found
+        try:
+            for regions in rows.regions_since(db, path, seq):
+                data = apply(regions, data)
+        except ValueError:
+            return None
+        kept = self._known.get(path)
+        same = self.identity(path, data) == identity
+        if kept is not None:
+            self._known[path] = kept
+        return data if same else None
+
+    def _rebase(self, db: sqlite3.Connection, seq: int, file: FileChange, kept: int) -> None:
+        """Take the bytes before a change as the new base where what came since the old one has grown long."""
+        grown = rows.base_grown(db, file.path)
+        size = len(file.before or b"")
+        if grown is None or grown[0] > _GROWTH + size // 2 or grown[1] > _MOST_CHANGES:
+            rows.put_base(db, file.path, seq, file.before)
+        rows.grow_base(db, file.path, kept)
+
+    def _settle(self, db: sqlite3.Connection, look: Look, mine: Mine) -> None:
+        """Decide about every open change by the files: those that hold its new bytes were moved by it."""
+        for seq, change_id, undoes, redoes in rows.pending(db):
+            files = rows.files_of(db, seq)
+            if not all(mine(path) for _, path, _ in files):
+                continue
+            try:
+                found = [(number, path, after, *look(path)) for number, path, after in files]
+            except MemdeckError:
+                continue  # a file that cannot be read now says nothing
+            moved = 0
+            for number, path, after, data, version in found:
+                if self.identity(path, data) == after:
+                    moved += 1
+                    rows.put_seen(db, path, after, version)
+                else:
+                    # What stands there instead is noticed as somebody else's change.
+                    rows.drop_file(db, seq, number)
+            if moved:
+                rows.finish(db, change_id)
+                rows.mark(db, change_id, undoes, redoes)
+            else:
+                rows.drop(db, seq)
+
+    def _thin(self, db: sqlite3.Connection, now: datetime) -> None:
+        """Let go of the oldest bytes when they grow over the budget."""
+        excess = rows.kept_bytes(db) - self._keep_bytes
+        if excess <= 0:
+            return
+        limit = (now - KEEP_REMOVED).astimezone(UTC)
+        for seq, number, kept in rows.thinnable(db, KEEP_NEWEST, limit):
+            if excess <= 0:
+                return
+            rows.thin(db, seq, number)
+            excess -= kept
+
+
+def _is_short(*files: Sequence[Region]) -> bool:
+    return sum(region.size for regions in files for region in regions) <= _NAME_BYTES
+
+
+def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
+    """Return what tells bytes from others, their size and a part of their SHA-256; None for no file."""
+    data, found = known
+    return None if data is None else (len(data), found[:16])
+
+
+def _sha256(data: bytes) -> bytes:
+    from hashlib import sha256
+
+    return sha256(data).digest()

@@ -1,0 +1,129 @@
+"""The stores of one workspace: each has its own folder, lock and reading, all share one change log.
+
+In the log every path is as seen from the workspace (`.aiter/memory/tasks.md`), so that no two systems mean different
+files by one path. A change is made by one store, and all its files are that store's.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident  # `threading` is not needed for reading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document import Document
+from memory.document.nodes import Entry
+
+if TYPE_CHECKING:
+    from memory.storage.private.state import State
+    from memory.storage.store import Store
+
+    from .history import History
+
+
+class Together:
+    """The stores that share a change log, found by path; it reads for the log whatever belongs to one of them."""
+
+    def __init__(self, state: State | None, grow: Callable[[str], object] | None = None) -> None:
+        """`state` is where the log is kept, None for a log that lives as long as the process.
+
+        `grow` is called with a path that is of no store, or of none but one of the whole workspace: whoever knows of
+        more stores adds them.
+        """
+        self._state = state
+        self._grow = grow
+        self._stores: list[Store] = []
+        self._histories: dict[str, History] = {}
+        self._glances: dict[int, dict[str, Store | None]] = {}
+
+    def add(self, store: Store) -> None:
+        """Take a store in; its files are those beneath its folder that lie beneath no deeper one."""
+        self._stores.append(store)
+        self._stores.sort(key=lambda one: -len(one.shown("")))
+
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The stores, the deepest folders first."""
+        return tuple(self._stores)
+
+    def store_of(self, path: str) -> Store | None:
+        """Return the store that a path, as seen from the workspace, belongs to; None: to none."""
+        known = self._glances.get(get_ident())
+        if known is None:
+            return self._search(path)
+        folder = path.rpartition("/")[0]
+        if folder not in known:
+            known[folder] = self._search(path)
+        return known[folder]
+
+    @contextmanager
+    def glance(self) -> Iterator[None]:
+        """Take the stores for the same, in this thread, as long as the block lasts: each folder is looked for once.
+
+        Which stores there are depends on other files, and to read those again for each of many thousand files would
+        take longer than what is done with them.
+        """
+        thread = get_ident()
+        if thread in self._glances:
+            yield
+            return
+        self._glances[thread] = {}
+        try:
+            yield
+        finally:
+            del self._glances[thread]
+
+    def _search(self, path: str) -> Store | None:
+        found = self._of(path)
+        if (found is None or not found.shown("")) and self._grow is not None:
+            self._grow(path)
+            found = self._of(path)
+        return found
+
+    def _of(self, path: str) -> Store | None:
+        return next((store for store in self._stores if path.startswith(store.shown(""))), None)
+
+    def find(self, path: str) -> tuple[Store, str] | None:
+        """Return the store of a path as seen from the workspace, and the path as that store has it."""
+        store = self.store_of(path)
+        return None if store is None else (store, path.removeprefix(store.shown("")))
+
+    @property
+    def history(self) -> History:
+        """The changes that were made, by whomever; kept in the state folder, or with the process without one."""
+        if not self._histories:
+            from .history import History
+            from .log import ChangeLog
+
+            # One step even between threads, without an import that reading does not need.
+            log = ChangeLog(self._state.folder if self._state else None, self)
+            self._histories.setdefault("", History(log, self))
+        return self._histories[""]
+
+    # -- what the change log asks about files; paths as seen from the workspace -----------------------------------
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is one of a file that changes may be taken back in."""
+        found = self.find(path)
+        return found is not None and found[0].reading.knows(found[1])
+
+    def document(self, path: str, data: bytes) -> Document | None:
+        """Return the document of a file's bytes, None for a file that has no sections and entries."""
+        found = self.find(path)
+        return None if found is None else found[0].reading.document(found[1], data)
+
+    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
+        """Return the ref of an entry."""
+        found = self.find(path)
+        return None if found is None else found[0].reading.ref(found[1], section, entry)
+
+    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
+        """Return the ref and the title of one line of a file of lines."""
+        found = self.find(path)
+        return (None, "") if found is None else found[0].reading.line(found[1], line)
+
+    def stamp(self, path: str, document: Document, now: datetime) -> Document:
+        """Return a document that was changed now."""
+        found = self.find(path)
+        return document if found is None else found[0].reading.stamp(document, now)

@@ -1,0 +1,289 @@
+"""Taking changes back and bringing them back: undo, redo and revert over the records of a history.
+
+A change goes back byte for byte while its files are as it left them. Where a file moved on, only the entries and lines
+of the change go back, and only if nobody touched those since; newer bytes are never overwritten by older ones.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document.compare import Region, apply, inverted
+from memory.document.lines import is_lines, take_over
+from memory.document.takeback import take_back
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.storage.changes import SERIES, Change, FileChange
+from memory.storage.transaction.file_step import conflict
+
+from . import rows
+from .dry_run import Rehearsal, Turning
+from .log import ChangeLog
+from .records import Record, RecordedFile
+
+if TYPE_CHECKING:
+    from memory.document.model import Document
+    from memory.storage.store import Store
+
+    from .history import History
+    from .shared import Together
+
+REVERT = "revert"
+_TURNED = re.compile(r"\A(?:(?:undo|redo|revert): )+")
+PEOPLE = frozenset({"human", "cli"})
+"""A person in the application and at the command line is one and the same."""
+
+_STANDS = (
+    "undone_by IS NULL AND redoes IS NULL AND operation NOT IN ('init', 'trust')"
+    " AND (undoes IS NULL OR operation = 'revert')"
+)
+"""What a change is that can be undone: neither undone already nor itself an undo, a redo, or the beginning.
+
+The files of a new workspace do not go by an undo that meant something else; `revert` takes them back.
+"""
+
+
+class Turner:
+    """Takes back the changes of one history; `History` settles what a crash left open before it asks."""
+
+    def __init__(self, history: History, log: ChangeLog, together: Together, mutex: threading.RLock) -> None:
+        """`mutex` is held for each look at the log."""
+        self._history = history
+        self._log = log
+        self._together = together
+        self._mutex = mutex
+
+    def undo(self, actor: str, now: datetime) -> Change:
+        """As `History.undo`."""
+        record = next(iter(self._own(actor, 1, _STANDS)), None)
+        if record is None:
+            raise NotFoundError("change.none", f"there is no change by {actor} to undo")
+        return self._turn_series(record, _STANDS, actor, now, "undo")
+
+    def redo(self, actor: str, now: datetime) -> Change:
+        """As `History.redo`."""
+        record = self._undone(actor)
+        if record is None:
+            raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
+        return self._turn_series(record, "undone_by IS NOT NULL", actor, now, "redo")
+
+    def turnable(self, actor: str) -> tuple[bool, bool]:
+        """As `History.turnable`."""
+        return bool(self._own(actor, 1, _STANDS)), self._undone(actor) is not None
+
+    def revert(self, change_id: str, actor: str, now: datetime) -> Change:
+        """As `History.revert`."""
+        return self._turn(self._revertible(change_id), actor, now, REVERT)
+
+    def rehearse(self, change_id: str, now: datetime) -> tuple[FileChange, ...]:
+        """As `History.rehearse_revert`."""
+        record = self._revertible(change_id)
+        store = self._store_of(record)
+        rehearsal = Rehearsal(store)
+        self._turn_files(rehearsal, store, record, now, back=True)
+        return tuple(replace(file, path=store.shown(file.path)) for file in rehearsal.files)
+
+    def _revertible(self, change_id: str) -> Record:
+        record = self._history.get(change_id)
+        if record.undone_by is not None:
+            raise ConflictError(
+                "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
+            )
+        _refuse_thinned(record)
+        return record
+
+    def _store_of(self, record: Record) -> Store:
+        """Return the store whose files a change is of; ConflictError where it has none."""
+        if not record.files:
+            raise ConflictError(
+                "change.note",
+                f"change {record.id} changed no file",
+                "`memdeck trust revoke` takes an approval back",
+                id=record.id,
+            )
+        store = self._together.store_of(record.files[0].path)
+        if store is None:
+            raise RefusedError(
+                "change.path", f"change {record.id} names {record.files[0].path!r}, which is no memory file"
+            )
+        return store
+
+    def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
+        """Return the newest changes of an actor that fit a condition."""
+        names = sorted(PEOPLE) if actor in PEOPLE else [actor]
+        return self._history.records(f"actor IN ({', '.join('?' * len(names))}) AND {condition}", names, limit)
+
+    def _undone(self, actor: str) -> Record | None:
+        """Find what the last undo of an actor took back, unless the actor went on to something new."""
+        for limit in (20, 400, 0):
+            own = self._own(actor, limit, "operation != 'trust'")
+            found, sure = _last_undone(own)
+            if sure or not limit or len(own) < limit:
+                return found
+        return None
+
+    def _turn_series(self, record: Record, condition: str, actor: str, now: datetime, name: str) -> Change:
+        """Take back or bring back a change with the other parts of its series that fit a condition."""
+        prefix = record.id[:SERIES]
+        low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
+        parts = self._history.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
+        changes = [self._turn(one, actor, now, name) for one in (record, *parts)]
+        if not parts:
+            return changes[0]
+        files = tuple(file for change in changes for file in change.files)
+        return replace(changes[-1], files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+
+    def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
+        """Take a change back, or bring it back, in one transaction over all its files."""
+        store = self._store_of(record)
+        _refuse_thinned(record)
+        back = name != "redo"
+        undoes, redoes = (record.id, None) if back else (None, record.id)
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes) as transaction:
+            try:
+                self._turn_files(transaction, store, record, now, back=back)
+            except ConflictError as error:
+                error.details.setdefault("id", record.id)
+                raise
+            return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
+
+    def _turn_files(self, transaction: Turning, store: Store, record: Record, now: datetime, *, back: bool) -> None:
+        # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
+        gone_by = record.id if back else record.undone_by
+        modes: dict[str, int] = {}
+        if gone_by is not None:
+            with self._mutex:
+                modes = self._log.file.run(lambda db: rows.modes_of(db, gone_by), modes, make=False)
+        with self._together.glance():
+            turned = [
+                self._turn_file(transaction, store, record, file, now, modes.get(file.path), back=back)
+                for file in record.files
+            ]
+        if any(turned) and not all(turned):
+            # Some of it went back in another way, an archived entry by `restore`, say. To turn the rest would put that
+            # entry in its place a second time.
+            raise conflict([file.path for file, done in zip(record.files, turned, strict=True) if not done])
+
+    def _turn_file(
+        self,
+        transaction: Turning,
+        store: Store,
+        record: Record,
+        file: RecordedFile,
+        now: datetime,
+        mode: int | None,
+        *,
+        back: bool,
+    ) -> bool:
+        """Turn one file of a change; return False where it already is what it would become."""
+        # The log lies where only its owner writes; still no file is written because a row names it.
+        if self._together.store_of(file.path) is not store or not self._together.knows(file.path):
+            raise RefusedError("change.path", f"change {record.id} names {file.path!r}, which is no memory file")
+        path = file.path.removeprefix(store.shown(""))
+        regions = self._whole_regions(record, file)
+        here, there = (file.after, file.before) if back else (file.before, file.after)
+        base = transaction.read(path).base
+        with self._mutex:
+            found = self._log.identity(file.path, base)
+        turned = inverted(regions) if back else regions
+        if found == here:
+            if there is not None:
+                try:
+                    data = apply(turned, base or b"")
+                except ValueError:  # rows that do not belong together
+                    raise conflict([file.path]) from None
+                transaction.write(path, data, base=base, mode=mode)
+            elif base is not None:
+                transaction.remove(path, base=base)
+            return True
+        if found == there:
+            return False
+        if base is None:
+            raise conflict([file.path])
+        if is_lines(file.path):
+            self._turn_lines(transaction, record, file, path, base, regions, back=back)
+            return True
+        document = self._together.document(file.path, base)
+        if document is None:
+            raise conflict([file.path])
+        taken = take_back(document, inverted(turned), file.path, lambda: self._was(record, file, back=back))
+        if taken is not document:
+            transaction.write(path, self._together.stamp(file.path, taken, now).dump(), base=base)
+        return True
+
+    def _was(self, record: Record, file: RecordedFile, *, back: bool) -> Document | None:
+        """Return the document that a change is to go back to, None where its bytes are no longer known."""
+        old = self._history.before(record.id, file.path)
+        if not back and (old is not None or file.before is None):
+            old = apply(self._history.regions(record, file), old or b"")
+        return None if old is None else self._together.document(file.path, old)
+
+    def _turn_lines(
+        self,
+        transaction: Turning,
+        record: Record,
+        file: RecordedFile,
+        path: str,
+        base: bytes,
+        regions: Sequence[Region],
+        *,
+        back: bool,
+    ) -> None:
+        """Turn the lines of a change in a file that moved on; ConflictError where they are no longer there."""
+        old = self._history.before(record.id, file.path)
+        if old is None and file.before is not None:
+            raise conflict([file.path])
+        new = apply(regions, old or b"")
+        taken = take_over(new, old or b"", base) if back else take_over(old or b"", new, base)
+        if taken is None:
+            raise conflict([file.path])
+        transaction.write(path, taken, base=base)
+
+    def _whole_regions(self, record: Record, file: RecordedFile) -> tuple[Region, ...]:
+        """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
+        regions = self._history.regions(record, file)
+        if sum(region.size for region in regions) != file.kept:
+            # The log failed just now: with a part of a change, or none, nothing must be called done.
+            raise MemdeckError(
+                "change.log_failed",
+                f"what change {record.id} did to {file.path} cannot be read from the change log",
+                "see `memdeck doctor`, and try again",
+                id=record.id,
+                file=file.path,
+            )
+        return regions
+
+
+def _refuse_thinned(record: Record) -> None:
+    if not record.kept:
+        raise ConflictError(
+            "change.thinned", f"the bytes of change {record.id} are no longer kept", "undo it by hand", id=record.id
+        )
+
+
+def unturned(summary: str) -> str:
+    """Return what a change did in the first place: the summary without the `undo: ` and `redo: ` before it."""
+    return _TURNED.sub("", summary)
+
+
+def _last_undone(own: Sequence[Record]) -> tuple[Record | None, bool]:
+    """Return what the last undo took back, and whether older changes than these could not say otherwise."""
+    by_id = {record.id: record for record in own}
+    redone = {record.redoes for record in own if record.redoes is not None}
+    for record in own:
+        if record.redoes is not None:
+            continue
+        if record.undoes is None or record.operation == REVERT:
+            # A change that was undone does not end the walk, one that stands and is newer than its undo does.
+            if record.undone_by is None and record.id not in redone:
+                return None, True
+            continue
+        if record.undoes not in by_id:
+            return None, False
+        if by_id[record.undoes].undone_by == record.id:
+            return by_id[record.undoes], True
+    return None, False

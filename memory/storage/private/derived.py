@@ -1,0 +1,149 @@
+"""Databases that are made of the memory files: private, and thrown away as soon as anything about them is odd.
+
+Nothing in one is worth keeping: what is damaged, of another version or not to be opened is removed and made anew, or
+its reader goes without.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+
+from .places import StateFolder
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_BUSY_SECONDS = 0.25
+_ENDINGS = ("-wal", "-shm", "-journal")
+
+
+class Derived:
+    """One database file in the private state folder; a connection belongs to whoever opened it.
+
+    `tables` are statements with `;` between them. `version` is compared as text: another one means begin anew.
+    """
+
+    def __init__(self, folder: StateFolder, name: str, version: str, tables: str) -> None:
+        """Nothing is opened yet."""
+        self._folder = folder
+        self._name = name
+        self._version = version
+        self._tables = tables
+
+    def identity(self) -> tuple[int, int] | None:
+        """Which file it is now; None: there is none. Another one means that a connection is to be opened again."""
+        try:
+            found = os.lstat(self._folder.path / self._name)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def size(self) -> int:
+        """Its bytes on disk, with those that SQLite keeps beside it; 0: there is none."""
+        total = 0
+        for ending in ("", "-wal"):
+            try:
+                total += os.lstat(self._folder.path / (self._name + ending)).st_size
+            except OSError:
+                pass
+        return total
+
+    def open(self, *, make: bool = True) -> sqlite3.Connection | None:
+        """Return a connection to a database of this version; None where it cannot be had.
+
+        Without `make` nothing is written: None too where there is none of this version.
+        """
+        import sqlite3
+
+        try:
+            for _ in range(2):
+                if not make and self.identity() is None:
+                    return None
+                try:
+                    connection = self._connect(make)
+                except sqlite3.DatabaseError as error:
+                    if isinstance(error, sqlite3.OperationalError) or not make:
+                        return None
+                else:
+                    if connection is not None or not make:
+                        return connection
+                self.discard()
+        except (OSError, MemdeckError, sqlite3.Error):
+            pass
+        return None
+
+    def _connect(self, make: bool) -> sqlite3.Connection | None:
+        """Return a connection; None where the file holds another version."""
+        import sqlite3
+
+        self._folder.check()
+        if make:
+            folder = self._folder.open()
+            try:
+                os.close(fsio.open_lock(self._name, folder, self._name))  # 0600; a link in its place is refused
+            finally:
+                os.close(folder)
+        connection = sqlite3.connect(
+            str(self._folder.path / self._name), timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            # Compressed rows of two or three thousand bytes: smaller pages would be left half empty.
+            connection.execute("PRAGMA page_size = 16384")
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            for statement in ("trusted_schema = OFF", "temp_store = MEMORY", "journal_mode = WAL"):
+                connection.execute(f"PRAGMA {statement}")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA wal_autocheckpoint = 32")
+            connection.execute("PRAGMA journal_size_limit = 200000")
+            (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if not count and make:
+                self._fill(connection)
+            try:
+                row = connection.execute("SELECT version FROM about").fetchone()
+            except sqlite3.OperationalError:
+                row = None
+            if row is None or row[0] != self._version:
+                connection.close()
+                return None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _fill(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if not count:  # else another process was quicker
+                connection.execute("CREATE TABLE about (version TEXT)")
+                connection.execute("INSERT INTO about VALUES (?)", (self._version,))
+                for statement in self._tables.split(";"):
+                    if statement.strip():
+                        connection.execute(statement)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def tidy(self, connection: sqlite3.Connection) -> None:
+        """Give back the room that is not used any more."""
+        # `execute` takes only one step of it, which gives back one page.
+        connection.executescript("PRAGMA incremental_vacuum")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def discard(self) -> None:
+        """Remove the file; whoever has it open goes on with what is gone, and notices by `identity`."""
+        try:
+            folder = self._folder.open()
+            try:
+                for ending in ("", *_ENDINGS):
+                    fsio.remove(self._name + ending, folder)
+            finally:
+                os.close(folder)
+        except (OSError, MemdeckError):
+            pass

@@ -1,0 +1,170 @@
+"""Drafts: what a person typed into a form and has not saved, kept outside of the workspace until it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+from memory.storage.files import errnos as faults
+
+from .places import StateFolder
+
+FOLDER = "drafts"
+MOST = 100
+"""How many drafts are read at most."""
+_ENDING = ".json"
+_LONGEST = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One form that was not saved. `id` names it for good, `time` is aware.
+
+    `pane` and `ref` say which entry it is about, `title` says it to people; of a new entry (`new`) `ref` is where the
+    cursor stood. `values` are those that were typed, `base` what the form was given for each of them. `source` is the
+    entry's text when the form was opened, `file` and `section` where it stood. `owner` is the process that has the
+    form open, empty for none.
+    """
+
+    id: str
+    time: datetime
+    pane: str
+    operation: str
+    title: str
+    ref: str | None = None
+    new: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    base: Mapping[str, str] = field(default_factory=dict)
+    source: str | None = None
+    file: str = ""
+    section: str | None = None
+    owner: str = ""
+
+
+class Drafts:
+    """The drafts of one workspace, a private file (0600) each; safe in any thread."""
+
+    def __init__(self, folder: StateFolder) -> None:
+        """Keep where they are; nothing is read or made yet."""
+        self._folder = folder
+
+    def put(self, draft: Draft) -> None:
+        """Write a draft in the place of its older state; RefusedError `state.*`, MemdeckError `file.*`."""
+        import json
+
+        values: dict[str, Any] = {name: getattr(draft, name) for name in _TEXTS}
+        values |= {
+            "new": draft.new,
+            "time": draft.time.isoformat(),
+            "values": dict(draft.values),
+            "base": dict(draft.base),
+        }
+        try:
+            folder = self._open()
+            try:
+                # Not synced: a draft guards against a killed program; the disk is asked when the form is saved.
+                fsio.put_private(_name(draft.id), folder, json.dumps(values).encode() + b"\n", durable=False)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise faults.writing(error, f"{self._folder.path}/{FOLDER}") from error
+
+    def remove(self, draft_id: str) -> None:
+        """Remove a draft; one that is gone already is fine. Errors as `put`."""
+        try:
+            if not os.path.lexists(self._folder.path / FOLDER / _name(draft_id)):
+                return
+            folder = self._open()
+            try:
+                fsio.remove(_name(draft_id), folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise faults.writing(error, f"{self._folder.path}/{FOLDER}") from error
+
+    def left(self) -> tuple[Draft, ...]:
+        """Return the drafts whose process has ended, newest first; damaged ones are left out.
+
+        RefusedError `state.*` for a folder that must not be relied on.
+        """
+        self._folder.check()
+        try:
+            names = sorted(os.listdir(self._folder.path / FOLDER), reverse=True)
+        except OSError:
+            return ()
+        found = []
+        for name in [name for name in names if name.endswith(_ENDING) and name[0] != "."][:MOST]:
+            with suppress(MemdeckError, OSError, ValueError, KeyError, TypeError):
+                data = self._folder.read(f"{FOLDER}/{name}")
+                draft = None if data is None or len(data) > _LONGEST else _read(data)
+                if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
+                    found.append(draft)
+        return tuple(sorted(found, key=lambda draft: draft.time, reverse=True))
+
+    def _open(self) -> int:
+        state = self._folder.open()
+        try:
+            return fsio.private_folder(FOLDER, state, f"{self._folder.path}/{FOLDER}")
+        finally:
+            os.close(state)
+
+
+_TEXTS = ("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner")
+
+
+def _name(draft_id: str) -> str:
+    if not draft_id.isalnum() or not draft_id.isascii():
+        raise ValueError("an id is letters and digits")
+    return draft_id + _ENDING
+
+
+def _read(data: bytes) -> Draft | None:
+    import json
+
+    values = json.loads(data)
+    texts: dict[str, Any] = {name: values[name] for name in _TEXTS}
+    time = datetime.fromisoformat(values["time"])
+    maps: dict[str, Any] = {name: dict(values[name]) for name in ("values", "base")}
+    good = all(text is None or isinstance(text, str) for text in texts.values()) and time.tzinfo is not None
+    good = good and all(isinstance(text, str) for one in maps.values() for pair in one.items() for text in pair)
+    needed = all(isinstance(texts[name], str) for name in ("id", "pane", "operation", "title", "file", "owner"))
+    return Draft(**texts, new=bool(values["new"]), time=time, **maps) if good and needed else None
+
+
+def this_process() -> str:
+    """Return what names this process among all that ever ran on the machine."""
+    return _process(os.getpid())
+
+
+def is_running(owner: str) -> bool:
+    """Tell whether the process that `this_process` named still runs."""
+    pid, _, _ = owner.partition("@")
+    return pid.isdigit() and _process(int(pid)) == owner and _exists(int(pid))
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _process(pid: int) -> str:
+    """A process by its number and, where the system tells, the moment it was started: numbers are used again."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            words = stream.read().rpartition(b")")[2].split()
+        # One that ended and was not asked for yet has a number, too.
+        begun = "ended" if words[0] == b"Z" else words[19].decode()
+    except (OSError, IndexError):
+        begun = ""
+    return f"{pid}@{begun}"

@@ -1,0 +1,199 @@
+"""Where memdeck keeps what is its own: a folder beside the memory files, and a private one far from every
+workspace.
+
+`.memdeck/` (0700, its own `.gitignore` of `*`, `lock`, `stage/`) lies in the system's folder, so that staged
+files are on the file system of their targets. A clone may bring one along: nothing in it is ever trusted or
+replayed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as st
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.errors import MemdeckError, RefusedError
+from memory.storage import fsio
+from memory.storage.files import errnos as faults
+from memory.storage.files.safe_open import parts_of
+
+STAGE = "stage"
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFolder:
+    """The two folders that a transaction works in, as open descriptors."""
+
+    folder: int
+    stage: int
+
+    def close(self) -> None:
+        """Close both."""
+        os.close(self.stage)
+        os.close(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """The `.memdeck` folder of a memory system, made by the first change: reading writes nothing."""
+
+    workspace: Path
+    path: str  # relative to the workspace
+
+    def open(self) -> OpenFolder:
+        """Open the folder, make it first where it is missing.
+
+        RefusedError where it is a link, no folder, another user's, or cannot be made.
+        """
+        *parents, name = parts_of(self.path)
+        try:
+            parent = fsio.open_folder(parents, self.workspace, made=[])
+        except FileNotFoundError as error:
+            raise faults.writing(error, str(self.workspace)) from error
+        try:
+            folder = fsio.private_folder(name, parent, self.path)
+        finally:
+            os.close(parent)
+        try:
+            stage = fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}")
+            try:
+                self._ignore(folder)
+            except BaseException:
+                os.close(stage)
+                raise
+        except BaseException:
+            os.close(folder)
+            raise
+        return OpenFolder(folder, stage)
+
+    def _ignore(self, folder: int) -> None:
+        """Keep the folder out of git."""
+        try:
+            os.lstat(".gitignore", dir_fd=folder)
+        except FileNotFoundError:
+            try:
+                with suppress(FileExistsError):
+                    os.close(fsio.stage(".gitignore", folder, b"*\n", None))
+            except OSError as error:
+                raise faults.writing(error, f"{self.path}/.gitignore") from error
+
+
+class StateFolder:
+    """`<state home>/memdeck/<hash of the workspace's real path>/` (0700): what must not lie inside a
+    repository.
+    """
+
+    def __init__(self, home: Path, workspace: Path) -> None:
+        """`home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system; nothing is looked
+        at yet.
+        """
+        self.home = home
+        self.workspace = workspace
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the folder is, made or not."""
+        if self._path is None:
+            # Hashing costs an import that a command which only reads should not pay for.
+            import hashlib
+
+            real = os.fsencode(os.path.realpath(self.workspace))
+            self._path = self.home / "memdeck" / hashlib.sha256(real).hexdigest()[:32]
+        return self._path
+
+    def open(self) -> int:
+        """Open the folder for changing, make it first where it is missing; the caller closes the descriptor.
+
+        RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`.
+        """
+        self._outside()
+        parent = self.path.parent
+        fsio.make_folder(self.home)
+        top = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            self._check(parent)
+            self._check(self.path)
+            middle = fsio.private_folder(parent.name, top, str(parent))
+        finally:
+            os.close(top)
+        try:
+            return fsio.private_folder(self.path.name, middle, str(self.path))
+        finally:
+            os.close(middle)
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
+        self.check()
+        try:
+            return fsio.read(name, self.path).base
+        except MemdeckError as error:
+            # A name without its folder tells nobody where to look.
+            where = str(self.path / name)
+            message = error.message.replace(name, where, 1)
+            raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
+
+    def read_in(self, name: str, folder: int, *, regular: bool = False) -> bytes | None:
+        """Return the bytes of a file of the open folder, None where there is none; MemdeckError `file.*`.
+
+        RefusedError `file.not_regular` with `regular` where it is something else.
+        """
+        try:
+            fd = os.open(name, _READ, dir_fd=folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise faults.reading(error, f"{self.path}/{name}") from error
+        try:
+            mode = os.fstat(fd).st_mode
+            if regular and not st.S_ISREG(mode):
+                raise faults.not_regular(f"{self.path}/{name}", mode)
+            with open(fd, "rb", closefd=False) as file:
+                return file.read()
+        except OSError as error:
+            raise faults.reading(error, f"{self.path}/{name}") from error
+        finally:
+            os.close(fd)
+
+    def check(self) -> None:
+        """Raise RefusedError as `open` does, without making anything."""
+        self._outside()
+        self._check(self.path.parent)
+        self._check(self.path)
+
+    def _outside(self) -> None:
+        real = os.path.realpath(self.path)
+        workspace = os.path.realpath(self.workspace)
+        if real == workspace or real.startswith(workspace.rstrip("/") + "/"):
+            raise RefusedError(
+                "state.inside_workspace",
+                f"the state folder {real} lies inside the workspace",
+                "set XDG_STATE_HOME to a folder outside it",
+                folder=real,
+            )
+
+    def _check(self, folder: Path) -> None:
+        """Raise RefusedError unless a folder that is there is ours alone."""
+        try:
+            found = os.stat(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise faults.reading(error, str(folder)) from error
+        if found.st_uid != os.geteuid():
+            raise RefusedError(
+                "state.foreign_owner",
+                f"the state folder {folder} belongs to another user",
+                "set XDG_STATE_HOME to a folder of your own",
+                folder=str(folder),
+            )
+        if found.st_mode & 0o022:
+            raise RefusedError(
+                "state.writable_by_others",
+                f"others can write to the state folder {folder}",
+                f"chmod go-w {folder}",
+                folder=str(folder),
+            )

@@ -1,0 +1,76 @@
+"""Adding to the end of a file: one write and a sync, instead of a new file in the place of the old one.
+
+A crash in the middle leaves a torn last line, which the next addition ends with a newline. A program that replaces
+the file at that very moment is noticed, and the addition planned again on what it wrote.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from memory.storage import fsio
+from memory.storage.changes import FileChange
+from memory.storage.files import errnos as faults
+from memory.storage.files.version import Stored, Version
+
+from .file_step import Step, conflict
+
+
+class Appending(Step):
+    """One file that grows; the calls come in the order check, append, and close at the end."""
+
+    def __init__(self, file: FileChange, workspace: Path, shown: str, *, patience: float) -> None:
+        """Plan it; nothing is looked at yet."""
+        super().__init__(file, workspace, shown, -1, "append", patience)
+
+    def append(self) -> Stored | None:
+        """Add the new bytes; return the file as it stands, None where somebody added to it as well.
+
+        ConflictError (crossed) where it was changed since the check, or replaced while it was written to.
+        """
+        before, after = self.file.before or b"", self.file.after or b""
+        added = after[len(before) :]
+        # Nobody had the file open for writing up to here; our own opening would wait for the lease.
+        self.release()
+        try:
+            target = fsio.open_append(self._name, self._folder)
+        except FileNotFoundError as error:
+            raise conflict([self.shown], crossed=True) from error
+        except OSError as error:
+            raise faults.writing(error, self.shown) from error
+        try:
+            if Version.of(os.fstat(target)) != self._seen:
+                raise conflict([self.shown], crossed=True)
+            fsio.append(target, added)
+            return self._look(target, after, added)
+        except OSError as error:
+            raise faults.writing(error, self.shown) from error
+        finally:
+            os.close(target)
+
+    def _look(self, target: int, after: bytes, added: bytes) -> Stored | None:
+        """Make sure that what was added stands in the file that has the name."""
+        version = Version.of(os.fstat(target))
+        try:
+            named = Version.of(os.lstat(self._name, dir_fd=self._folder))
+        except FileNotFoundError as error:
+            raise conflict([self.shown], crossed=True) from error
+        if (named.dev, named.ino) != (version.dev, version.ino):
+            raise conflict([self.shown], crossed=True)
+        start = len(after) - len(added)
+        if version.size == len(after) and os.pread(target, len(added) + 1, start) == added:
+            return Stored(after, version)
+        line = added.removeprefix(b"\n")
+        now = os.pread(target, max(version.size - start, 0) + len(added), start)
+        if not (now.startswith(added) or b"\n" + line in now):
+            raise conflict([self.shown], crossed=True)
+        return None
+
+    def close(self) -> None:
+        """Close everything."""
+        self.release()
+        for fd in (self._folder, self._source):
+            if fd >= 0:
+                os.close(fd)
+        self._folder = self._source = -1

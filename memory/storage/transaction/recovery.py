@@ -1,0 +1,237 @@
+"""After a crash: a change that had begun to move files is finished, or discarded where it cannot be finished.
+
+Each file shows by its inode or its bytes how far the change had come, so recovery may itself be interrupted and
+starts again where things are. Doing it twice is doing it once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from memory.errors import RefusedError
+from memory.storage import fsio
+from memory.storage.files import errnos as faults
+from memory.storage.files.identity import Mark, look, ours
+
+from . import exchange as placing
+from .intent_log import Displaced, Intent, Role
+
+
+class Outcome(Enum):
+    """How an interrupted change ended: all its files are new, all are old, or somebody else's writing is between."""
+
+    FINISHED = "finished"
+    DISCARDED = "discarded"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """One change that was interrupted, and how it ended."""
+
+    intent: Intent
+    outcome: Outcome
+
+
+class _Stand(Enum):
+    """How far one file of a change had come."""
+
+    OPEN = "not in its place yet, and staged"
+    DONE = "in its place"
+    CROSSED = "in its place, where it displaced something else than what was checked"
+    PASSED = "somebody changed it after it was in its place"
+    BLOCKED = "somebody changed it before it could take its place"
+    GONE = "not in its place and not staged"
+
+
+@dataclass(slots=True)
+class _File:
+    role: Role
+    stage: int
+    folder: int = -1
+    stand: _Stand = _Stand.GONE
+    displaced: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.role.path.rpartition("/")[2]
+
+    @property
+    def new(self) -> str:
+        return f"{self.role.label}.new"
+
+    @property
+    def old(self) -> str:
+        return f"{self.role.label}.old"
+
+    def look(self) -> None:
+        """Tell how far it had come from what stands in its place and in the stage folder."""
+        here = self._which(self.name, self.folder)
+        new, old = self._which(self.new, self.stage), self._which(self.old, self.stage)
+        before, after = self.role.before, self.role.after
+        self.displaced = self.old if old else self.new if new in ("before", "other") else ""
+        shown = old or (new if new != "after" else "")
+        if (after is not None and here == "after") or (after is None and not here):
+            self.stand = _Stand.CROSSED if shown == "other" else _Stand.DONE
+        elif here == "before" or (before is None and not here):
+            self.stand = _Stand.OPEN if after is None or new == "after" else _Stand.GONE
+        elif after is not None and new == "after":
+            self.stand = _Stand.BLOCKED
+        elif shown == "before" or (before is None and not new):
+            self.stand = _Stand.PASSED
+        else:
+            self.stand = _Stand.BLOCKED
+
+    def _which(self, name: str, folder: int) -> str:
+        """Say what stands under a name: the file before, the file after, another one, or ""."""
+        found = look(name, folder)
+        if found is None:
+            return ""
+        for side, mark in (("before", self.role.before), ("after", self.role.after)):
+            if mark is not None and ours(found) and mark.fits(name, folder, found):
+                return side
+        return "other"
+
+    def go_on(self) -> None:
+        """Put it in its place, as the change would have done."""
+        if self._which(self.old, self.stage) == "before":
+            # A second name of the file that still stands in its place: half of a move, or a link made for safety.
+            fsio.remove(self.old, self.stage)
+        if self.role.before is None:
+            placing.create(self.new, self.stage, self.name, self.folder)
+        elif self.role.after is None:
+            placing.take_away(self.name, self.folder, self.old, self.stage)
+        else:
+            placing.swap(self.new, self.old, self.stage, self.name, self.folder)
+
+    def go_back(self) -> None:
+        """Put what was displaced back in its place; what others put there since stays."""
+        if self.stand not in (_Stand.DONE, _Stand.CROSSED):
+            return
+        if self.role.before is None:
+            fsio.remove(self.new, self.stage)  # The second name that it kept.
+            placing.take_away(self.name, self.folder, self.new, self.stage)
+        elif not self.displaced:
+            return
+        elif self.role.after is None:
+            placing.create(self.displaced, self.stage, self.name, self.folder)
+            fsio.sync(self.folder)
+            fsio.remove(self.displaced, self.stage)
+        else:
+            placing.swap_back(self.displaced, self.stage, self.name, self.folder, self.new)
+        self.look()
+
+    def left(self, change: str, outcome: Outcome) -> list[Displaced]:
+        """Return what of it lies in the stage folder and other programs may still write to."""
+        files = []
+        for name in (self.new, self.old):
+            found = look(name, self.stage)
+            if found is None:
+                continue
+            which = self._which(name, self.stage)
+            torn = self.stand is _Stand.GONE and which == "other" and name == self.new
+            if torn:
+                continue  # It never had another name: clearing up takes it.
+            late = which == "other" or (which == "before" and self.stand is _Stand.PASSED and outcome is Outcome.MIXED)
+            mark = Mark.of(found, ctime=True)
+            kept = self.old + fsio.KEPT
+            if late:
+                fsio.rename(name, self.stage, kept, self.stage)
+            files.append(Displaced(kept if late else name, self.role.path, change, mark, late))
+        return files
+
+
+def recover(
+    intent: Intent, workspace: Path, stage: int, check_path: Callable[[str], None]
+) -> tuple[Recovery, list[Displaced]]:
+    """Finish or discard an interrupted change; return how it ended and what lies in the stage folder because of it.
+
+    Every path is checked like that of a new change. MemdeckError `file.io` where the disk fails: the next start
+    tries again.
+    """
+    files: list[_File] = []
+    try:
+        for role in intent.roles:
+            check_path(role.path)
+            files.append(_File(role, stage, _folder(role.path, workspace)))
+        outcome = _settle(intent, files, workspace)
+        left = [one for file in files for one in file.left(intent.id, outcome)]
+        if outcome is Outcome.DISCARDED:
+            for path in intent.folders:
+                check_path(path)
+            fsio.remove_folders(list(intent.folders), workspace)
+        return Recovery(intent, outcome), left
+    except OSError as error:
+        raise faults.writing(error, intent.roles[0].path if intent.roles else str(workspace)) from error
+    finally:
+        for file in files:
+            if file.folder >= 0:
+                os.close(file.folder)
+
+
+def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
+    for file in files:
+        file.look()
+    # Bytes that a change displaced without having seen them go back first, whatever becomes of the change.
+    for file in files:
+        if file.stand is _Stand.CROSSED:
+            file.go_back()
+    fine = {_Stand.OPEN, _Stand.DONE, _Stand.PASSED}
+    if all(file.stand in fine for file in files) and _complete(intent, files, workspace):
+        for file in [file for file in files if file.stand is _Stand.OPEN]:
+            with suppress(FileExistsError, FileNotFoundError):
+                file.go_on()
+            file.look()
+        for file in files:
+            if file.stand is _Stand.CROSSED:
+                file.go_back()
+    if not all(file.stand in fine - {_Stand.OPEN} for file in files):
+        for file in reversed(files):
+            with suppress(FileExistsError, FileNotFoundError):
+                file.go_back()
+    _sync(files)
+    if all(file.stand in (_Stand.DONE, _Stand.PASSED) for file in files):
+        return Outcome.FINISHED
+    mixed = any(file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED) for file in files)
+    return Outcome.MIXED if mixed else Outcome.DISCARDED
+
+
+def _complete(intent: Intent, files: list[_File], workspace: Path) -> bool:
+    """Make the folders that a change to be finished needs; False where somebody put something else there."""
+    try:
+        for path in intent.folders:
+            os.close(fsio.open_folder(path.split("/"), workspace, []))
+        for file in files:
+            if file.folder < 0:
+                file.folder = _folder(file.role.path, workspace)
+                if file.folder < 0:
+                    return False
+    except (RefusedError, FileNotFoundError):
+        return False
+    return True
+
+
+def _folder(path: str, workspace: Path) -> int:
+    """Open the folder of a file, -1 where there is none or a link stands in its way."""
+    try:
+        return fsio.open_folder(path.split("/")[:-1], workspace)
+    except FileNotFoundError:
+        return -1
+    except RefusedError as error:
+        # Anything else may pass, and must not be taken for somebody's change.
+        if error.code in ("file.link", "file.not_folder"):
+            return -1
+        raise
+
+
+def _sync(files: list[_File]) -> None:
+    for file in files:
+        if file.folder >= 0:
+            fsio.sync(file.folder)
+    if files:
+        fsio.sync(files[0].stage)

@@ -1,0 +1,459 @@
+"""The one way in which files change: locked, compared with what is on disk now, staged, synced, replaced."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from memory.errors import BusyError, MemdeckError, RefusedError
+from memory.storage import fsio
+from memory.storage.changes import Change, FileChange, new_id, part_id
+from memory.storage.files import errnos as faults
+from memory.storage.files.safe_open import parts_of
+from memory.storage.files.version import Stored
+from memory.storage.private.places import OpenFolder
+
+from .appending import Appending
+from .displaced import sweep
+from .file_step import Step, conflict, half_done
+from .intent_log import Displaced, Intent, Journal
+
+if TYPE_CHECKING:
+    from memory.storage.store import Store
+
+_PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
+
+
+class Transaction:
+    """A change of one or more files, all or nothing; `Store.transaction` makes it.
+
+    Inside the `with` block the workspace's lock is held. Nothing is changed without `commit`, and everything
+    that fails raises before or puts back what was replaced already. Paths are relative to the store's root.
+    A change of several files is written down before they move, and finished or discarded after a crash. Without a
+    state folder there is no place for that; files take their places in the order of the `write` calls, removals last:
+    a caller that moves an entry writes its destination first, so that a crash then doubles it and never loses it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        operation: str,
+        *,
+        actor: str,
+        now: datetime,
+        undoes: str | None = None,
+        redoes: str | None = None,
+        part: tuple[bytes, int] | None = None,
+        recorded: bool = False,
+    ) -> None:
+        """Keep what the change is called and who makes it when; the lock is taken on entry."""
+        self.operation = operation
+        self.actor = actor
+        self.now = now
+        self._store = store
+        self._undoes = undoes
+        self._redoes = redoes
+        self._part = part
+        self._recorded = recorded
+        self._files: dict[str, FileChange] = {}
+        self._folders: list[str] = []
+        self._like: dict[str, str] = {}
+        self._appended: str | None = None
+        self._marks: dict[str, int] = {}
+        self._reads: dict[str, Stored] = {}
+        self._open: OpenFolder | None = None
+        self._journal: Journal | None = None
+        self._committed = False
+
+    def __enter__(self) -> Transaction:
+        """Take the lock and recover what a crash left; BusyError `file.locked`.
+
+        RefusedError `system.unsupported` where files cannot be changed safely at all, `state.*`.
+        """
+        refuse_system(sys.platform)
+        try:
+            self._enter()
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+        return self
+
+    def _enter(self) -> None:
+        store = self._store
+        self._open = store.place.open()
+        try:
+            store.lock.acquire(self._open.folder, self.operation, self.now)
+            try:
+                self._recover(self._open)
+            except BaseException:
+                self._leave()
+                raise
+        except BaseException:
+            self._open.close()
+            self._open = None
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release the lock; what was not committed never happened."""
+        if self._open is not None:
+            self._leave()
+            self._open.close()
+            self._open = None
+
+    def _leave(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._store.lock.release()
+
+    def _recover(self, places: OpenFolder) -> None:
+        """Finish or discard what a crash interrupted, look at what was displaced, clear the stage folder."""
+        journal = self._journal = self._store.journal
+        if journal is None:
+            self._clear(places, ())
+            return
+        journal.open()
+        intent = journal.pending()
+        displaced = journal.displaced()
+        if intent is not None:
+            from .recovery import recover
+
+            try:
+                recovered, left = recover(intent, self._store.workspace, places.stage, self._check_shown)
+            except RefusedError as error:
+                error.details.setdefault("record", journal.where)
+                error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {journal.where}"
+                raise
+            displaced += tuple(file for file in left if file.name not in {known.name for known in displaced})
+            journal.keep(displaced)
+            journal.end(durable=True)
+            self._store.recovered.append(recovered)
+            for role in intent.roles:
+                self._store.remember(role.path.removeprefix(self._store.shown("")), None)
+        if displaced:
+            displaced = sweep(displaced, places.stage, self._store.settle)
+            journal.keep(displaced)
+        self._clear(places, displaced)
+
+    def forget(self, name: str) -> None:
+        """Remove one late file of another program from the stage folder and from the list of those."""
+        if self._open is None or self._journal is None:
+            return
+        left = tuple(file for file in self._journal.known if file.name != name)
+        if left == self._journal.known:
+            return
+        try:
+            fsio.remove(name, self._open.stage)
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+        self._journal.keep(left)
+
+    def _clear(self, places: OpenFolder, displaced: tuple[Displaced, ...]) -> None:
+        try:
+            fsio.empty_folder(places.stage, {file.name for file in displaced})
+        except OSError as error:
+            raise faults.writing(error, self._store.place.path) from error
+
+    def _check_shown(self, path: str) -> None:
+        """Raise RefusedError `file.outside` unless a path of a record is one that this store could have written."""
+        prefix = self._store.shown("")
+        if not path.startswith(prefix):
+            raise RefusedError("file.outside", f"{path} is not a file of this memory system", file=path)
+        self._store.check_path(path.removeprefix(prefix))
+
+    def read(self, path: str) -> Stored:
+        """Read a file under the lock; errors as `Store.read`. Writes of this transaction are not seen.
+
+        Read again, it is the same: what a caller bases a change on is what it has seen first. A file that is missing or
+        halved because another program is in the midst of writing it is waited for, as long as the store's patience.
+        """
+        if path not in self._reads:
+            self._reads[path] = self._whole(path)
+        return self._reads[path]
+
+    def _whole(self, path: str) -> Stored:
+        store = self._store
+        deadline = time.monotonic() + store.patience
+        while True:
+            stored = store.read(path)
+            if time.monotonic() >= deadline or not store.history.passing(store.shown(path), stored, store.patience):
+                return stored
+            time.sleep(_PAUSE)
+
+    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
+        """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
+
+        Bytes that are the base itself are dropped. `mode` are the permission bits of a file that comes back.
+        ValueError when the path is planned already.
+        """
+        self._plan(FileChange(path, base, data, mode))
+
+    def remove(self, path: str, *, base: bytes) -> None:
+        """Plan to remove a file that still holds `base`."""
+        self._plan(FileChange(path, base, None))
+
+    def move(self, source: str, target: str, *, base: bytes, over: bytes | None = None) -> None:
+        """Plan that a file which still holds `base` stands under another name, with its mode and its time.
+
+        `over` are the bytes of the file that has that name now, None if there must be none.
+        """
+        self.write(target, base, base=over)
+        self.remove(source, base=base)
+        self._like[target] = source
+
+    def append(self, path: str, data: bytes, *, base: bytes) -> None:
+        """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
+
+        It is the only file of its change. A last line without a newline gets one first, so what a crash tore stays a
+        line of its own. For a file that is not there yet see `write`.
+        """
+        mend = b"\n" if base and not base.endswith(b"\n") else b""
+        self._plan(FileChange(path, base, base + mend + data))
+        self._appended = path
+
+    def mark(self, path: str, number: int) -> None:
+        """Plan to note a number that only grows in a small file, durably and before the change: what it counts is
+        never given twice. It is no part of the change, and not taken back with it.
+        """
+        self._store.check_path(path)
+        self._marks[path] = number
+
+    def folder(self, path: str) -> None:
+        """Plan that a folder is there after the commit, empty or not."""
+        self._store.check_path(path)
+        self._folders.append(path)
+
+    def _plan(self, file: FileChange) -> None:
+        self._store.check_path(file.path)
+        if file.path in self._files:
+            raise ValueError(f"{file.path} is planned already")
+        self._files[file.path] = file
+
+    def commit(self, summary: str = "") -> Change:
+        """Do it, durably, and return what was done; note it in the store's history.
+
+        All files are compared with their bases first: ConflictError `document.conflict` (`details["files"]`)
+        writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
+        for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
+        RuntimeError outside the `with` block and the second time.
+        """
+        if self._open is None or self._committed:
+            raise RuntimeError("a transaction is committed once, inside its with block")
+        self._committed = True
+        planned = [file for file in self._files.values() if file.before != file.after]
+        planned.sort(key=lambda file: file.after is None)
+        change = Change(
+            new_id(self.now) if self._part is None else part_id(self.now, *self._part),
+            self.now,
+            self.actor,
+            self.operation,
+            summary,
+            tuple(planned),
+            undoes=self._undoes,
+            redoes=self._redoes,
+        )
+        if planned or self._folders:
+            try:
+                if self._appended is not None and planned:
+                    self._add(change)
+                else:
+                    self._carry_out(change, self._open)
+            except OSError as error:
+                raise faults.writing(error, self._store.place.path) from error
+        if planned:
+            self._store.history.done(change.id, self._store)
+        return change
+
+    def _carry_out(self, change: Change, places: OpenFolder) -> None:
+        """Check everything, stage everything, write down what is about to happen, then move one after the other."""
+        store = self._store
+        steps = [
+            Step(
+                file,
+                store.workspace,
+                store.shown(file.path),
+                places.stage,
+                f"{change.id}.{number}",
+                store.patience,
+                store.shown(self._like[file.path]) if file.path in self._like else None,
+            )
+            for number, file in enumerate(change.files)
+        ]
+        failed = True
+        try:
+            if changed := [step.shown for step in steps if not step.check()]:
+                raise conflict(changed, crossed=True)
+            self._note_time(change)
+            for step in steps:
+                step.stage()
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            folders = self._missing(steps)
+            several = len(steps) > 1 or bool(folders)
+            if several:
+                self._sync([places.stage])
+            noted = replace(change, files=tuple(step.with_mode() for step in steps))
+            if change.files and not store.history.begin(noted, store) and self._recorded:
+                raise _unrecorded(store.history.warnings)
+            left = self._put_marks(self._marks)
+            self._begin(change, steps, folders, durable=several)
+            self._put_in_place(steps, places, folders, durable=several)
+            failed = False
+            self._put_marks(left)
+            if self._journal is not None:
+                # The change is done; an intent that cannot be taken away is found done by the next start.
+                with suppress(MemdeckError):
+                    self._journal.end(durable=several)
+            for step in steps:
+                store.remember(step.file.path, step.finish())
+        finally:
+            self._tidy(steps, places, failed=failed)
+
+    def _add(self, change: Change) -> None:
+        """Carry out a change that only adds to the end of a file."""
+        store = self._store
+        if len(change.files) > 1:
+            raise ValueError("a file is added to in a change of its own")
+        (file,) = change.files
+        step = Appending(file, store.workspace, store.shown(file.path), patience=store.patience)
+        try:
+            if not step.check():
+                raise conflict([step.shown], crossed=True)
+            self._note_time(change)
+            if not store.lock.intact():
+                raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
+            store.history.begin(change, store)
+            self._put_marks(self._marks)
+            store.remember(file.path, step.append())
+        finally:
+            step.close()
+
+    def _note_time(self, change: Change) -> None:
+        """Note when the workspace was changed last, for the guard against a clock that jumps back."""
+        state, journal = self._store.state, self._journal
+        if state is not None and journal is not None:
+            state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
+
+    def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
+        """Write marks; return those whose folder is not there yet."""
+        left = {}
+        for path, number in marks.items():
+            *parents, name = parts_of(self._store.shown(path))
+            try:
+                folder = fsio.open_folder(parents, self._store.workspace)
+            except FileNotFoundError:
+                left[path] = number
+                continue
+            try:
+                fsio.put_mark(name, folder, number, self._store.shown(path))
+            finally:
+                os.close(folder)
+        return left
+
+    def _missing(self, steps: list[Step]) -> list[str]:
+        """Return the folders that the change makes, the outermost first."""
+        workspace, paths = self._store.workspace, []
+        for path in self._folders:
+            parts = self._store.shown(path).split("/")
+            paths += ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        paths = [path for path in paths if not os.path.lexists(workspace / path)]
+        return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
+
+    def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
+        """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
+        if self._journal is not None:
+            roles = tuple(step.role(self._store.history.sha256 if durable else None) for step in steps)
+            time = change.time.isoformat()
+            intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
+            self._journal.begin(intent, durable=durable)
+
+    def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
+        """Move and sync; when one fails, put back those before it and take the intent away."""
+        begun: list[Step] = []
+        made: list[str] = []
+        try:
+            for path in folders:
+                self._make_folder(path, made)
+            for step in steps:
+                if step.file.after is None and begun and begun[-1].file.after is not None:
+                    # A removal must not survive a power cut that what goes before it did not survive.
+                    self._sync(_distinct(begun))
+                begun.append(step)
+                step.apply(made)
+            self._sync([*_distinct(steps), places.stage])
+            for step in steps:
+                step.verify()
+        except BaseException as error:
+            if lost := [step.shown for step in reversed(begun) if not step.put_back()]:
+                raise half_done(lost, error) from error
+            fsio.remove_folders(made, self._store.workspace)
+            if self._journal is not None:
+                self._journal.end(durable=durable)
+            raise
+
+    def _tidy(self, steps: list[Step], places: OpenFolder, *, failed: bool) -> None:
+        """Clear the stage folder but for what others may still write to, which is noted for the next start."""
+        left = tuple(file for step in steps for file in step.tidy(failed=failed))
+        if not left:
+            return
+        journal, settle = self._journal, self._store.settle
+        if journal is None:
+            sweep(left, places.stage, 0)
+            return
+        known = journal.known
+        left = known + left
+        if not settle:
+            left = sweep(left, places.stage, 0)
+        # Without the list the next start clears the files away: no reason to fail a change that is done.
+        with suppress(MemdeckError):
+            journal.keep(left)
+
+    def _sync(self, folders: list[int]) -> None:
+        for folder in folders:
+            try:
+                fsio.sync(folder)
+            except OSError as error:
+                raise faults.writing(error, self._store.place.path) from error
+
+    def _make_folder(self, path: str, made: list[str]) -> None:
+        try:
+            os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
+        except FileNotFoundError as error:
+            raise faults.writing(error, path) from error
+
+
+def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
+    """Return the error for a change that must not be made without being recorded."""
+    why = f" ({warnings[-1]})" if warnings else ""
+    return MemdeckError(
+        "change.unrecorded", f"the change log does not take the change{why}, so it was not made", "see `memdeck doctor`"
+    )
+
+
+def _distinct(steps: list[Step]) -> list[int]:
+    """Return one descriptor for each different folder of the steps."""
+    folders = {(found.st_dev, found.st_ino): step.folder for step in steps for found in (os.fstat(step.folder),)}
+    return list(folders.values())
+
+
+def refuse_system(platform: str) -> None:
+    """Raise RefusedError `system.unsupported` where nobody has shown that a change survives a crash."""
+    if platform not in ("linux", "darwin"):
+        raise RefusedError(
+            "system.unsupported",
+            f"memory files are changed on Linux and macOS only, not on {platform}",
+            "read them here, and change them there",
+        )
+
+
+def check_path(path: str, private: str) -> None:
+    """Raise RefusedError `file.outside` for a path outside the workspace or in memdeck's own folder."""
+    parts = parts_of(path)
+    if parts[: private.count("/") + 1] == private.split("/"):
+        raise RefusedError("file.outside", f"{path} lies in memdeck's own folder", file=path)

@@ -1,0 +1,3 @@
+"""Consent: what memory files ask to run or to connect to, what a person approved of it, and what that covers."""
+
+from __future__ import annotations

@@ -1,0 +1,198 @@
+"""What the memory files of a workspace ask for: commands, remediations, actions and addresses, exactly as written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memory.base.names import alike
+
+from .suspicion import hidden_in, hidden_in_name
+
+if TYPE_CHECKING:
+    from memory.document import Entry
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import Task
+
+MONITORS = "monitors.md"
+TASKS = "tasks.md"
+HTTP = frozenset({"http", "https"})
+CONNECTS = HTTP | {"tcp"}
+"""The types of monitors that connect to somewhere instead of running something."""
+LONGEST = 8192
+"""The most characters of a command or address: nobody reads more; a script of its own is held on to as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing that wants to run, exactly as the file says it.
+
+    `role` is check, remediate, action (of a task) or url; `kind` the monitor's type as written, `command` for what
+    runs in a shell. `text` is the command or address: text of the file's bytes, decoded with `surrogateescape`.
+    `threshold`, `interval`, `timeout` are whole values with their remarks; `environment` the names of variables that
+    a command gets, `environment_text` how they are written. `line` (from 0) is for messages and counts for nothing.
+    `fires` is, for a remediation, the check that fires it. `ambiguous` says why it can never be approved as it stands.
+    """
+
+    role: str
+    kind: str
+    text: str
+    name: str
+    file: str
+    line: int
+    threshold: str = ""
+    interval: str = ""
+    timeout: str = ""
+    environment: tuple[str, ...] = ()
+    fires: str = ""
+    ambiguous: str = ""
+    environment_text: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is a command for the shell, not an address."""
+        return self.role != "url"
+
+    @property
+    def slot(self) -> tuple[str, str, str]:
+        """What it is for: an approval for one of these is compared with the next."""
+        return self.role, self.file, self.name
+
+
+def asks_of(snapshot: Snapshot) -> tuple[Ask, ...]:
+    """Return everything that the files ask for, in file order: first the monitors, then the actions of open tasks."""
+    return (*monitor_asks(snapshot.monitors.monitors), *task_asks(snapshot.tasks.tasks))
+
+
+def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:
+    """Return what monitors ask for; all monitors of the file belong in one call, for names must be unique."""
+    monitors = tuple(monitors)
+    twins = _twins([monitor.name for monitor in monitors])
+    return tuple(ask for monitor in monitors for ask in _of_monitor(monitor, twins))
+
+
+def task_asks(tasks: Iterable[Task]) -> tuple[Ask, ...]:
+    """Return the actions of pending tasks and of those in progress; they run only by a person's own key."""
+    open_tasks = [task for task in tasks if task.section in ("pending", "in-progress")]
+    acting = [task for task in open_tasks if task.action is not None]
+    twins = _twins([task.title for task in open_tasks])
+    return tuple(_of_task(task, twins) for task in acting)
+
+
+def check_of(asks: Iterable[Ask], name: str) -> Ask | None:
+    """Return the check of the monitor of a name (a command or an address), None where it asks for nothing."""
+    return next((ask for ask in asks if ask.file == MONITORS and ask.name == name and ask.role != "remediate"), None)
+
+
+def remediation_of(asks: Iterable[Ask], name: str) -> Ask | None:
+    """Return what mends the monitor of a name, None where nothing does."""
+    return next((ask for ask in asks if ask.file == MONITORS and ask.name == name and ask.role == "remediate"), None)
+
+
+def action_of(asks: Iterable[Ask], title: str) -> Ask | None:
+    """Return the action of the open task of a title, None where it has none."""
+    return next((ask for ask in asks if ask.role == "action" and ask.name == title), None)
+
+
+def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
+    fields = monitor.entry.fields
+    kind, text = _checked(monitor)
+    timing = {
+        "threshold": fields.get("threshold") or "",
+        "interval": fields.get("interval") or "",
+        "timeout": fields.get("timeout") or "",
+    }
+    written = fields.get("environment") or ""
+    environment = tuple(name.strip() for name in written.split(",") if name.strip())
+    why = _same_name(monitor.name, twins) or _same_keys(monitor.entry)
+    if monitor.type is None and monitor.command is not None and monitor.url is not None:
+        why = why or "it has no type, and both a command and a url"
+    seen = (monitor.name, *timing.values(), written, kind)
+
+    def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
+        reason = why or _hidden(text, (*seen, fires))
+        return Ask(
+            role, kind, text, monitor.name, monitor.file, line, **timing,
+            environment=environment, fires=fires, ambiguous=reason, environment_text=written,
+        )  # fmt: skip
+
+    if text is not None:
+        connects = kind.casefold() in CONNECTS
+        key = "url" if connects else "path" if kind.casefold() == "file" else "command"
+        yield ask("url" if connects else "check", kind, text, _line(monitor.entry, key, monitor.line))
+    remedy = monitor.auto_remediate
+    if remedy is not None:
+        fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
+        yield ask("remediate", "command", remedy, _line(monitor.entry, "autoRemediate", monitor.line), fires)
+
+
+def _checked(monitor: Monitor) -> tuple[str, str | None]:
+    """Return what kind of check a monitor is and what it would run or connect to (None: nothing)."""
+    fields = monitor.entry.fields
+    kind = monitor.type
+    if kind is None:
+        kind = "command" if monitor.command is not None else "http" if monitor.url is not None else ""
+    match kind.casefold():
+        case "command":
+            return kind, monitor.command
+        case "http" | "https":
+            return kind, monitor.url
+        case "tcp":
+            host, port = (fields.get("host") or "").strip(), (fields.get("port") or "").strip()
+            host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+            return kind, monitor.url or (f"{host}:{port}" if host else None)
+        case "file":
+            # What lies inside of the workspace is read anyway; only a look at other places is asked for.
+            path = (fields.get("path") or "").strip()
+            leads_out = path.startswith(("/", "~")) or ".." in path.split("/")
+            return kind, path if leads_out else None
+        case _:
+            return kind, None
+
+
+def _of_task(task: Task, twins: frozenset[str]) -> Ask:
+    action = task.action or ""
+    why = _same_name(task.title, twins) or _same_keys(task.entry) or _hidden(action, (task.title,))
+    line = _line(task.entry, "action", task.line)
+    return Ask("action", "command", action, task.title, task.file, line, ambiguous=why)
+
+
+def _line(entry: Entry, key: str, top: int) -> int:
+    return next((top + 1 + node.line for node in entry.fields.nodes if node.key == key), top)
+
+
+def _quoted(text: str) -> str:
+    """Return text in quotes, so that where it ends cannot be mistaken."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _twins(names: Sequence[str]) -> frozenset[str]:
+    """Return the names that another one is like."""
+    groups: dict[str, int] = {}
+    for name in names:
+        groups[alike(name)] = groups.get(alike(name), 0) + 1
+    return frozenset(name for name in names if groups[alike(name)] > 1)
+
+
+def _same_name(name: str, twins: frozenset[str]) -> str:
+    return "another entry has the same name" if name in twins else ""
+
+
+def _same_keys(entry: Entry) -> str:
+    seen: set[str] = set()
+    for node in entry.fields.nodes:
+        key = node.key.casefold()
+        if key in seen:
+            return f"its field {node.key} stands there twice"
+        seen.add(key)
+    return ""
+
+
+def _hidden(text: str, others: Iterable[str]) -> str:
+    """Say what hides in an ask: in the command itself nothing may, elsewhere nothing that steers a terminal."""
+    if len(text) > LONGEST:
+        return f"it is longer than {LONGEST:,} characters: put it into a script"
+    found = hidden_in(text) or next((hidden for other in others if (hidden := hidden_in_name(other))), "")
+    return f"it holds the hidden character {found}" if found else ""

@@ -1,0 +1,372 @@
+"""Consent: nothing from a memory file runs or connects before a person approved exactly that.
+
+`asks_of` lists what the files ask for, `Trust.decide` says of each whether it may run, and gives the approved text:
+that runs, not the file's. Decisions are kept in the state folder, outside of every workspace. A decision covers
+everything `Ask` holds but its line, the workspace's real path and folder, and the files that a command names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory.errors import AmbiguousError, BlockedError, ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.storage.private.places import StateFolder
+from memory.storage.private.record import PrivateRecord
+
+from . import reasons
+from .addresses import closed_reason, is_open_address
+from .asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
+from .decision import Decision
+from .records import Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
+from .scripts import CannotPin, Script, Scripts
+from .settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from memory.storage.files.version import Version
+    from memory.workspace import Workspace
+
+__all__ = [
+    "Ask",
+    "Decision",
+    "Record",
+    "Script",
+    "Settings",
+    "Trust",
+    "action_of",
+    "asks_of",
+    "blocked_error",
+    "blocked_json",
+    "check_of",
+    "is_open_address",
+    "monitor_asks",
+    "read_settings",
+    "remediation_of",
+    "task_asks",
+    "trust_of",
+]
+
+FOLDER, NAME = "trust", "approvals.json"
+T = TypeVar("T")
+_PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires")
+_WORDS = {"kind": "type", "text": "command", "environment_text": "environment", "fires": "check that fires it"}
+
+
+class Trust:
+    """The decisions about one workspace; safe between processes, one object for one thread at a time."""
+
+    def __init__(
+        self,
+        state_home: Path,
+        workspace: Path,
+        settings: Settings | None = None,
+        *,
+        note: Callable[[str, str, datetime], object] | None = None,
+    ) -> None:
+        """`state_home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system; nothing is read yet.
+
+        `note(summary, who, now)` is called after each decision, for the history.
+        """
+        self.workspace = workspace
+        self.settings = settings or Settings()
+        self._file = PrivateRecord(StateFolder(state_home, workspace), FOLDER, NAME)
+        self._scripts = Scripts(workspace)
+        self._note = note
+        self._known: tuple[Version, Book] | None = None
+        self._real: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where decisions are kept."""
+        return self._file.path
+
+    # -- looking ----------------------------------------------------------------------------------------------------
+
+    def decide(self, ask: Ask) -> Decision:
+        """Say whether an ask may run; never asks anybody, and writes nothing."""
+        if ask.ambiguous:
+            return Decision(False, "refused", "", None, ask.ambiguous)
+        try:
+            scripts, place = self._named(ask), self._place()
+            try:
+                book = self._book()
+            except Damaged as error:
+                why = f"the record of approvals is damaged ({error}): nothing counts as approved"
+                return Decision(False, "pending", identity_of(ask, scripts, place), None, why, scripts=scripts)
+        except CannotPin as error:
+            return Decision(False, "refused", "", None, str(error))
+        except (MemdeckError, OSError) as error:
+            why = error.message if isinstance(error, MemdeckError) else str(error)
+            return Decision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
+        return self._judge(book, ask, scripts, place)
+
+    def _judge(self, book: Book, ask: Ask, scripts: tuple[Script, ...], place: Place) -> Decision:
+        found = identity_of(ask, scripts, place)
+        same = next((one for one in book.records if one.id == found), None)
+        if same is not None and same.verdict == "denied":
+            return Decision(False, "denied", found, None, f"denied by {same.who}", scripts=scripts)
+        if same is not None:
+            why = f"approved by {same.who}"
+            return Decision(True, "approved", found, same.ask.text, why, scripts=scripts, single=True)
+        if ask.role == "url":
+            closed = self.closed_reason(ask)
+            if not closed and book.opening is not None and book.opening.place == place:
+                why = "the workspace is approved for outgoing checks"
+                return Decision(True, "approved", found, ask.text, why)
+        else:
+            closed = ""
+        old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
+        if old is not None:
+            why = f"{reasons.CHANGED}{_difference(old, ask, scripts, place)}"
+            return Decision(
+                False, "withdrawn", found, None, why, before=old.ask, scripts=scripts, scripts_before=old.scripts
+            )
+        if ask.role == "url" and not closed:
+            why = reasons.NOT_OPEN
+        else:
+            why = f"{reasons.OWN}{closed}" if closed else reasons.NOBODY
+        return Decision(False, "pending", found, None, why, scripts=scripts)
+
+    def closed_reason(self, ask: Ask) -> str:
+        """Say why an address needs an approval of its own even in an approved workspace, "" where it does not."""
+        if ask.kind.casefold() not in HTTP:
+            return f"{ask.kind} checks connect to whatever they name"
+        return self.closed_url_reason(ask.text)
+
+    def closed_url_reason(self, url: str) -> str:
+        """Say the same of any URL, such as the one that a redirect leads to."""
+        closed = closed_reason(url)
+        return "" if closed and self.may_reach(url) else closed
+
+    def may_reach(self, url: str) -> bool:
+        """Tell whether the person's own configuration names the host of an http address as one to be asked."""
+        from urllib.parse import urlsplit
+
+        try:
+            parts = urlsplit(url)
+            plain = parts.scheme.lower() in HTTP and "@" not in parts.netloc
+            return plain and (parts.hostname or "").rstrip(".") in self.settings.private_hosts
+        except ValueError:
+            return False
+
+    def list(self) -> tuple[Record, ...]:
+        """Return every decision, the oldest first; none where the record does not count (see `problems`)."""
+        try:
+            return self._book().records
+        except (Damaged, MemdeckError, OSError):
+            return ()
+
+    def workspace_approved(self) -> bool:
+        """Tell whether the workspace was approved for outgoing checks of public addresses."""
+        try:
+            opening = self._book().opening
+            return opening is not None and opening.place == self._place()
+        except (Damaged, MemdeckError, OSError):
+            return False
+
+    def opening(self) -> Opening | None:
+        """Return who approved the workspace and when, None where that does not count."""
+        if not self.workspace_approved():
+            return None
+        return self._book().opening
+
+    def problems(self) -> tuple[str, ...]:
+        """Return sentences about what keeps approvals from counting; for `doctor`."""
+        try:
+            self._book()
+        except Damaged as error:
+            return (f"{self.path} is damaged ({error}): nothing counts as approved", *self.settings.problems)
+        except (MemdeckError, OSError) as error:
+            return (f"approvals cannot be relied on: {error}", *self.settings.problems)
+        return self.settings.problems
+
+    # -- deciding ---------------------------------------------------------------------------------------------------
+
+    def approve(
+        self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
+    ) -> Record:
+        """Approve an ask as it is now, or the one of `asks` that an id (or its beginning) names.
+
+        `shown` is the id of what the person saw; ConflictError `trust.changed` where the files that the command names
+        are others by now. RefusedError `trust.refused` for what nobody can approve, NotFoundError `trust.not_found`,
+        AmbiguousError `trust.ambiguous`, errors of the state folder.
+        """
+        return self._settle("approved", what, who, now, asks, shown)
+
+    def deny(
+        self, what: str | Ask, *, who: str, now: datetime, asks: Iterable[Ask] = (), shown: str | None = None
+    ) -> Record:
+        """Deny an ask, so that nobody is asked about it again; raises as `approve`."""
+        return self._settle("denied", what, who, now, asks, shown)
+
+    def revoke(self, what: str | Ask, *, who: str, now: datetime) -> tuple[Record, ...]:
+        """Take back a decision by its id, or all about an ask; raises NotFoundError `trust.not_found`."""
+        gone: list[Record] = []
+
+        def change(book: Book) -> Book:
+            if isinstance(what, Ask):
+                gone[:] = [one for one in book.records if one.ask.slot == what.slot]
+            else:
+                gone[:] = [_one(what, book.records, lambda record: record.id)]
+            if not gone:
+                raise NotFoundError("trust.not_found", "nothing was decided about it", "`memdeck trust list` shows all")
+            return book.without(record.id for record in gone)
+
+        self._update(change, now)
+        for record in gone:
+            self._say(f"revoked: {_about(record.ask)}", who, now)
+        return tuple(gone)
+
+    def approve_workspace(self, who: str, now: datetime) -> None:
+        """Approve outgoing checks of public http and https addresses, whatever they are."""
+        opening = Opening(self._place(), who, _stamp(now))
+        self._update(lambda book: Book(book.records, opening), now)
+        self._say("approved the workspace for outgoing checks", who, now)
+
+    def revoke_workspace(self, who: str, now: datetime) -> None:
+        """Take that back."""
+        self._update(lambda book: Book(book.records, None), now)
+        self._say("revoked the approval of the workspace for outgoing checks", who, now)
+
+    def find(self, asks: Iterable[Ask], text: str) -> tuple[Ask, Decision]:
+        """Return the ask that an id, or at least four digits of its beginning, names; raises as `approve`."""
+        return _one(text, [(ask, self.decide(ask)) for ask in asks], lambda pair: pair[1].id)
+
+    def _settle(
+        self, verdict: Verdict, what: str | Ask, who: str, now: datetime, asks: Iterable[Ask], shown: str | None
+    ) -> Record:
+        self._file.read()  # says it where nothing can be kept
+        ask, decision = (what, self.decide(what)) if isinstance(what, Ask) else self.find(asks, what)
+        if not decision.id:
+            raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "mend it in the file first")
+        if shown is not None and decision.id != shown:
+            raise ConflictError(
+                "trust.changed", f"{_about(ask)} or a file that it names was changed meanwhile", "look at it again"
+            )
+        record = Record(decision.id, verdict, ask, decision.scripts, self._place(), who, _stamp(now))
+        self._update(lambda book: book.with_record(record), now)
+        self._say(f"{verdict}: {_about(ask)}", who, now)
+        return record
+
+    def _update(self, change: Callable[[Book], Book], now: datetime) -> None:
+        """Change the book under its lock; a damaged one is kept aside first, and the book begins anew."""
+        self._file.set_aside(_is_damaged, command="trust", now=now)
+        self._file.update(lambda data: write_book(change(read_book(data))), command="trust", now=now)
+        self._known = None
+
+    def _say(self, summary: str, who: str, now: datetime) -> None:
+        if self._note is not None:
+            self._note(summary, who, now)
+
+    # -- what is there ----------------------------------------------------------------------------------------------
+
+    def _named(self, ask: Ask) -> tuple[Script, ...]:
+        return self._scripts.named_by(ask.text) if ask.runs and ask.kind.casefold() == "command" else ()
+
+    def _place(self) -> Place:
+        if self._real is None:
+            self._real = os.path.realpath(self.workspace)
+        return Place(self._real, os.stat(self.workspace).st_ino)
+
+    def _book(self) -> Book:
+        version = self._file.version()
+        if self._known is not None and version.exists and self._known[0] == version:
+            return self._known[1]
+        stored = self._file.read()
+        book = read_book(stored.base)
+        import time
+
+        settled = stored.version.exists and stored.version.settled(time.time_ns())
+        self._known = (stored.version, book) if settled else None
+        return book
+
+
+def trust_of(workspace: Workspace, config_home: Path) -> Trust | None:
+    """Return the decisions about an open workspace, noted in its history; None where it has no state folder.
+
+    `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
+    """
+    if workspace.state is None:
+        return None
+    return Trust(
+        workspace.state.folder.home,
+        workspace.root,
+        read_settings(config_home, workspace.root),
+        note=lambda summary, who, now: workspace.store.history.note("trust", summary, actor=who, now=now),
+    )
+
+
+def blocked_json(ask: Ask, decision: Decision) -> dict[str, Any]:
+    """Return one blocked ask under the keys of the interface, for lists that go with exit code 3."""
+    return {
+        "id": decision.short_id or None,
+        "state": decision.state,
+        "role": ask.role,
+        "type": ask.kind,
+        "name": ask.name,
+        "file": ask.file,
+        "line": ask.line + 1,
+        "text": ask.text,
+        "why": decision.why,
+        "files": [script.path for script in decision.scripts],
+    }
+
+
+def blocked_error(blocked: Sequence[tuple[Ask, Decision]]) -> BlockedError:
+    """Return the error (exit code 3) for what did not run; `details["blocked"]` lists it as `blocked_json`."""
+    few = ", ".join(_about(ask) for ask, _ in blocked[:3]) + (" …" if len(blocked) > 3 else "")
+    return BlockedError(
+        "trust.blocked",
+        f"{len(blocked)} {'needs' if len(blocked) == 1 else 'need'} approval: {few}",
+        "`memdeck trust list` shows them, a person approves them in a terminal",
+        blocked=[blocked_json(ask, decision) for ask, decision in blocked],
+    )
+
+
+def _is_damaged(data: bytes) -> bool:
+    try:
+        read_book(data)
+    except Damaged:
+        return True
+    return False
+
+
+def _about(ask: Ask) -> str:
+    role = {"check": "check", "remediate": "remediation", "action": "action", "url": "address"}.get(ask.role, ask.role)
+    return f"{role} of {ask.name[:60]!r}"
+
+
+def _stamp(now: datetime) -> str:
+    return now.astimezone(UTC).replace(microsecond=0).isoformat()
+
+
+def _difference(old: Record, ask: Ask, scripts: tuple[Script, ...], place: Place) -> str:
+    """Say in a few words what is not as it was approved."""
+    found = [_WORDS.get(part, part) for part in _PARTS if getattr(old.ask, part) != getattr(ask, part)]
+    if old.scripts != scripts:
+        before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
+        found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]
+    if old.place != place:
+        found.append("folder of the workspace")
+    return ", ".join(found) or "details"
+
+
+def _one(text: str, items: Iterable[T], key: Callable[[T], str]) -> T:
+    """Return the item whose id begins with a text."""
+    wanted = text.strip().lower().removeprefix("trust#")
+    found = {key(item): item for item in items if len(wanted) >= 4 and key(item).startswith(wanted)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if not found:
+        raise NotFoundError(
+            "trust.not_found", f"nothing has the id {text[:40]!r}", "`memdeck trust list` shows what there is", id=text
+        )
+    raise AmbiguousError(
+        "trust.ambiguous",
+        f"{len(found)} ids begin with {wanted[:40]}",
+        "write more of it",
+        candidates=[one[:16] for one in found],
+    )

@@ -1,0 +1,3 @@
+"""Days, months and years."""
+
+from __future__ import annotations

@@ -1,0 +1,202 @@
+"""Month: the days of a month as a grid, with a dot for each thing that stands on a day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar, NamedTuple
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from memory.files.tasks.agenda import weeks_of
+from widgets.text.drawing import Drawing
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+
+WIDE, TIGHT = 6, 4
+"""Cells of a day with room for three dots, and with room for one."""
+
+NAMES = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+
+
+class Load(NamedTuple):
+    """How much stands on a day, and whether any of it is overdue; `open` counts what is not done.
+
+    `again` counts the further runs of what recurs: a daily one would fill every day ahead with dots.
+    """
+
+    open: int = 0
+    done: int = 0
+    overdue: bool = False
+    again: int = 0
+
+
+def month_lines(
+    day: date, today: date, loads: Mapping[date, Load], cell: int, dot: str, check: str, alert: str, again: str
+) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
+    """The lines of a month: each with the days that stand in it and the cell where each begins.
+
+    Today stands in brackets, a day with something overdue has the sign of an alert: nothing is told by colour alone.
+    In days of `TIGHT` cells the brackets leave no room for dots; the agenda says what stands on today.
+    """
+    names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
+    rows: list[tuple[Line, tuple[tuple[date, int], ...]]] = [
+        (line(Piece(f" {day:%B} {day.year}", "strong")), ()),
+        ((), ()),
+        (line(Piece(names, "muted")), ()),
+    ]
+    for week in weeks_of(day):
+        pieces: list[Piece] = []
+        places = []
+        for place, one in enumerate(week):
+            if one is None:
+                pieces.append(Piece(" " * cell))
+                continue
+            places.append((one, place * cell))
+            pieces += _day(one, today, loads.get(one, Load()), cell, dot, check, alert, again)
+        rows.append((tuple(pieces), tuple(places)))
+        if cell == WIDE:
+            rows.append(((), ()))
+    return rows
+
+
+def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str, again: str) -> list[Piece]:
+    # The bracket that closes behind today takes a cell of its own, and of the room for dots.
+    closing = one == today
+    room = cell - 3 - closing
+    tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
+    number = Piece(f"{'[' if one == today else ' '}{one.day:>2}", tone)
+    if load.overdue:
+        marks, mark_tone = alert + dot * min(load.open - 1, room - 2 + closing), "alert"
+    elif load.open:
+        marks, mark_tone = dot * min(load.open, max(1, room - 1 + closing)), "accent"
+    else:
+        marks, mark_tone = (check if load.done else again if load.again else ""), "muted"
+    brackets = [Piece("]", "strong")] if closing else []
+    if not room:
+        number = Piece(number.text, mark_tone if marks or load.overdue else tone)  # type: ignore[arg-type]
+    return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
+
+
+class Month(Drawing, Widget):
+    """A month; a click chooses a day.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `month--day` | the chosen day |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"month--day"}
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Month {
+        width: 44;
+        height: 1fr;
+        padding: 0 0 0 1;
+        background: $background;
+        color: $foreground;
+        &.-tight { width: 30; }
+        & > .month--day { background: $accent 32%; color: $block-cursor-foreground; text-style: bold; }
+    }
+    """
+
+    @dataclass
+    class Chosen(Message):
+        """A day was clicked."""
+
+        month: Month
+        day: date
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._day = self._today = date(2000, 1, 1)
+        self.loads: Mapping[date, Load] = {}
+        self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
+        self._below: Sequence[Line] = ()
+
+    @property
+    def day(self) -> date:
+        """The chosen day."""
+        return self._day
+
+    @property
+    def cell(self) -> int:
+        """Cells of a day."""
+        return TIGHT if self.has_class("-tight") else WIDE
+
+    def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
+        """Show the month of a day, which is the chosen one."""
+        self._day, self._today, self.loads = day, today, loads
+        self._lines = None
+        self.refresh()
+
+    def say_below(self, lines: Sequence[Line]) -> None:
+        """Show further lines under the month, as far as there is room."""
+        self._below = lines
+        self.refresh()
+
+    def forget(self) -> None:
+        """Draw anew: there is another room."""
+        self._lines = None
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """Days may be wider or narrower."""
+        self.forget()
+
+    @property
+    def rows(self) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
+        """What is drawn."""
+        if self._lines is None:
+            glyphs = self.glyphs
+            self._lines = month_lines(
+                self._day, self._today, self.loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
+            )
+            if len(self._lines) + 1 < self.size.height:
+                self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]
+        return self._lines
+
+    def _legend(self, glyphs: Glyphs) -> Line:
+        """What the signs mean."""
+        gap, late = ("  ", "overdue") if self.cell == WIDE else (" ", "late")
+        signs: tuple[tuple[str, Tone, str], ...] = (
+            (glyphs.bullet, "accent", "due"),
+            (glyphs.alert, "alert", late),
+            (glyphs.check, "muted", "done"),
+            (glyphs.dot, "muted", "recurs"),
+        )
+        pieces = [Piece(f"{gap if place else ' '}{sign}", tone) for place, (sign, tone, _) in enumerate(signs)]
+        words = [Piece(f" {name}", "muted") for _, _, name in signs]
+        return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
+
+    def render_line(self, y: int) -> Strip:
+        """One line; the chosen day stands out."""
+        width = self.content_size.width
+        if y >= len(self.rows):
+            place = y - len(self.rows)
+            below = self._below[place] if place < len(self._below) else ()
+            return self.draw(clip_line(below, max(0, width - 1)), width)
+        content, places = self.rows[y]
+        strip = self.draw(content, width)
+        at = next((start for day, start in places if day == self._day), None)
+        if at is None:
+            return strip
+        end = min(width, at + self.cell)
+        text = strip.crop(at, end).text
+        # A sign as well, for there may be no colours; today has its brackets.
+        text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
+        drawn = self.draw(line(Piece(text)), end - at, "month--day")
+        return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the day under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y >= len(self.rows):
+            return
+        for day, start in self.rows[offset.y][1]:
+            if start <= offset.x < start + self.cell:
+                self.post_message(self.Chosen(self, day))

@@ -1,0 +1,305 @@
+"""Year: a heat map of the days of a year in a dialog; a day is chosen by key or mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from memory.files.journal.heat import WEEKS, Scale, Span, scale_of, weeks_until
+from widgets.chrome.footer import KeyHints
+from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
+from widgets.input.editors import SafeText
+from widgets.text.drawing import Drawing
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, line, line_width
+
+LABEL = 4
+"""Cells of the names of days at the left."""
+
+ROWS = 10
+"""Lines of a map: months, seven days, a blank one, what the signs mean."""
+
+GRID = 8
+"""Those of them that stay where there is little room: months and days."""
+
+TIGHT = 12
+"""Terminals of fewer lines show the map without a frame around it, and of fewer than `BARE` without the keys."""
+
+BARE = 10
+
+DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
+
+
+def month_line(weeks: list[list[date]], glyphs: Glyphs) -> str:
+    """A scale above the weeks: each month's name begins at the week of its first day, a rule leads to the next one."""
+    cells = [glyphs.rule] * len(weeks)
+    for place, week in enumerate(weeks):
+        first = next((day for day in week if day.day == 1), None)
+        if first is not None:
+            name = f"{first:%b}"[: len(weeks) - place]
+            cells[place : place + len(name)] = name
+    return "".join(cells)
+
+
+def heat_lines(
+    weeks: list[list[date]], counts: Mapping[date, int], today: date, glyphs: Glyphs, room: int = 80
+) -> list[Line]:
+    """The lines of a map, a cell per day: months above, days of the week at the left, the signs explained below.
+
+    Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has a sign of its
+    own, which the map draws over its cell. `room` is the cells of a line.
+    """
+    scale = scale_of(counts.get(day, 0) for week in weeks for day in week)
+    rows: list[Line] = [line(Piece(" " * LABEL + month_line(weeks, glyphs), "muted"))]
+    for weekday, name in enumerate(DAYS):
+        pieces = [Piece(f"{name:<{LABEL}}", "muted")]
+        for week in weeks:
+            day = week[weekday]
+            count = counts.get(day, 0)
+            if day > today and not count:
+                pieces.append(Piece(" "))
+            else:
+                pieces.append(Piece(glyphs.heat[scale.step(count)], "accent" if count else "muted"))
+        rows.append(tuple(pieces))
+    rows += [(), line(" " * LABEL, *legend(scale, glyphs, room - LABEL))]
+    return rows
+
+
+def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
+    """What the signs mean, in numbers, as far as `room` cells reach: the chosen day is explained where it fits."""
+    pieces = [Piece(f"{glyphs.heat[0]} none", "muted")]
+    for span in scale.spans:
+        pieces += [Piece("  "), Piece(glyphs.heat[span.step], "accent"), Piece(f" {_numbers(span)}", "muted")]
+    for words in (" a day", f"  {glyphs.chosen} the chosen day"):
+        if line_width((*pieces, Piece(words))) <= room and (scale.spans or words.startswith("  ")):
+            pieces.append(Piece(words, "muted"))
+    return tuple(pieces)
+
+
+def short_legend(scale: Scale, glyphs: Glyphs, room: int = 20) -> str:
+    """What the signs mean, beside the keys where it has no line of its own; the first and the last where all of them
+    need more than `room` cells.
+    """
+    said = [f"{glyphs.heat[span.step]}{_numbers(span)}" for span in scale.spans]
+    words = " ".join(said)
+    if len(words) <= room:
+        return words
+    return f"{said[0]} {glyphs.heat[scale.spans[-1].step]}{scale.spans[-1].least:,}+"
+
+
+def _numbers(span: Span) -> str:
+    return f"{span.least:,}" if span.least == span.most else f"{span.least:,}-{span.most:,}"
+
+
+class YearMap(Drawing, Widget):
+    """The map itself; the keys are those of the dialog around it.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `year--day` | the chosen day |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"year--day"}
+
+    DEFAULT_CSS: ClassVar[str] = f"""
+    YearMap {{
+        height: {ROWS};
+        width: 1fr;
+        background: $background;
+        color: $foreground;
+        & > .year--day {{ background: $accent; color: $background; text-style: bold; }}
+    }}
+    """
+
+    class Chosen(Message):
+        """A day was clicked."""
+
+        def __init__(self, day: date, *, twice: bool) -> None:
+            super().__init__()
+            self.day, self.twice = day, twice
+
+    def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:
+        super().__init__(classes="dialog--body")
+        self.day, self.today = day, today
+        self._counts = counts
+        self._weeks: list[list[date]] = []
+        self._lines: list[Line] = []
+
+    def show(self, day: date, counts: Mapping[date, int] | None = None) -> None:
+        """Choose a day, and take other counts where there are some."""
+        self.day = day
+        if counts is not None:
+            self._counts = counts
+            self._lines = []
+        if not self._weeks or not self._weeks[0][0] <= day <= self._weeks[-1][6]:
+            self._lines = []
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """As many weeks as there is room for."""
+        self._lines = []
+
+    @property
+    def _top(self) -> int:
+        """Lines left out above: where there is no room for all the names of months go first."""
+        return 0 if self.content_size.height >= GRID else 1
+
+    @property
+    def scale(self) -> Scale:
+        """How busy the days are that are shown."""
+        self._lay_out()
+        return scale_of(self._counts.get(day, 0) for week in self._weeks for day in week)
+
+    def _lay_out(self) -> None:
+        if not self._lines:
+            room = max(1, min(WEEKS, self.content_size.width - LABEL))
+            last = self.today
+            while self.day < weeks_until(last, room)[0][0]:
+                last -= timedelta(weeks=room)
+            self._weeks = weeks_until(max(last, self.day) if self.day > self.today else last, room)
+            self._lines = heat_lines(self._weeks, self._counts, self.today, self.glyphs, self.content_size.width)
+
+    def render_line(self, y: int) -> Strip:
+        """One line; the chosen day stands out."""
+        self._lay_out()
+        width = self.content_size.width
+        y += self._top
+        if y >= len(self._lines):
+            return Strip.blank(width, self.tone_style("plain"))
+        strip = self.draw(self._lines[y], width)
+        place = next((at for at, week in enumerate(self._weeks) if week[0] <= self.day <= week[6]), None)
+        if place is None or y != self.day.weekday() + 1:
+            return strip
+        at = LABEL + place
+        # Another sign, not only another colour: a full cell in reverse is an empty one, and some terminals have none.
+        chosen = self.draw(line(self.glyphs.chosen), 1, "year--day")
+        return Strip.join([strip.crop(0, at), chosen, strip.crop(at + 1, width)])
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the day under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        row, place = offset.y + self._top, offset.x - LABEL
+        if 1 <= row <= 7 and 0 <= place < len(self._weeks):
+            self.post_message(self.Chosen(self._weeks[place][row - 1], twice=event.chain == 2))
+
+
+class YearScreen(Dialog, ModalScreen["date | None"]):
+    """Gives the day that was chosen; None when it was left."""
+
+    DEFAULT_CSS: ClassVar[str] = f"""
+    YearScreen {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 64; }}
+        & > .dialog > YearMap.dialog--body {{ height: {ROWS}; }}
+        &.-low > .dialog > YearMap.dialog--body {{ height: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-tight > .dialog {{ border: none; }}
+        &.-tight > .dialog > .dialog--title {{ margin-bottom: 0; }}
+        .year--foot {{ height: auto; }}
+        .year--foot > KeyHints {{ width: 1fr; }}
+        .year--legend {{ width: auto; display: none; color: $foreground-muted; }}
+        &.-tight .year--legend {{ display: block; }}
+        &.-bare .year--foot {{ display: none; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", "show the day", id="year.take", tooltip="Show the day on its hours"),
+        Binding("left,h", "step(-7)", "week before", id="year.left", tooltip="A week earlier", show=False),
+        Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
+        Binding("up,k", "step(-1)", "day before", id="year.up", tooltip="A day earlier", show=False),
+        Binding("down,j", "step(1)", "next day", id="year.down", tooltip="A day later", show=False),
+        Binding("n", "busy(1)", "next with entries", id="year.next", tooltip="The next day that has entries"),
+        Binding(
+            "N", "busy(-1)", "one before", id="year.previous", tooltip="The day before that has entries", show=False
+        ),
+        Binding("full_stop", "today", "today", id="year.today", tooltip="Today", show=False),
+        Binding("escape,q", "leave", "leave", id="year.leave", tooltip="Stay where you are"),
+    ]
+
+    def __init__(self, day: date, today: date, counts: Mapping[date, int]) -> None:
+        super().__init__()
+        self._today = today
+        self._counts = counts
+        self.map = YearMap(day, today, counts)
+
+    def compose(self) -> ComposeResult:
+        """What the chosen day holds, the map, the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(classes="dialog--title")
+            yield self.map
+            with Horizontal(classes="year--foot"):
+                yield KeyHints(indent=0)
+                yield SafeText(classes="year--legend")
+
+    def on_mount(self) -> None:
+        """Say what the day holds."""
+        self._go_to(self.map.day)
+
+    def on_resize(self) -> None:
+        """Months and days come first: where there is little room, the frame goes, then the keys."""
+        super().on_resize()
+        self.set_class(self.app.size.height < TIGHT, "-tight")
+        self.set_class(self.app.size.height < BARE, "-bare")
+        self._say_legend()
+
+    def take_counts(self, counts: Mapping[date, int]) -> None:
+        """More is known: the archives were read."""
+        self._counts = counts
+        self.map.show(self.map.day, counts)
+        self._go_to(self.map.day)
+
+    def _go_to(self, day: date) -> None:
+        self.map.show(day)
+        count = self._counts.get(day, 0)
+        held = "no entry" if not count else "1 entry" if count == 1 else f"{count} entries"
+        self.query_one(".dialog--title", SafeText).say(f"{day:%A} {day.day} {day:%B %Y}: {held}")
+        self._say_legend()
+
+    def _say_legend(self) -> None:
+        self.query_one(".year--legend", SafeText).say(short_legend(self.map.scale, self.map.glyphs))
+
+    def on_year_map_chosen(self, event: YearMap.Chosen) -> None:
+        """A click chooses, a double click takes."""
+        event.stop()
+        self._go_to(event.day)
+        if event.twice:
+            self.action_take()
+
+    def action_step(self, days: int) -> None:
+        """Go to another day."""
+        number = self.map.day.toordinal() + days
+        if 1 <= number <= self._today.toordinal():
+            self._go_to(date.fromordinal(number))
+
+    def action_busy(self, step: int) -> None:
+        """Go to the next day that has entries, in time."""
+        here = self.map.day
+        days = [day for day, count in self._counts.items() if count and (day > here if step > 0 else day < here)]
+        if days:
+            self._go_to(min(days) if step > 0 else max(days))
+
+    def action_today(self) -> None:
+        """Go to today."""
+        self._go_to(self._today)
+
+    def action_take(self) -> None:
+        """Show the day."""
+        self.dismiss(self.map.day)
+
+    def action_leave(self) -> None:
+        """Stay."""
+        self.dismiss(None)

@@ -1,0 +1,118 @@
+"""Frame: a box with its name at the left of the top line and a short note at the right."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.containers import Vertical
+from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
+
+from memory.base.safe_text import cell_width, clip, visible
+
+CORNERS = 6
+"""Cells of the top line that the corners and the blanks around the title take."""
+
+
+REMARKS = "  "
+"""What stands between two notes."""
+
+
+class Frame(Vertical):
+    """Holds the list or the detail of a pane; its border says which of them has the focus."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Frame {
+        border: round $border-blurred;
+        border-title-color: $foreground-muted;
+        border-title-style: none;
+        background: $background;
+        &.-within { border: round $border; border-title-color: $foreground; }
+    }
+    """
+
+    def __init__(self, *children: object, name: str = "", classes: str | None = None) -> None:
+        super().__init__(*children, classes=classes)  # type: ignore[arg-type]
+        self._label = name
+        self._remarks: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name in the top line."""
+        return self._label
+
+    @property
+    def remark(self) -> str:
+        """The notes at the right of the top line, also those that have no room."""
+        return REMARKS.join(self._remarks)
+
+    def has_room_for(self, label: str) -> bool:
+        """Whether a name can be shown as a whole."""
+        return len(label) < 1024 and cell_width(visible(label)) <= self.outer_size.width - CORNERS
+
+    def say(self, label: str, *remarks: str) -> None:
+        """Set the name, and notes from the most important on: where there is no room for all, the last go first.
+
+        Content of files may be in all of them.
+        """
+        notes = tuple(filter(None, remarks))
+        if (label, notes) != (self._label, self._remarks):
+            self._label, self._remarks = label, notes
+            self._show_title()
+
+    def on_mount(self) -> None:
+        """Show the title."""
+        self._show_title()
+
+    def on_resize(self) -> None:
+        """Fill the top line again."""
+        self._show_title()
+
+    def _show_title(self, again: bool = True) -> None:
+        room = self.outer_size.width - CORNERS
+        if room <= 0:
+            self.border_title = None
+            if again and self.is_attached:
+                # Not laid out yet, and a first size is not always told.
+                self.call_after_refresh(self._show_title, again=False)
+            return
+        # Cut before making visible: a title may be a megabyte long.
+        label = clip(visible(self._label[:1024]), room)
+        notes = [clip(visible(note[:256]), room) for note in self._remarks]
+        remark = REMARKS.join(notes)
+        while (left := room - cell_width(label) - cell_width(remark) - 2) < 1 and len(notes) > 1:
+            del notes[-1]
+            remark = REMARKS.join(notes)
+        if not remark or left < 1:
+            self.border_title = Content(label) if label else None
+            return
+        rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
+        colour = "$border" if self.has_class("-within") else "$border-blurred"
+        self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the border; between its first and its last line all look alike, and one is drawn for them."""
+        width, height = self.outer_size
+        if height < 4 or crop.column_span != (0, width):
+            return super().render_lines(crop)
+        top, middle, bottom = (super(Frame, self).render_lines(Region(0, y, width, 1))[0] for y in (0, 1, height - 1))
+        return [top if y == 0 else bottom if y == height - 1 else middle for y in crop.line_range]
+
+    def on_descendant_focus(self) -> None:
+        """The border, and the rule between name and note, take the colour of what has the focus."""
+        self._say_focus()
+
+    def on_descendant_blur(self) -> None:
+        """And give it back."""
+        self._say_focus()
+
+    def _say_focus(self) -> None:
+        # With `:focus-within`, every step of the focus looks for the styles of all that the frames hold.
+        within = self.has_focus_within
+        if within != self.has_class("-within"):
+            self.set_class(within, "-within", update=False)
+            self.app.stylesheet.update_nodes([self])
+            self._show_title()

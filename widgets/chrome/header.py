@@ -1,0 +1,139 @@
+"""The header: what is open at the left, what needs attention at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from textual import events
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets.text.drawing import Drawing
+from widgets.text.styled_text import Line, Piece, clip_line, line, line_width, pad_line
+
+GAP = 2
+"""Cells between two parts of the header."""
+
+PATH = 16
+"""Cells of the path, from its end, that stay while something that needs nobody could go."""
+
+
+class Alert(NamedTuple):
+    """One part of the header that needs attention, and where a click on it leads (empty: nowhere)."""
+
+    words: Line
+    leads: str = ""
+
+
+def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> Line:
+    """The header in `width` cells.
+
+    The path loses its beginning, then what needs nobody goes, then the path, then the last alerts; when not even the
+    first alert fits beside the name, the name makes room for it.
+    """
+    left, count = _room(name, path, alerts, width)
+    name_cells = line_width(left)
+    right = tuple(piece for alert in alerts[:count] for piece in (Piece(" " * GAP), *alert))
+    rest = max(0, width - line_width(right) - 1)
+    for_path = rest - name_cells - GAP
+    if path and for_path >= 8 and left:
+        if line_width(line(path)) > for_path:
+            path = _clip_start(path, for_path)
+        left = line(left, Piece(" " * GAP), Piece(path, "muted"))
+    return clip_line(line(pad_line(left, rest), right, " "), width)
+
+
+def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Line, int]:
+    """The name, if it stays, and how many alerts have room."""
+    left = line(" ", Piece(name, "strong"))
+    first = line_width(alerts[0]) + GAP if alerts else 0
+    if line_width(left) + first + 1 > width >= first:
+        left = ()
+    room = width - line_width(left) - 1
+    count = 0
+    for alert in alerts:
+        room -= line_width(alert) + GAP
+        # What needs nobody, such as the next run, goes before the path does.
+        kept = PATH + GAP if path and left and count and all(tone == "muted" for _, tone in alert) else 0
+        if room < kept and (count or left):
+            break
+        count += 1
+    return left, count
+
+
+def alert_at(x: int, name: str, path: str, alerts: Sequence[Line], width: int) -> int | None:
+    """Which alert a cell of the header belongs to; None for those between them."""
+    count = _room(name, path, alerts, width)[1]
+    start = max(0, width - sum(line_width(alert) + GAP for alert in alerts[:count]) - 1)
+    for number, alert in enumerate(alerts[:count]):
+        start += GAP
+        if start <= x < start + line_width(alert):
+            return number
+        start += line_width(alert)
+    return None
+
+
+def _clip_start(text: str, width: int) -> str:
+    """The end of a text, an ellipsis in front of it."""
+    while text and line_width(line("\u2026", text)) > width:
+        text = text[1:]
+    return "\u2026" + text
+
+
+class HeaderLine(Drawing, Widget):
+    """One line on top of the application; a click on a part of it tells where that leads."""
+
+    ALLOW_SELECT = False
+
+    @dataclass
+    class Chosen(Message):
+        """A part was clicked; `leads` is that of its alert."""
+
+        leads: str
+
+    DEFAULT_CSS = """
+    HeaderLine {
+        height: 1;
+        dock: top;
+        background: $background;
+        color: $foreground;
+    }
+    """
+
+    title: reactive[str] = reactive("memdeck")
+    """The name at the left."""
+
+    path: reactive[str] = reactive("")
+    """The workspace's folder, as a person writes it."""
+
+    alerts: reactive[tuple[Alert, ...]] = reactive(())
+    """What needs attention, the most important first."""
+
+    work: reactive[Line] = reactive(())
+    """What runs now, before everything else."""
+
+    keeper: reactive[Line] = reactive(())
+    """Who keeps the schedule, behind everything else."""
+
+    def _parts(self) -> list[Alert]:
+        return [part for part in (Alert(self.work), *self.alerts, Alert(self.keeper)) if part.words]
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell where the part under the mouse leads."""
+        parts = self._parts()
+        found = alert_at(event.x, self.title, self.path, [part.words for part in parts], self.size.width)
+        if found is not None and parts[found].leads:
+            event.stop()
+            self.post_message(self.Chosen(parts[found].leads))
+
+    def render_line(self, y: int) -> Strip:
+        """The line."""
+        width = self.size.width
+        if y:
+            return Strip.blank(width, self.rich_style)
+        parts = [part.words for part in self._parts()]
+        return self.draw(lay_out_header(self.title, self.path, parts, width), width)

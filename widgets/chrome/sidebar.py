@@ -1,0 +1,135 @@
+"""The sidebar: the panes by number, with their counts and what needs attention in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.message import Message
+
+from widgets.list.line_list import LineList
+from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
+
+
+@dataclass(frozen=True, slots=True)
+class PaneEntry:
+    """One pane: its id, its key, its name, how much is in it, whether something in it needs a person."""
+
+    id: str
+    key: str
+    name: str
+    count: int | None = None
+    alert: bool = False
+
+
+class Sidebar(LineList):
+    """The list of panes; moving in it opens the pane under the cursor."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Sidebar { width: 20; scrollbar-size-vertical: 0; }
+    """
+
+    @dataclass
+    class Chosen(Message):
+        """A pane was chosen in the sidebar."""
+
+        sidebar: Sidebar
+        pane_id: str
+
+        @property
+        def control(self) -> Sidebar:
+            """The sidebar that sent this."""
+            return self.sidebar
+
+    def __init__(
+        self,
+        entries: Sequence[PaneEntry] = (),
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        self._entries: dict[Hashable, PaneEntry] = {}
+        self._current = ""
+        super().__init__(id=id, classes=classes)
+        self.set_entries(entries)
+
+    def set_entries(self, entries: Sequence[PaneEntry]) -> None:
+        """Replace the panes; the current one stays."""
+        self._entries = {entry.id: entry for entry in entries}
+        if self._current not in self._entries:
+            self._current = entries[0].id if entries else ""
+        self.set_rows(tuple(self._entries))
+
+    def __contains__(self, pane_id: object) -> bool:
+        """Whether a pane is listed."""
+        return pane_id in self._entries
+
+    @property
+    def current(self) -> str:
+        """The id of the pane that is open."""
+        return self._current
+
+    def show(self, pane_id: str) -> None:
+        """Mark the pane that was opened by other means; sends no message."""
+        if pane_id in self._entries:
+            self._current = pane_id
+            self.cursor = pane_id
+
+    def label_of(self, key: Hashable) -> str:
+        """The key that opens a pane, which is its label in jump mode as well."""
+        return self._entries[key].key
+
+    def choose(self, key: Hashable) -> None:
+        """Choose a pane as a click does."""
+        self.post_message(self.Chosen(self, str(key)))
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """Key, name, count and alert mark."""
+        entry = self._entries[key]
+        left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
+        room = width - line_width(left) - 1
+        mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
+        count = count_words(entry.count, room - 1)
+        # A blank before the number counts for more than one after it.
+        right = line(Piece(count, "muted"), *((mark,) if entry.alert or len(count) < room else ()))
+        return line(pad_line(left, max(0, width - line_width(right))), right)
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """The cursor chooses."""
+        event.stop()
+        # A message that is older than `show` says nothing any more.
+        if event.key == self.cursor:
+            self._open_pane(event.key)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter chooses again, so that the application can move the focus into the pane."""
+        event.stop()
+        self.post_message(self.Chosen(self, str(event.key)))
+
+    def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
+        """Selecting means nothing here."""
+        event.stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Selecting means nothing here."""
+        return action not in ("mark", "range", "clear") and super().check_action(action, parameters)
+
+    def _open_pane(self, key: Hashable | None) -> None:
+        if key is not None and key != self._current:
+            self._current = str(key)
+            self.post_message(self.Chosen(self, self._current))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the current pane chooses it as well."""
+        if event.chain == 1 and self.cursor == self._current and self.position == event.y + round(self.scroll_y):
+            self.post_message(self.Chosen(self, self._current))
+
+
+def count_words(count: int | None, room: int) -> str:
+    """Return a number as the sidebar says it: in full below 10,000 where there is room, else in thousands."""
+    if count is None:
+        return ""
+    full = str(count)
+    return full if count < 1000 or (count < 10_000 and len(full) <= room) else f"{count // 1000}k"

@@ -1,0 +1,86 @@
+"""Choose: a few possibilities, each with a key of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from widgets.chrome.footer import KeyHints
+from widgets.input.editors import SafeText
+from widgets.list.line_list import LineList
+from widgets.text.styled_text import Line, Piece, line
+
+from .dialogs import DIALOG_CSS, Dialog
+
+
+class Choose(Dialog, ModalScreen[str | None]):
+    """Asks which one; gives its words, None when it was left."""
+
+    letters_leave = True
+
+    DEFAULT_CSS = f"""
+    Choose {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 56; }}
+        LineList {{ height: auto; max-height: 12; }}
+        &.-low LineList {{ height: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", "choose", id="choose.take", tooltip="Take what the cursor is on", priority=True),
+        Binding("escape,q", "leave", "leave", id="choose.leave", tooltip="Change nothing"),
+    ]
+
+    def __init__(self, question: str, options: Sequence[tuple[str, str, str]]) -> None:
+        """`options` are a key, the words that are given back, and a remark each."""
+        super().__init__()
+        self._question = question
+        self._options = {words: (key, remark) for key, words, remark in options}
+
+    def compose(self) -> ComposeResult:
+        """The question, the possibilities and the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._question, classes="dialog--title")
+            yield LineList(self._draw, tuple(self._options), classes="dialog--body")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """Choose at once."""
+        self.query(LineList).focus()
+
+    def _draw(self, words: Hashable, width: int) -> Line:  # noqa: ARG002
+        key, remark = self._options[str(words)]
+        return line(Piece(f"{key}  ", "accent"), Piece(f"{words:<16}"), Piece(remark, "muted"))
+
+    def on_key(self, event: events.Key) -> None:
+        """The key of a possibility takes it."""
+        for words, (key, _) in self._options.items():
+            if event.character == key:
+                event.stop()
+                self.dismiss(words)
+                return
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter takes what the cursor is on."""
+        event.stop()
+        self.dismiss(str(event.key))
+
+    def action_take(self) -> None:
+        """Take what the cursor is on."""
+        cursor = self.query_one(LineList).cursor
+        if cursor is not None:
+            self.dismiss(str(cursor))
+
+    def action_leave(self) -> None:
+        """Take nothing."""
+        self.dismiss(None)

@@ -1,0 +1,195 @@
+"""ConsentScreen: everything that a decision covers, and a question whose answer is no unless a key says otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from memory.base.safe_text import cell_width, clip
+from widgets.chrome.footer import KeyHints
+from widgets.input.editors import SafeText
+from widgets.text.line_view import LineView
+from widgets.text.styled_text import EMPTY, Line, Piece, line, line_text, wrap_line
+
+from .dialogs import DIALOG_CSS, Dialog
+
+if TYPE_CHECKING:
+    from memory.trust.view import ConsentView
+
+APPROVE, DENY, SKIP = "approve", "deny", "skip"
+"""What the screen gives back; None when the person left."""
+_BAR = "│ "
+
+LINES, LOW_LINES = 4, 2
+"""The most lines of a question, and where there are few lines at all."""
+
+
+class ConsentLines(LineView):
+    """The lines of a question; it knows whether the last one was ever on the screen."""
+
+    def __init__(self, view: ConsentView, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self._view = view
+        self._question = ""
+        self._was_at_end = False
+
+    @property
+    def read_to_end(self) -> bool:
+        """Whether the last line was on the screen."""
+        return self._was_at_end or round(self.scroll_y) >= self.max_scroll_y
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Note when the end is reached."""
+        super().watch_scroll_y(old_value, new_value)
+        self._was_at_end = self._was_at_end or round(new_value) >= self.max_scroll_y
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """The command cut at the edge, without losing a space of it; then what is to be said about it."""
+        lines = list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
+        return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
+
+    def ask(self, question: str) -> None:
+        """Begin with the whole question, where the title has room for its beginning only; empty: it has."""
+        if question != self._question:
+            self._question = question
+            self.lay_out_again(top=False)
+
+
+def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
+    for text in view.text:
+        for part in _cut(text, max(8, width - cell_width(bar))):
+            yield line(Piece(bar, "accent"), Piece(part, "strong"))
+    yield EMPTY
+    if not view.approvable:
+        yield from wrap_line(line(Piece(f"! Refused: {view.why}", "alert")), width, indent=2)
+    for warning in view.warnings:
+        yield from wrap_line(line(Piece(f"! {warning}", "warn")), width, indent=2)
+    if view.warnings or not view.approvable:
+        yield EMPTY
+    for label, value in view.facts:
+        yield from wrap_line(line(Piece(f"{label:<14}", "muted"), value), width, indent=14)
+    for path, said in view.files:
+        yield from wrap_line(line(Piece(f"{'file':<14}", "muted"), path, Piece(f"  {said}", "muted")), width, indent=14)
+    if view.diff:
+        yield EMPTY
+        yield line(Piece("CHANGED SINCE IT WAS APPROVED", "heading"))
+        for change in view.diff:
+            tone = {"-": "alert", "+": "good"}.get(change.sign, "muted")
+            for part in _cut(f"{change.sign} {change.text}", max(8, width)):
+                yield line(Piece(part, tone))  # type: ignore[arg-type]
+
+
+def _cut(text: str, width: int) -> Iterator[str]:
+    """A text in parts of at most `width` cells; joined they are the text."""
+    part, used = "", 0
+    for character in text:
+        cells = cell_width(character)
+        if used + cells > width and part:
+            yield part
+            part, used = "", 0
+        part += character
+        used += cells
+    yield part
+
+
+class ConsentScreen(Dialog, ModalScreen[str | None]):
+    """Asks about one thing. Only its own key approves, and only after the last line was on the screen.
+
+    `deaf_until` is the time (of `time.monotonic`) before which keys are none: until the question could be seen.
+    """
+
+    DEFAULT_CSS = f"""
+    ConsentScreen {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 100; border: round $warning; }}
+        KeyHints {{ margin-top: 1; }}
+        .consent--note {{ color: $warning; height: auto; display: none; }}
+        .consent--note.-said {{ display: block; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-low > .dialog .dialog--title {{ max-height: {LOW_LINES}; text-wrap: wrap; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n,enter", "answer('skip')", "no", id="consent.no", tooltip="Leave it as it is"),
+        Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
+        Binding("d", "deny", "never", id="consent.deny", tooltip="Deny it and do not ask again"),
+        Binding("escape,q", "leave", "leave", id="consent.leave", tooltip="Leave it and all that would follow"),
+    ]
+
+    def __init__(self, view: ConsentView, *, place: str = "") -> None:
+        """`place` says which of how many this is."""
+        super().__init__()
+        self._view = view
+        self._question = view.question + (f"  ({place})" if place else "")
+        self.deaf_until = math.inf
+
+    def compose(self) -> ComposeResult:
+        """The question, what it is about, and the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._question, classes="dialog--title")
+            yield ConsentLines(self._view, classes="dialog--body")
+            yield SafeText(classes="consent--note")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """The text scrolls at once; keys count from when it was drawn."""
+        self.query(ConsentLines).focus()
+        self.call_after_refresh(self._seen)
+
+    def _seen(self) -> None:
+        self.deaf_until = monotonic()
+
+    def on_resize(self) -> None:
+        """Ask in a few lines; a name of a hundred words would leave none for what is asked about."""
+        self.call_after_refresh(self._say_question)
+
+    def _say_question(self) -> None:
+        title = self.query_one(".dialog--title", SafeText)
+        width = title.content_size.width
+        rows = wrap_line(line(self._question), width) if width else []
+        most = LOW_LINES if self.has_class("-low") else LINES
+        if len(rows) > most:
+            rest = "".join(line_text(row) + " " for row in rows[most - 1 :]).rstrip()
+            rows[most - 1 :] = [line(clip(rest, width))]
+            title.say("\n".join(line_text(row).rstrip() for row in rows))
+            self.query_one(ConsentLines).ask(self._question)
+        else:
+            title.say(self._question)
+            self.query_one(ConsentLines).ask("")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """What nobody can approve has no key for it."""
+        if action == "deny" and not self._view.id:
+            return False
+        return action not in ("approve", "deny") or self._view.approvable
+
+    def action_approve(self) -> None:
+        """Approve, if all of it was on the screen."""
+        lines = self.query_one(ConsentLines)
+        if lines.read_to_end:
+            self.dismiss(APPROVE)
+        else:
+            note = self.query_one(".consent--note", SafeText)
+            note.say("Read to the end first; this shows more of it.")
+            note.add_class("-said")
+            lines.action_scroll_page(1)
+
+    def action_deny(self) -> None:
+        """Deny for good."""
+        self.dismiss(DENY)
+
+    def action_answer(self, answer: str) -> None:
+        """Leave this one."""
+        self.dismiss(answer)
+
+    def action_leave(self) -> None:
+        """Leave all."""
+        self.dismiss(None)

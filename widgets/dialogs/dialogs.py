@@ -1,0 +1,312 @@
+"""Dialogs: a question, a plan to look at before it is applied, a single line to type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+
+from memory.base.safe_text import visible
+from widgets.chrome.deferred_keys import after_typing
+from widgets.chrome.footer import KeyHints
+from widgets.input.editors import SafeInput, SafeText
+from widgets.text.glyphs import UNICODE
+from widgets.text.line_view import LineView
+from widgets.text.styled_text import Line
+
+from .modal import Modal
+
+DIALOG_CSS = """
+    align: center middle;
+    background: $background 60%;
+    & > .dialog {
+        width: 90%;
+        max-width: 76;
+        height: auto;
+        max-height: 100%;
+        padding: 0 2;
+        border: round $border;
+        border-subtitle-color: $foreground-muted;
+        background: $background;
+        & > .dialog--title { text-style: bold; margin-bottom: 1; width: 1fr; }
+    }
+    &.-narrow > .dialog { width: 100%; padding: 0 1; }
+    .dialog--body { height: auto; }
+    &.-low > .dialog {
+        height: 100%;
+        .dialog--title { margin-bottom: 0; max-height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        .dialog--body { height: 1fr; }
+    }
+    &.-flat > .dialog { border: none; .dialog--title { margin-bottom: 0; } }
+"""
+"""The frame that every dialog and form shares; stands inside the rule of the screen."""
+
+
+CHROME = 8
+"""Lines that a dialog leaves beside its body: its own usual ones, and some of what lies below it."""
+
+LOW = 16
+"""Terminals of fewer lines give a dialog with a body everything they have."""
+
+
+class Dialog(Modal):
+    """Mixin of modal screens: they follow the size of the terminal.
+
+    What stands above and below the body always has its lines; the body scrolls in what is left, and the frame says
+    on which sides of it there is more.
+    """
+
+    def on_mount(self) -> None:
+        """Follow the body."""
+        for body in self.query(".dialog--body"):
+            self.watch(body, "scroll_y", self._say_more, init=False)
+            self.watch(body, "virtual_size", self._grown, init=False)
+        for child in self.query(".dialog > *").exclude(".dialog--body"):
+            self.watch(child, "virtual_size", self._fit_soon, init=False)
+
+    def _grown(self) -> None:
+        self.call_after_refresh(self._say_more)
+
+    def _fit_soon(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Bound the body by what is left of the terminal; what stands around it may have got other lines."""
+        frame = next(iter(self.query(".dialog")), None)
+        bodies = self.query(".dialog--body")
+        if frame is None or not bodies or self.app.size.height < LOW:
+            return
+        room = self.app.size.height - frame.gutter.height
+        for child in frame.children:
+            if child.display and not child.has_class("dialog--body"):
+                room -= child.outer_size.height + child.styles.margin.height
+        for body in bodies:
+            body.styles.max_height = max(1, min(room, self.app.size.height - CHROME))
+        self._grown()
+
+    def _say_more(self) -> None:
+        """Say in the frame on which sides of what is shown there is more."""
+        body = next(iter(self.query(".dialog--body")), None)
+        frame = next(iter(self.query(".dialog")), None)
+        if body is None or frame is None or not self.is_attached:
+            return
+        glyphs = getattr(self.app, "glyphs", UNICODE)
+        place, end = round(body.scroll_y), body.max_scroll_y
+        signs = (glyphs.up if place > 0 else "") + (glyphs.down if place < end else "")
+        frame.border_subtitle = Content(f"{signs} more") if signs else None
+
+    def on_resize(self) -> None:
+        """Bound the body, and drop the margins, then the frame, when there is no room."""
+        size = self.app.size
+        bodies = self.query(".dialog--body")
+        self.set_class(size.width < 50, "-narrow")
+        self.set_class(size.height < LOW and bool(bodies), "-low")
+        self.set_class(size.height < 8 or size.width < 24, "-flat")
+        for body in bodies:
+            body.styles.max_height = max(1, size.height - CHROME) if size.height >= LOW else None
+        self._fit_soon()
+        self._grown()
+
+
+class Confirm(Dialog, ModalScreen[bool]):
+    """Asks a question; True is yes. `danger` lets Enter mean no."""
+
+    DEFAULT_CSS = f"""
+    Confirm {{
+        {DIALOG_CSS}
+        .dialog--buttons {{ height: 1; layout: horizontal; margin-top: 1; width: 1fr; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-flat .dialog--buttons {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
+        .dialog--buttons Button {{
+            width: auto;
+            min-width: 0;
+            margin-right: 1;
+            padding: 0 1;
+            background: $panel;
+            color: $foreground;
+            text-style: none;
+            &:focus {{ background: $accent; color: $background; text-style: bold; }}
+        }}
+        &.-danger #yes {{ color: $error; &:focus {{ background: $error; color: $background; }} }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="Yes"),
+        Binding("n,escape", "answer(False)", "no", id="confirm.no", tooltip="No"),
+        Binding(
+            "left,right,h,l",
+            "other",
+            "other button",
+            show=False,
+            id="confirm.other",
+            tooltip="The other button",
+        ),
+    ]
+
+    def __init__(
+        self, question: str, details: str = "", *, yes: str = "Yes", no: str = "No", danger: bool = False
+    ) -> None:
+        super().__init__()
+        self._question, self._details = question, details
+        self._yes, self._no, self._danger = yes, no, danger
+
+    def compose(self) -> ComposeResult:
+        """The question, what it means, two buttons and the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._question, classes="dialog--title")
+            if self._details:
+                yield SafeText(self._details, classes="dialog--details")
+            with Vertical(classes="dialog--buttons"):
+                yield Button(Content(visible(self._yes)), id="yes", compact=True)
+                yield Button(Content(visible(self._no)), id="no", compact=True)
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """Enter answers what is safe."""
+        self.set_class(self._danger, "-danger")
+        # An application that ends may have taken the buttons away by now.
+        self.query("#no" if self._danger else "#yes").focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer with the button."""
+        event.stop()
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answer by key."""
+        self.dismiss(answer)
+
+    def action_other(self) -> None:
+        """Move to the other button."""
+        self.focus_next(Button)
+
+
+class Preview(Dialog, ModalScreen[bool]):
+    """Shows what would happen before it does: True when it is to be applied."""
+
+    DEFAULT_CSS = f"""
+    Preview {{
+        {DIALOG_CSS}
+        & > .dialog {{ max-width: 100; }}
+        .dialog--summary {{ margin-top: 1; color: $foreground-muted; }}
+        &.-low .dialog--summary {{ margin-top: 0; max-height: 1; }}
+        &.-flat .dialog--summary {{ display: none; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Do what is shown"),
+        Binding("escape,q", "leave", "leave", id="preview.leave", tooltip="Change nothing"),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line], *, summary: str = "", applicable: bool = True) -> None:
+        """`applicable=False`: there is nothing to do, Enter leaves as well."""
+        super().__init__()
+        self._title, self._lines, self._summary, self._applicable = title, tuple(lines), summary, applicable
+
+    def compose(self) -> ComposeResult:
+        """The title, the plan, its sum and the keys."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._title, classes="dialog--title")
+            yield LineView(self._lines, classes="dialog--body")
+            if self._summary:
+                yield SafeText(self._summary, classes="dialog--summary")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """The plan scrolls at once."""
+        self.query(LineView).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """There is nothing to apply when the plan is empty."""
+        return action != "apply" or self._applicable
+
+    def action_apply(self) -> None:
+        """Apply the plan."""
+        self.dismiss(True)
+
+    def action_leave(self) -> None:
+        """Leave everything as it is."""
+        self.dismiss(False)
+
+
+class Prompt(Dialog, ModalScreen[str | None]):
+    """Asks for one line; None when it was left with Escape."""
+
+    DEFAULT_CSS = f"""
+    Prompt {{
+        {DIALOG_CSS}
+        .dialog--note {{ color: $foreground-muted; height: auto; min-height: 1; }}
+        .dialog--note.-error {{ color: $error; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "accept", "accept", id="prompt.accept", tooltip="Take the line", priority=True),
+        Binding("escape", "leave", "leave", id="prompt.leave", tooltip="Change nothing"),
+    ]
+
+    def __init__(
+        self,
+        question: str,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        validate: Callable[[str], str | None] | None = None,
+        hint: Callable[[str], str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._question, self._value, self._placeholder = question, value, placeholder
+        self._validate, self._hint = validate, hint
+
+    def compose(self) -> ComposeResult:
+        """The question, the line, and what is to be said about it."""
+        with Vertical(classes="dialog"):
+            yield SafeText(self._question, classes="dialog--title")
+            yield SafeInput(self._value, placeholder=self._placeholder)
+            yield SafeText(classes="dialog--note")
+            yield KeyHints(indent=0)
+
+    def on_mount(self) -> None:
+        """Type at once; what stands there goes with the first character."""
+        line = self.query_one(SafeInput)
+        line.focus()
+        line.select_all()
+        self._say("")
+
+    def _say(self, error: str) -> None:
+        note = self.query_one(".dialog--note", SafeText)
+        note.say(error or (self._hint(self.query_one(SafeInput).text) if self._hint else ""))
+        note.set_class(bool(error), "-error")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say what the line means as it is typed."""
+        event.stop()
+        self._say("")
+
+    def action_accept(self) -> None:
+        """Take the line if it is valid, else say why not."""
+        after_typing(self, self._accept)
+
+    def _accept(self) -> None:
+        if not self.is_current:
+            return
+        text = self.query_one(SafeInput).text
+        if self._validate and (error := self._validate(text)):
+            self._say(error)
+        else:
+            self.dismiss(text)
+
+    def action_leave(self) -> None:
+        """Take nothing."""
+        self.dismiss(None)

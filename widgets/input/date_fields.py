@@ -1,0 +1,90 @@
+"""Fields that the forms of several panes share: dates as people type them, cron expressions with their next runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, tzinfo
+
+from memory.base.clock import BadMoment, humanize, read_moment
+from memory.base.dates import parse_when
+
+from .fields import FieldSpec
+
+RUNS = 5
+"""How many next runs a cron field shows."""
+
+EXAMPLES = "fri 9:00, 2 Dec, +2d, eom"
+"""What an empty date shows: dates as people may type them."""
+
+
+def date_field(name: str, label: str, value: str, now: datetime, zone: tzinfo, *, past: bool = False) -> FieldSpec:
+    """A date that takes `tomorrow 14:00`, `2 Dec`, `+2d`, `eom`, ISO (docs/dates.md); what it means stands below it.
+
+    The value stays as typed; `as_written` turns it into what files hold. With `past` a day without its year is the
+    latest such.
+    """
+
+    def validate(text: str) -> str | None:
+        try:
+            as_written(text, value, now, zone, past=past)
+        except BadMoment as error:
+            return f"{error.message}; {error.hint}"
+        return None
+
+    def hint(text: str) -> str:
+        try:
+            written = as_written(text, value, now, zone, past=past)
+            moment = read_moment(written, zone) if written else None
+        except BadMoment:
+            return ""
+        if moment is None:
+            return ""
+        words = humanize(moment, now, zone)
+        return words if written == text.strip() else f"{written}, {words}"
+
+    return FieldSpec(name, label, "date", value, validate=validate, hint=hint, placeholder=EXAMPLES)
+
+
+def as_written(text: str, original: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
+    """A typed date as files hold it; empty stays empty and what nobody changed stays as it is. Raises BadMoment."""
+    if not text.strip() or text == original:
+        return text.strip()
+    return parse_when(text, now, zone, past=past)
+
+
+def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -> FieldSpec:
+    """A cron expression; below it its next runs in the workspace's zone, with a note where clocks change."""
+
+    def validate(text: str) -> str | None:
+        from memory.base.schedule import BadCron, check_cron
+
+        if not text.strip() or text == value:
+            return None
+        try:
+            check_cron(text)
+        except BadCron as error:
+            return error.message
+        return None
+
+    return FieldSpec(name, label, "cron", value, validate=validate, hint=lambda text: next_run_words(text, now, zone))
+
+
+def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:
+    """The next five runs in one line each day apart, for example `Mon 15 Jan 09:00 · Mon 22 Jan 09:00`."""
+    from memory.base.schedule import BadCron, next_runs
+
+    if not expression.strip():
+        return ""
+    try:
+        runs = next_runs(expression, now, zone, RUNS)
+    except BadCron:
+        return ""
+    words = " · ".join(f"{run:%a} {run.day} {run:%b %H:%M}" for run in runs)
+    offsets = {run.utcoffset() for run in (now.astimezone(zone), *runs)}
+    return f"{words} (clocks change in between)" if len(offsets) > 1 else words
+
+
+def by_use(values: Iterable[str]) -> tuple[str, ...]:
+    """The different values, the most used first: suggestions for a field."""
+    return tuple(value for value, _ in Counter(value for value in values if value).most_common(200))

@@ -1,0 +1,369 @@
+"""Editors for values from files: what could steer a terminal is held, drawn as pictures, and given back.
+
+Textual's own editors draw control characters raw, and its text area cuts lines at U+2028 and form feeds. Here
+such characters are kept as private characters while a person edits, one for one, so that nothing is lost and
+nothing reaches the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive, reactive
+from textual.strip import Strip
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from memory.base.safe_text import cell_width, clip, visible
+from widgets.chrome.footer import shown_key
+from widgets.text.drawing import Drawing
+from widgets.text.styled_text import Piece
+
+_PRIVATE = 0x100000
+_PRIVATE_TAGS = 0x10F000
+
+
+def hold(text: str, *, newlines: bool = False) -> str:
+    """The text with each unsafe character replaced by a private one; `newlines` keeps line feeds."""
+    if visible(text, newlines=newlines) == text:
+        return text
+    return "".join(_hold(char) if _is_unsafe(char) and not (newlines and char == "\n") else char for char in text)
+
+
+def release(text: str) -> str:
+    """The text that `hold` was given."""
+    if all(ord(char) < _PRIVATE for char in text):
+        return text
+    return "".join(_release(char) for char in text)
+
+
+def _is_unsafe(char: str) -> bool:
+    return char in "\t\n\r" or visible(char) != char
+
+
+def _hold(char: str) -> str:
+    code = ord(char)
+    return chr(_PRIVATE + code if code < 0x10000 else _PRIVATE_TAGS + code - 0xE0000)
+
+
+def _release(char: str) -> str:
+    code = ord(char)
+    for candidate in (code - _PRIVATE, code - _PRIVATE_TAGS + 0xE0000):
+        if 0 <= candidate <= 0x10FFFF and _is_unsafe(chr(candidate)) and _hold(chr(candidate)) == char:
+            return chr(candidate)
+    return char
+
+
+def picture(text: str) -> str:
+    """The text as an editor draws it: a printable character of one cell for each unsafe one, held or not."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_picture, text))
+
+
+def _picture(char: str) -> str:
+    original = _release(char) if ord(char) >= _PRIVATE else char
+    if original == char and not _is_unsafe(char):
+        return char
+    code = ord(original)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else "\ufffd"
+
+
+class SafeText(Static):
+    """Text that is never markup, its control characters made visible."""
+
+    DEFAULT_CSS = """
+    SafeText { height: auto; width: 1fr; }
+    """
+
+    def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(Text(visible(text, newlines=True)), id=id, classes=classes, markup=False)
+        self._words = text
+
+    @property
+    def words(self) -> str:
+        """The text as it was given."""
+        return self._words
+
+    def say(self, text: str, *, layout: bool = True) -> None:
+        """Show another text; `layout` False promises that it takes as much room as the one before."""
+        if text != self._words:
+            self._words = text
+            self.update(Text(visible(text, newlines=True)), layout=layout)
+
+
+def fitting(words: str, width: int) -> str:
+    """A placeholder in so many cells: cut behind a word, with an ellipsis, where not all of it has room."""
+    if cell_width(words) <= width:
+        return words
+    kept = words
+    while " " in kept:
+        kept = kept[: kept.rindex(" ")]
+        if cell_width(kept) + 2 <= width:
+            return f"{kept} …"
+    return clip(words, width)
+
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+    _Mixed = Widget
+else:
+    # Textual takes the styles of the first base that is a widget.
+    _Mixed = object
+
+
+class Ordered(_Mixed):
+    """Mixin for editors: keys that move their cursor or delete act before the next letter is there.
+
+    Textual looks for the binding of such a key on its way up to the application, while a letter right behind it, as
+    they come over a slow line, is typed at once: `left` and `x` would be `x` and `left`.
+    """
+
+    async def on_key(self, event: events.Key) -> None:
+        """Act at once."""
+        if event.is_printable:
+            return
+        found = self.screen.active_bindings.get(event.key)
+        if found is None or found.node is not self or not found.enabled:
+            return
+        action = found.binding.action.partition("(")[0]
+        if action in ("home", "end") or action.startswith(("cursor_", "delete_")):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(found.binding.action)
+
+
+class Completer(Suggester):
+    """Completes what is typed in a `SafeInput`, and leaves nothing behind where the application ends meanwhile."""
+
+    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
+        # A coroutine that no worker came to wait for would have Python say so on the terminal.
+        return partial(super()._get_suggestion, requester, value)
+
+
+class SafeInput(Ordered, Input):
+    """A one-line editor for text from files; `text` is the value as it stands in the file.
+
+    A placeholder that has no room gives way to `shorter`, else it ends behind a word.
+    """
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """How wide the text is; it changes with each key, and nothing on the screen stands elsewhere for that."""
+
+    DEFAULT_CSS = """
+    SafeInput.-textual-compact { background: $surface; padding: 0 1; }
+    SafeInput.-textual-compact:focus { background: $panel; background-tint: $foreground 0%; }
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        placeholder: str = "",
+        shorter: str = "",
+        suggester: Suggester | None = None,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        self._original = text
+        self._placeholders = (visible(placeholder), visible(shorter or placeholder))
+        self._fitted = self._placeholders[0]
+        super().__init__(
+            hold(text),
+            placeholder=visible(placeholder),
+            suggester=suggester,
+            compact=True,
+            select_on_focus=False,
+            # Nothing is validated here, and Textual would look for other styles to say so with the first letter.
+            validate_on=(),
+            id=id,
+            classes=classes,
+        )
+
+    def on_resize(self) -> None:
+        """Say in the placeholder what has room."""
+        if self.placeholder != self._fitted:
+            # Somebody gave it other words since.
+            self._placeholders = (self.placeholder, self.placeholder)
+        width = self.scrollable_content_region.width
+        whole, shorter = self._placeholders
+        self._fitted = whole if cell_width(whole) <= width else fitting(shorter, width)
+        self.placeholder = self._fitted
+
+    @property
+    def text(self) -> str:
+        """What the editor holds; exactly the original text while nobody changed it."""
+        return self._original if self.value == hold(self._original) else release(self.value)
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self.value = hold(text)
+
+    def action_end(self, select: bool = False) -> None:
+        """Go to the end; there it takes what is suggested, as the right arrow does."""
+        if not select and self.cursor_at_end and self._suggestion:
+            self.action_cursor_right()
+        else:
+            super().action_end(select)
+
+    @property
+    def _value(self) -> Text:
+        return Text(picture(self.value), no_wrap=True, overflow="ignore", end="")
+
+
+class Choice(Drawing, Widget, can_focus=True):
+    """One of a few options on one line; left and right, space or a first letter change it, the mouse picks.
+
+    While it has the focus, and room, it says which keys choose.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `choice--chosen` | the option that is chosen |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--chosen"}
+
+    CHOOSE: ClassVar[Binding.Group] = Binding.Group("choose")
+
+    DEFAULT_CSS = """
+    Choice {
+        height: 1;
+        background: $surface;
+        color: $foreground-muted;
+        & > .choice--chosen { color: $foreground; text-style: bold; }
+        &:focus { background: $panel; }
+        &:focus > .choice--chosen { color: $accent; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The option before", group=CHOOSE),
+        Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", group=CHOOSE),
+    ]
+
+    chosen: reactive[str] = reactive("")
+    """The option that is chosen; a value outside the options is kept and shown first."""
+
+    class Changed(Message):
+        """Another option was chosen."""
+
+        def __init__(self, choice: Choice, value: str) -> None:
+            super().__init__()
+            self.choice = choice
+            self.value = value
+
+        @property
+        def control(self) -> Choice:
+            """The choice that sent this."""
+            return self.choice
+
+    def __init__(
+        self,
+        options: Sequence[str],
+        value: str = "",
+        *,
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.options: tuple[str, ...] = tuple(options) if value in options else (value, *options)
+        self.set_reactive(Choice.chosen, value)
+
+    def watch_chosen(self, value: str) -> None:
+        """Tell that another option was chosen."""
+        if self.is_attached:
+            self.post_message(self.Changed(self, value))
+
+    def action_step(self, step: int) -> None:
+        """Choose the next option or the one before."""
+        self.chosen = self.options[(self.options.index(self.chosen) + step) % len(self.options)]
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter chooses the next option that begins with it."""
+        if event.character and event.is_printable and event.character != " ":
+            start = self.options.index(self.chosen) + 1
+            for option in (*self.options[start:], *self.options[:start]):
+                if option.casefold().startswith(event.character.casefold()):
+                    self.chosen = option
+                    event.stop()
+                    event.prevent_default()
+                    return
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters that choose an option each; none where two options begin with the same one."""
+        firsts = [option[:1].casefold() for option in self.options if option]
+        return tuple(firsts) if len(set(firsts)) == len(firsts) and all(map(str.isalnum, firsts)) else ()
+
+    def _hint(self) -> str:
+        """Which keys choose."""
+        arrows = "/".join(shown_key(key, self.app) for key in ("left", "right"))
+        return " or ".join(filter(None, (arrows, " ".join(self.letters))))
+
+    def _placed(self) -> tuple[list[tuple[int, str, str]], bool, bool]:
+        """The options that have room: their cell, what is drawn, the option; whether some are left out before, behind.
+
+        The chosen one, in brackets, is always among them.
+        """
+        names = [(option, visible(option) or "-") for option in self.options]
+        labels = [(option, f"[{name}]" if option == self.chosen else f" {name} ") for option, name in names]
+        width, chosen = self.size.width, self.options.index(self.chosen)
+        first = 0
+        while True:
+            placed: list[tuple[int, str, str]] = []
+            x = 0 if not first else 2
+            for option, label in labels[first:]:
+                placed.append((x, label, option))
+                x += cell_width(label) + 1
+            ends = [x + cell_width(label) for x, label, _ in placed]
+            # Behind all but the last one there must be room for the sign that there are more.
+            count = next((n for n, end in enumerate(ends) if end > width - (2 if n + 1 < len(ends) else 0)), len(ends))
+            if ends[-1] <= width:
+                count = len(ends)
+            if first + count > chosen or first == chosen:
+                return placed[: max(1, count)], first > 0, count < len(ends)
+            first += 1
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the option under the mouse."""
+        for x, label, option in self._placed()[0]:
+            if x <= event.x < x + cell_width(label):
+                self.chosen = option
+                return
+
+    def render_line(self, y: int) -> Strip:
+        """The options, the chosen one in brackets."""
+        width = self.size.width
+        if y:
+            return Strip.blank(width, self.rich_style)
+        placed, before, behind = self._placed()
+        parts: list[Strip] = []
+        used = 0
+
+        def put(text: str, at: int, *states: str, muted: bool = False) -> None:
+            nonlocal used
+            parts.append(self.draw((), at - used))
+            parts.append(self.draw((Piece(text, "muted" if muted else "plain"),), cell_width(text), *states))
+            used = at + cell_width(text)
+
+        if before:
+            put(self.glyphs.ellipsis, 0, muted=True)
+        for x, label, option in placed:
+            put(label, x, *(("choice--chosen",) if option == self.chosen else ()))
+        hint = self._hint()
+        if behind:
+            put(self.glyphs.ellipsis, used + 1, muted=True)
+        elif self.has_focus and used + 3 + cell_width(hint) <= width:
+            put(hint, used + 3, muted=True)
+        return Strip.join(parts).adjust_cell_length(width, self.rich_style)

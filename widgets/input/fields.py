@@ -1,0 +1,283 @@
+"""Fields of a form: what is asked, how it is edited, and what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from memory.base.safe_text import clip, visible
+
+from .editors import Choice, Completer, SafeInput, SafeText, hold
+from .text_area import SafeTextArea
+
+Kind: TypeAlias = Literal["text", "date", "cron", "tags", "choice", "number", "multiline", "bool"]
+
+YES, NO = "yes", "no"
+"""The two values of a field of kind `bool`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """One field of a form. Values are text as it stands in the file; empty means absent.
+
+    `validate` gives an error sentence or None, `hint` a live line about the value (such as the next runs of a
+    cron expression; empty for none); both are called on each change and must be quick. `suggestions` complete
+    the value, in a field of kind `tags` the part after the last comma. `known=False` marks a field that the
+    file has and memdeck does not know: it stands under its own caption and is kept. With `follows`, the name of
+    another field, `shown` says for that one's value whether this one is asked, and it is checked again. A field that is
+    `required` is marked and cannot be left empty; `about` is a sentence for the help on it.
+    """
+
+    name: str
+    label: str
+    kind: Kind = "text"
+    value: str = ""
+    options: tuple[str, ...] = ()
+    validate: Callable[[str], str | None] | None = None
+    hint: Callable[[str], str] | None = None
+    suggestions: tuple[str, ...] = ()
+    placeholder: str = ""
+    known: bool = True
+    follows: str = ""
+    shown: Callable[[str], bool] | None = None
+    required: bool = False
+    about: str = ""
+
+
+PLACEHOLDERS: dict[Kind, str] = {
+    "date": "2024-01-31 14:00, tomorrow 9, +2d",
+    "cron": "minute hour day month weekday",
+    "tags": "comma, separated",
+    "number": "a number",
+}
+"""What an empty field of a kind shows."""
+
+SHORTER: dict[Kind, str] = {"date": "fri 14:00, +2d, …", "cron": "min hour day mon wday"}
+"""What it shows where that has no room."""
+
+NEEDED = "needed"
+"""What stands beside a field that must not be empty and is."""
+
+MARK = "*"
+"""The mark behind the label of such a field."""
+
+LABEL, NARROW_LABEL = 14, 9
+"""Cells of a label, and of one in a narrow form."""
+
+NARROW = 46
+"""Forms of fewer cells have narrow labels."""
+
+
+class Completion(Completer):
+    """Completes the value, or the part after its last comma, from a list of values."""
+
+    def __init__(self, values: Sequence[str], *, list_of_values: bool) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._values = tuple(values)
+        self._list_of_values = list_of_values
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The value completed, None when nothing begins like it."""
+        head, comma, last = value.rpartition(",") if self._list_of_values else ("", "", value)
+        start = last.lstrip(" ")
+        if not start:
+            return None
+        taken = {part.strip() for part in head.split(",")}
+        for candidate in self._values:
+            held = hold(candidate)
+            if held.casefold().startswith(start.casefold()) and held not in taken and held != start:
+                return head + comma + last[: len(last) - len(start)] + start + held[len(start) :]
+        return None
+
+
+class FieldRow(Widget):
+    """One field: its label, its editor, and under the editor an error or a hint while there is one."""
+
+    moves_focus: ClassVar[bool] = True
+    """Keys may lead to the next field; what is typed behind them waits until it has the focus."""
+
+    DEFAULT_CSS = f"""
+    FieldRow {{
+        height: auto;
+        & > Horizontal {{ height: auto; }}
+        .field--label {{ width: {LABEL}; height: 1; color: $foreground-muted; }}
+        .field--note {{ margin-left: {LABEL + 1}; color: $foreground-muted; display: none; }}
+        .field--note.-shown {{ display: block; }}
+        .field--note.-error {{ color: $error; }}
+        &.-focused .field--label {{ color: $accent; }}
+        SafeInput, Choice, SafeTextArea {{ width: 1fr; }}
+        &.-narrow .field--note {{ margin-left: 1; }}
+        &.-narrow .field--label {{ width: {NARROW_LABEL}; }}
+    }}
+    """
+
+    class Edited(Message):
+        """The value of this field changed."""
+
+        def __init__(self, row: FieldRow) -> None:
+            super().__init__()
+            self.row = row
+
+    class Submitted(Message):
+        """Enter was pressed in this field."""
+
+        def __init__(self, row: FieldRow) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, spec: FieldSpec) -> None:
+        super().__init__()
+        self.spec = spec
+        self._error = ""
+        self.editor: SafeInput | SafeTextArea | Choice | None = None
+
+    def _make_editor(self) -> SafeInput | SafeTextArea | Choice:
+        spec = self.spec
+        match spec.kind:
+            case "choice":
+                return Choice(spec.options, spec.value)
+            case "bool":
+                return Choice((YES, NO), spec.value)
+            case "multiline":
+                return SafeTextArea(spec.value)
+            case _ if "\n" in spec.value:
+                # A value of several lines keeps them, whatever its kind.
+                return SafeTextArea(spec.value)
+            case _:
+                completion = Completion(spec.suggestions, list_of_values=spec.kind == "tags")
+                return SafeInput(
+                    spec.value,
+                    placeholder=spec.placeholder or PLACEHOLDERS.get(spec.kind, ""),
+                    shorter="" if spec.placeholder else SHORTER.get(spec.kind, ""),
+                    suggester=completion if spec.suggestions else None,
+                )
+
+    @property
+    def value(self) -> str:
+        """The value as it would be written; exactly the original while nobody changed it."""
+        match self.editor:
+            case SafeInput() as editor:
+                return editor.text
+            case SafeTextArea() as editor:
+                return editor.content
+            case Choice() as editor:
+                return editor.chosen
+            case None:
+                return self.spec.value
+
+    @value.setter
+    def value(self, value: str) -> None:
+        match self.editor:
+            case SafeInput() as editor:
+                editor.text = value
+            case SafeTextArea() as editor:
+                editor.content = value
+            case Choice() as editor:
+                if value in editor.options:
+                    editor.chosen = value
+
+    @property
+    def error(self) -> str:
+        """The error beside the field; empty when there is none."""
+        return self._error
+
+    def compose(self) -> ComposeResult:
+        """The label and the editor on one line, the note below."""
+        self.editor = self._make_editor()
+        with Horizontal():
+            yield SafeText(self._label(LABEL), classes="field--label")
+            yield self.editor
+        yield SafeText(classes="field--note")
+
+    def _label(self, width: int) -> str:
+        """The label and its mark, a blank behind them."""
+        mark = f" {MARK}" if self.spec.required else ""
+        return clip(visible(self.spec.label), width - len(mark)) + mark
+
+    def on_mount(self) -> None:
+        """Show the first hint; that something is missing is no error before anybody typed."""
+        self.refresh_note()
+
+    def edit(self) -> None:
+        """Give the editor the focus."""
+        if self.editor is not None:
+            self.editor.focus()
+
+    def on_descendant_focus(self) -> None:
+        """Mark the field that is being edited."""
+        self.add_class("-focused")
+
+    def on_descendant_blur(self) -> None:
+        """Another field is being edited."""
+        self.remove_class("-focused")
+
+    def on_resize(self) -> None:
+        """Give the editor more of a narrow terminal."""
+        narrow = self.size.width < NARROW
+        self.set_class(narrow, "-narrow")
+        self.query_one(".field--label", SafeText).say(self._label(NARROW_LABEL if narrow else LABEL))
+
+    def check(self) -> bool:
+        """Validate the value and refresh what stands beside the field; True when it is valid."""
+        value = self.value
+        error = (self.spec.validate(value) if self.spec.validate else None) or ""
+        if self.spec.required and not value.strip():
+            error = NEEDED
+        self.complain(error)
+        return not error
+
+    def refresh_note(self) -> None:
+        """Say again what stands beside the field, for another field changed; nobody typed here."""
+        if self.value:
+            self.check()
+        else:
+            self.complain("")
+
+    def complain(self, error: str) -> None:
+        """Show an error beside the field (empty: none, the hint comes back)."""
+        self._error = error
+        note = self.query_one(".field--note", SafeText)
+        text = error or (self.spec.hint(self.value) if self.spec.hint else "")
+        note.say(text)
+        note.set_class(bool(text), "-shown")
+        note.set_class(bool(error), "-error")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A key in the one-line editor."""
+        event.stop()
+        self._edited()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """A key in the editor of several lines."""
+        event.stop()
+        self._edited()
+
+    def on_choice_changed(self, event: Choice.Changed) -> None:
+        """Another option."""
+        event.stop()
+        self._edited()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter."""
+        event.stop()
+        self.post_message(self.Submitted(self))
+
+    def key_enter(self, event: events.Key) -> None:
+        """Enter in a choice; the other editors tell it by a message of their own."""
+        if isinstance(self.editor, Choice):
+            # The focus moves on; the key must not act again in the next field.
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Submitted(self))
+
+    def _edited(self) -> None:
+        self.check()
+        self.post_message(self.Edited(self))

@@ -1,0 +1,259 @@
+"""The filter bar: one line under a list that narrows it as a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from memory.base.safe_text import cell_width
+from widgets.chrome.deferred_keys import after_typing
+
+from .editors import Completer, SafeInput, SafeText, fitting
+
+ROOM = 18
+"""Cells for a count of what is left, so that nothing moves when it comes or grows; a longer one takes more."""
+
+SIGN = 2
+"""Cells of the sign before the text."""
+
+HINT = "filter"
+"""What stands in the bar while nothing is typed."""
+
+NAMED_FROM = 2
+"""Letters from which on a word is completed to the name of a field; a single one begins too much."""
+
+
+class LastWord(Completer):
+    """Completes the last word of a filter: to one of `names`, the fields, then behind `name:` to a value.
+
+    A minus before the word stays. `words` is asked for what there is when a value is typed for the first time; a name
+    costs no look at any row.
+    """
+
+    def __init__(self, words: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
+        super().__init__(case_sensitive=False)
+        self._find = words
+        self._names = tuple(f"{name}:" for name in names)
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(self._find())
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The text with its last word whole; None where nothing begins like it."""
+        start = value.rfind(" ") + 1
+        start += value[start : start + 1] == "-"
+        part = value[start:].casefold()
+        if ":" not in part and len(part) < NAMED_FROM:
+            return None
+        known = self._words if ":" in part else self._names
+        word = next((word for word in known if word.startswith(part) and word != part), None)
+        return None if word is None else value[:start] + word
+
+
+@dataclass
+class _FilterMessage(Message):
+    """A message that a filter bar sends."""
+
+    filter_bar: FilterBar
+
+    @property
+    def control(self) -> FilterBar:
+        """The filter bar that sent this."""
+        return self.filter_bar
+
+
+class FilterBar(Widget):
+    """Hidden until `open`; Enter keeps the filter and leaves, Escape clears it and closes.
+
+    The bar moves no focus when it is left; whoever owns it does that on `Accepted` and `Closed`.
+    """
+
+    DEFAULT_CSS = """
+    FilterBar {
+        height: 1;
+        layout: horizontal;
+        display: none;
+        background: $surface;
+        .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
+        .filter-bar--count { width: 18; max-width: 50%; height: 1; color: $foreground-muted; padding: 0 1 0 0; }
+        SafeInput.-textual-compact { width: 1fr; background: $surface; padding: 0 0 0 1; }
+        SafeInput.-textual-compact:focus { background: $surface; }
+        SafeInput > .input--placeholder { color: $foreground-muted; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "clear", id="filter.clear", tooltip="Clear the filter and close it"),
+        Binding(
+            "enter,down",
+            "accept",
+            "to the list",
+            id="filter.accept",
+            tooltip="Keep the filter, go to the list",
+            priority=True,
+        ),
+    ]
+
+    @dataclass
+    class Changed(_FilterMessage):
+        """The filter's text changed; sent on each key, only the last of a burst counts."""
+
+        text: str
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last text of a burst matters."""
+            return isinstance(message, FilterBar.Changed) and message.filter_bar is self.filter_bar
+
+    @dataclass
+    class Accepted(_FilterMessage):
+        """The filter stays, the person wants to be in the list."""
+
+        text: str
+
+    @dataclass
+    class Closed(_FilterMessage):
+        """The filter is cleared and the bar is gone."""
+
+    _hint = HINT
+    _cells = ROOM
+    _told = ""
+    _shown = False
+
+    # Nothing is in it at the start, for which an editor costs much; `prepare` puts it in.
+
+    @cached_property
+    def _editor(self) -> SafeInput:
+        return SafeInput(placeholder=HINT)
+
+    @cached_property
+    def _count(self) -> SafeText:
+        return SafeText(classes="filter-bar--count")
+
+    @property
+    def text(self) -> str:
+        """The filter's text; empty while the bar is closed."""
+        return self._editor.text if self.is_open else ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bar is shown; known also before there are styles, which `display` asks."""
+        return self._shown
+
+    def open(
+        self,
+        text: str | None = None,
+        *,
+        focus: bool = True,
+        hint: str = HINT,
+        words: Callable[[], Sequence[str]] | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        """Show the bar (with another text, if one is given) and type in it, from the next key on.
+
+        `hint` stands in it while it is empty; `words` gives what its last word is completed to, such as `is:stale`, and
+        `names` are the fields, such as `is`.
+        """
+        # No class: a look at every style that may be another for it.
+        self.display = self._shown = True
+        editor = self._editor
+        self.prepare()
+        self._hint = hint
+        self._say_hint()
+        editor.suggester = LastWord(words, names) if words is not None else None
+        if text is not None:
+            editor.text = text
+            editor.cursor_position = len(editor.value)
+        if focus:
+            self.screen.set_focus(editor)
+
+    def prepare(self) -> None:
+        """Have the editor ready before it is asked for: then opening it is a layout less.
+
+        A pane may ask for it before the bar itself is there; who opens it asks again.
+        """
+        if self.is_attached and not self._editor.is_attached:
+            self.mount(SafeText("/", classes="filter-bar--sign"), self._editor, self._count)
+            # At once and not with the editor's message, which comes when the letter was drawn already.
+            self.watch(self._editor, "value", self._on_typed, init=False)
+
+    def on_mount(self) -> None:
+        """A bar that was opened before it was there gets its editor now."""
+        if self._shown:
+            self.prepare()
+
+    def on_resize(self) -> None:
+        """The hint in another room."""
+        self._say_hint()
+
+    def _say_hint(self) -> None:
+        """Say the hint while there is no text; it goes on where the count will be."""
+        if self._editor.value:
+            return
+        room = max(0, self.size.width - SIGN - ROOM - 1)
+        words = fitting(self._hint, room + ROOM - 1)
+        self._editor.placeholder = words[:room]
+        self._put(words[room:], ROOM)
+
+    def _put(self, words: str, cells: int) -> None:
+        """Say something at the right, in so many cells; others than before move the editor's end."""
+        moves = cells != self._cells
+        if moves:
+            self._count.styles.width = self._cells = cells
+        self._count.say(words, layout=moves)
+
+    def _on_typed(self) -> None:
+        if not self._editor.value:
+            self._say_hint()
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.is_open and self.text != self._told:
+            self._told = self.text
+            self.typed()
+
+    def typed(self) -> None:
+        """A key changed the text; here a message tells so."""
+        self.post_message(self.Changed(self, self.text))
+
+    def close(self) -> None:
+        """Clear the filter and hide the bar."""
+        if self.is_open:
+            self._editor.text = ""
+            self.display = self._shown = False
+            self.post_message(self.Closed(self))
+
+    def say(self, count: str) -> None:
+        """Show how much is left, for example `12 of 318`; it stands at the right, and nothing else moves for it unless
+        it is very long.
+        """
+        if not self._editor.value:
+            return  # the hint stands there
+        cells = max(ROOM, cell_width(count) + 1)
+        self._put(f"{count:>{cells - 1}}", cells)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """What was typed is known already, unless the bar was opened with a text."""
+        event.stop()
+        self._tell()
+
+    def action_accept(self) -> None:
+        """Keep the filter; an empty one closes the bar."""
+        after_typing(self.screen, self._accept)
+
+    def _accept(self) -> None:
+        if self.text:
+            self.post_message(self.Accepted(self, self.text))
+        else:
+            self.close()
+
+    def action_leave(self) -> None:
+        """Clear and close."""
+        self.close()

@@ -1,0 +1,215 @@
+"""Form: the fields of one entry, one a line, with errors and live hints beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from widgets.chrome.deferred_keys import after_typing
+from widgets.chrome.footer import KeyHints
+from widgets.dialogs.dialogs import DIALOG_CSS, Confirm, Dialog
+
+from .editors import SafeText
+from .fields import MARK, NEEDED, FieldRow, FieldSpec
+
+Values = dict[str, str]
+"""The values of a form by field name, as text."""
+
+
+class Fields(VerticalScroll, inherit_bindings=False):
+    """The fields of a form; its keys are the form's, it scrolls by following the focus."""
+
+
+class Form(Dialog, ModalScreen[Values | None]):
+    """Edits the fields of one entry; gives all values when saved, None when left.
+
+    ctrl+s saves, Enter goes to the next field and saves on the last one, Escape leaves and asks first when
+    something was changed. `check` sees all values together before saving and gives an error sentence by field
+    name (one under "" stands at the form's foot); while it gives any, the form stays.
+    """
+
+    DEFAULT_CSS = f"""
+    Form {{
+        {DIALOG_CSS}
+        .form--fields {{ scrollbar-size-vertical: 1; }}
+        .form--caption {{ color: $foreground-muted; text-style: bold; margin-top: 1; }}
+        .form--note {{ color: $foreground-muted; margin-bottom: 1; }}
+        &.-low .form--note {{ margin-bottom: 0; max-height: 1; }}
+        .form--error {{ color: $error; display: none; }}
+        .form--error.-shown {{ display: block; }}
+        KeyHints {{ margin-top: 1; }}
+        &.-low KeyHints {{ margin-top: 0; }}
+        &.-flat KeyHints {{ display: none; }}
+    }}
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True),
+        Binding("escape", "leave", "leave", id="form.leave", tooltip="Leave without saving"),
+        Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
+        Binding("up", "previous", "field before", id="form.previous", tooltip="The field before", show=False),
+    ]
+
+    @dataclass
+    class Edited(Message):
+        """A value changed; what is typed so far, for a draft."""
+
+        form: Form
+        values: Values
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last state of a burst matters."""
+            return isinstance(message, Form.Edited) and message.form is self.form
+
+        @property
+        def control(self) -> Form:
+            """The form that sent this."""
+            return self.form
+
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[FieldSpec],
+        *,
+        check: Callable[[Values], Mapping[str, str]] | None = None,
+        draft: Mapping[str, str] | None = None,
+        focus: str | None = None,
+        note: str = "",
+    ) -> None:
+        """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in; `note`: words
+        below the title.
+        """
+        super().__init__()
+        self._note = note
+        self._title = title
+        self._fields = tuple(fields)
+        self._check = check
+        self._draft = dict(draft or {})
+        self._first = focus
+        self._rows = tuple(FieldRow(spec) for spec in self._fields)
+
+    def compose(self) -> ComposeResult:
+        """Title, fields, the form's own error, and the keys."""
+        known = [row for row in self._rows if row.spec.known]
+        unknown = [row for row in self._rows if not row.spec.known]
+        with Vertical(classes="dialog"):
+            yield SafeText(self._title, classes="dialog--title")
+            if self._note:
+                yield SafeText(self._note, classes="form--note")
+            with Fields(classes="form--fields dialog--body", can_focus=False):
+                yield from known
+                if unknown:
+                    yield SafeText("other fields", classes="form--caption")
+                    yield from unknown
+            yield SafeText(classes="form--error")
+            needed = any(spec.required for spec in self._fields)
+            yield KeyHints(indent=0, remark=f"{MARK} {NEEDED}" if needed else "")
+
+    def on_mount(self) -> None:
+        """Fill in the draft and begin in the first field."""
+        for row in self._rows:
+            if row.spec.name in self._draft:
+                row.value = self._draft[row.spec.name]
+        self._follow(*self._rows)
+        if self._rows:
+            names = [row.spec.name for row in self._rows]
+            index = names.index(self._first) if self._first in names else 0
+            # At once: focus that comes later would be taken back from where the next key has gone.
+            self.set_focus(self._rows[index].editor)
+            # Nothing has a place yet to scroll to.
+            self.call_after_refresh(self._rows[index].scroll_visible, animate=False)
+
+    def on_resize(self) -> None:
+        """Keep the field in sight that is being edited."""
+        if self.focused is not None:
+            self.call_after_refresh(self.focused.scroll_visible, animate=False)
+
+    def values(self) -> Values:
+        """All values as they would be saved; untouched and hidden ones exactly as they were given."""
+        return {row.spec.name: row.value if row.display else row.spec.value for row in self._rows}
+
+    def changes(self) -> Values:
+        """The values that differ from what the form was given."""
+        return {row.spec.name: row.value for row in self._rows if row.display and row.value != row.spec.value}
+
+    def errors(self) -> dict[str, str]:
+        """The errors that stand beside the fields now, by field name."""
+        return {row.spec.name: row.error for row in self._rows if row.error and row.display}
+
+    def _follow(self, *changed: FieldRow) -> None:
+        """Show, hide and check again the fields that follow those that changed."""
+        values = {row.spec.name: row.value for row in changed}
+        for row in self._rows:
+            if row.spec.shown is not None and row.spec.follows in values:
+                row.display = row.spec.shown(values[row.spec.follows])
+                row.refresh_note()
+
+    def action_save(self) -> None:
+        """Save if everything is valid, else go to the first field that is not."""
+        after_typing(self, self._save)
+
+    def _save(self) -> None:
+        if not self.is_current:
+            return
+        for row in self._rows:
+            row.check()
+        found = dict(self.errors())
+        if not found and self._check is not None:
+            found = dict(self._check(self.values()))
+            for row in self._rows:
+                if row.spec.name in found:
+                    row.complain(found[row.spec.name])
+        foot = self.query_one(".form--error", SafeText)
+        foot.say(found.get("", ""))
+        foot.set_class(bool(found.get("")), "-shown")
+        for row in self._rows:
+            if row.error and row.display:
+                row.edit()
+                return
+        if not found:
+            self.dismiss(self.values())
+
+    def action_leave(self) -> None:
+        """Leave; ask first when something was changed."""
+        if not self.changes():
+            self.dismiss(None)
+            return
+        names = ", ".join(row.spec.label for row in self._rows if row.value != row.spec.value)
+        self.app.push_screen(
+            Confirm("Leave without saving?", f"Changed: {names}", yes="Leave", no="Keep editing", danger=True),
+            self._left,
+        )
+
+    def _left(self, leave: bool | None) -> None:
+        if leave:
+            self.dismiss(None)
+
+    def action_next(self) -> None:
+        """Go to the next field."""
+        self.focus_next()
+
+    def action_previous(self) -> None:
+        """Go to the field before."""
+        self.focus_previous()
+
+    def on_field_row_edited(self, event: FieldRow.Edited) -> None:
+        """Tell what is typed so far."""
+        event.stop()
+        self._follow(event.row)
+        if self.is_mounted:
+            self.post_message(self.Edited(self, self.values()))
+
+    def on_field_row_submitted(self, event: FieldRow.Submitted) -> None:
+        """Enter: the next field, or save on the last one."""
+        event.stop()
+        if self._rows and event.row is self._rows[-1]:
+            self.action_save()
+        else:
+            self.focus_next()

@@ -1,0 +1,3 @@
+"""Lists that draw lines: rows, columns, selection, outlines, boards."""
+
+from __future__ import annotations

@@ -1,0 +1,309 @@
+"""Board: lists side by side, one per column; in little room one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+
+from memory.base.safe_text import cell_width, clip
+from widgets.chrome.covered import Covered
+from widgets.input.editors import SafeText
+from widgets.pane.rows import Row
+from widgets.text.glyphs import UNICODE, Glyphs
+from widgets.text.task_words import CARD_LINES
+
+from .line_list import LineList
+from .rows import Continuation
+
+NARROWEST = 17
+"""Cells that a column needs; with less, one column is shown at a time."""
+
+MANY = 2_000
+"""From so many cards on each takes one line: what stands below them would have to be counted with every key."""
+
+ROOMY = 18
+"""Lines from which cards have a blank line between them."""
+
+MARGINS = 3
+"""Cells beside the name of a column: it stands over the text of its cards."""
+
+
+def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
+    return Binding(key, action, words, id=f"board.{name}", tooltip=tooltip, show=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A column before it is drawn: what it is called by code and by people."""
+
+    id: str
+    title: str
+
+
+class Column(Covered, Vertical):
+    """The name of a column and its list."""
+
+    def __init__(self, lane: Lane, cards: LineList) -> None:
+        super().__init__(classes="board--column")
+        self.lane, self.cards = lane, cards
+
+    def compose(self) -> ComposeResult:
+        """The name over the list."""
+        yield SafeText(self.lane.title, classes="board--title")
+        yield self.cards
+
+    def beyond(self, lines: int) -> tuple[int, int]:
+        """How many cards stand above and below those in view, each of so many lines; one that is cut counts."""
+        height = self.cards.scrollable_content_region.height
+        if not height:
+            return 0, 0
+        top = round(self.cards.scroll_y)
+        # The blank line below a card is none of it.
+        shown = min(lines, CARD_LINES)
+        above = -(-top // lines)
+        below = max(0, len(self.cards.rows) // lines - (top + height - shown) // lines - 1)
+        return above, below
+
+    def say(self, text: str) -> None:
+        """Set what stands over the list."""
+        self.query_one(".board--title", SafeText).say(text, layout=False)
+
+
+class Board(Covered, Horizontal):
+    """Columns of cards. The keys left and right go from column to column, the mouse takes cards along.
+
+    The lists are made by the owner and know how to draw a card; a card is a `Row` with continuations below it.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Board {
+        height: 1fr;
+        .board--column { width: 1fr; height: 1fr; }
+        .board--title { height: 1; padding: 0 1 0 0; color: $foreground-muted; text-style: bold; width: 1fr; }
+        .board--column.-active .board--title { color: $accent; }
+        .board--column.-target .board--title { background: $accent 28%; }
+        &.-one .board--column { display: none; }
+        &.-one .board--column.-active { display: block; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _binding("left,h", "column(-1)", "column before", "left", "Go to the column before"),
+        _binding("right,l", "column(1)", "next column", "right", "Go to the next column"),
+    ]
+
+    @dataclass
+    class Dropped(Message):
+        """Cards were dragged to another column with the mouse."""
+
+        board: Board
+        row: Row
+        lane: str
+
+    @dataclass
+    class Arrived(Message):
+        """Another column is the one that keys mean."""
+
+        board: Board
+
+    def __init__(self, lanes: Sequence[Lane], lists: Sequence[LineList]) -> None:
+        super().__init__()
+        self._columns = [Column(lane, cards) for lane, cards in zip(lanes, lists, strict=True)]
+        self._counts = [0] * len(self._columns)
+        self._active = 0
+        self._further: dict[Row, tuple[Continuation, ...]] = {}
+        self._roomy = True
+        self._dense = False
+        self._held: Row | None = None
+
+    def compose(self) -> ComposeResult:
+        """The columns."""
+        yield from self._columns
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether cards take one line each."""
+        return self._dense
+
+    @property
+    def lists(self) -> Sequence[LineList]:
+        """The list of each column."""
+        return [column.cards for column in self._columns]
+
+    @property
+    def active(self) -> LineList:
+        """The list that keys mean."""
+        return self._columns[self._active].cards
+
+    @property
+    def lane(self) -> str:
+        """The column that keys mean."""
+        return self._columns[self._active].lane.id
+
+    def beside(self, step: int) -> str | None:
+        """The column so many to the right of this one (negative: left); None: there is none."""
+        place = self._active + step
+        return self._columns[place].lane.id if 0 <= place < len(self._columns) else None
+
+    @property
+    def lines(self) -> int:
+        """Lines that each card takes, with the blank one below it."""
+        return 1 if self._dense else CARD_LINES + self._roomy
+
+    def put(self, cards: Mapping[str, Sequence[Row]], *, redraw: bool, to_top: bool = False) -> None:
+        """Show these cards, by column; `to_top`: the first ones."""
+        if redraw:
+            self._further.clear()
+        many = sum(map(len, cards.values())) > MANY if redraw else self._dense
+        self._dense = many
+        lines = self.lines - 1
+        for number, column in enumerate(self._columns):
+            rows = cards.get(column.lane.id, ())
+            keys: list[Hashable] = [] if lines else [*rows]
+            for row in rows if lines else ():
+                more = self._further.get(row)
+                if more is None:
+                    more = self._further[row] = tuple(Continuation(row, line + 1) for line in range(lines))
+                keys.append(row)
+                keys.extend(more)
+            column.cards.set_rows(keys, redraw=redraw, to_top=to_top)
+            self._counts[number] = len(rows)
+        self._say()
+        self._say_later()
+
+    def activate(self, lane: str | int, *, focus: bool = True) -> None:
+        """Go to a column."""
+        place = lane if isinstance(lane, int) else [column.lane.id for column in self._columns].index(lane)
+        self._active = place
+        for cards in self.lists:
+            cards.refresh()
+        self._say()
+        if focus:
+            self.active.focus()
+        self.post_message(self.Arrived(self))
+
+    def find(self, row: Row) -> bool:
+        """Go to a card, in whichever column it is; False: it is in none."""
+        for number, column in enumerate(self._columns):
+            if row in column.cards.rows:
+                had_focus = any(cards.has_focus for cards in self.lists)
+                self.activate(number, focus=had_focus)
+                column.cards.cursor = row
+                return True
+        return False
+
+    def _say(self) -> None:
+        """What stands over the columns; alone, a column says where it stands between the others."""
+        alone = self.has_class("-one")
+        glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
+        for number, column in enumerate(self._columns):
+            column.set_class(number == self._active, "-active")
+            if not column.is_mounted:
+                continue
+            above, below = column.beyond(self.lines)
+            before, after = "", ""
+            if alone:
+                before = f"{glyphs.left if number else ' '} "
+                after = f"  {number + 1}/{len(self._columns)}"
+                after += f" {glyphs.right}" if number + 1 < len(self._columns) else ""
+            # In a column without cards nothing else says that keys mean it.
+            bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
+            column.say(f"{bar} {before}" + self._title(column, number, above, below, len(before), after, glyphs))
+
+    def _title(
+        self, column: Column, number: int, above: int, below: int, taken: int, after: str, glyphs: Glyphs
+    ) -> str:
+        """Name and count of a column, and how many cards stand above and below, in words where there is room."""
+        name, count = column.lane.title, self._counts[number]
+        beyond = [(sign, cards) for sign, cards in ((glyphs.up, above), (glyphs.down, below)) if cards]
+        long, middle, short = (
+            "".join(form.format(sign, cards) for sign, cards in beyond) for form in ("  {} {} more", "  {} {}", " {}{}")
+        )
+        signs = " " * bool(beyond) + "".join(sign for sign, _ in beyond)
+        room = column.size.width - MARGINS - taken
+        if not column.size.width:
+            # Not laid out yet: there is no room that could be too little.
+            return f"{name}  {count}{after}"
+        for gap, more in (("  ", long), ("  ", middle), (" ", short), (" ", signs)):
+            text = f"{name}{gap}{count}{after}{more}"
+            if cell_width(text) <= room:
+                return text
+        rest = f" {count}{after}{signs}"
+        return clip(name, max(1, room - cell_width(rest))) + rest
+
+    def on_mount(self) -> None:
+        """Follow what scrolls: how many cards stand below is said over them."""
+        for cards in self.lists:
+            self.watch(cards, "scroll_y", self._say_later, init=False)
+
+    def _say_later(self) -> None:
+        # A list that was not laid out yet, or has new rows, does not know what is in view.
+        self.call_after_refresh(self._say)
+
+    def on_resize(self) -> None:
+        """One column at a time where more have no room; no blank lines where there are few."""
+        self._follow_width(self.size.width)
+        roomy = self.size.height >= ROOMY
+        if roomy != self._roomy:
+            self._roomy = roomy
+            cards = {
+                column.lane.id: [row for row in column.cards.rows if isinstance(row, Row)] for column in self._columns
+            }
+            self._further.clear()
+            self.put(cards, redraw=False)
+        self._say()
+        self._say_later()
+
+    def _follow_width(self, width: int) -> None:
+        self.set_class(width < NARROWEST * len(self._columns), "-one")
+
+    def action_column(self, step: int) -> None:
+        """Go to a column beside this one."""
+        place = self._active + step
+        if 0 <= place < len(self._columns):
+            self.activate(place)
+
+    # The mouse
+
+    def _column_at(self, event: events.MouseEvent) -> int | None:
+        for number, column in enumerate(self._columns):
+            if column.display and column.region.contains(event.screen_x, event.screen_y):
+                return number
+        return None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take a card."""
+        place = self._column_at(event)
+        if place is None:
+            return
+        cards = self._columns[place].cards
+        line = event.screen_y - cards.region.y + round(cards.scroll_y)
+        self._held = None
+        if 0 <= line < len(cards.rows):
+            key = cards.rows[line]
+            key = key.owner if isinstance(key, Continuation) else key
+            self._held = key if isinstance(key, Row) else None
+        if place != self._active:
+            self.activate(place)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show where a card that is held would go."""
+        place = self._column_at(event) if self._held is not None and event.button else None
+        for number, column in enumerate(self._columns):
+            column.set_class(number == place != self._active, "-target")
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let a card go, in this column or another one."""
+        held, self._held = self._held, None
+        for column in self._columns:
+            column.remove_class("-target")
+        place = self._column_at(event)
+        if held is not None and place is not None and held not in self._columns[place].cards.rows:
+            self.post_message(self.Dropped(self, held, self._columns[place].lane.id))

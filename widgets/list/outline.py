@@ -1,0 +1,263 @@
+"""Outline: the rows of a tree, branches folded or open, and the pane that shows one.
+
+A tree is a flat list of rows in reading order; how deep a row stands is all that makes it a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from widgets.pane.base import Pane
+from widgets.pane.filter import Needles
+from widgets.pane.rows import Row
+from widgets.text.styled_text import Piece
+
+from .line_list import LineList
+from .rows import Continuation
+
+INDENT = 2
+"""Cells by which each level of a tree is moved to the right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A row that is only there to hold others: a section, a group, a month. `ref` is unique in its pane.
+
+    `kind` and `name` say what it stands for, `count` how many items are below it (None: not known yet).
+    """
+
+    ref: str
+    title: str
+    depth: int = 0
+    count: int | None = 0
+    note: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+Depth = Callable[[Any], int]
+
+
+def open_rows(keys: Sequence[Hashable], depth: Depth, folded: Callable[[Any], bool]) -> list[Hashable]:
+    """The rows that are left when everything below a folded item is hidden; headings end what is above them."""
+    kept: list[Hashable] = []
+    limit: int | None = None
+    for key in keys:
+        if isinstance(key, Row):
+            level = depth(key.item)
+            if limit is not None and level > limit:
+                continue
+            limit = level if folded(key.item) else None
+            kept.append(key)
+        elif isinstance(key, Continuation):
+            if kept and (kept[-1] is key.owner or getattr(kept[-1], "owner", None) is key.owner):
+                kept.append(key)
+        else:
+            limit = None
+            kept.append(key)
+    return kept
+
+
+def found_rows(
+    keys: Sequence[Hashable], depth: Depth, holds: Callable[[Any], bool], wanted: Callable[[Row], bool]
+) -> list[Hashable]:
+    """The rows that a filter leaves: hits, and above them the items they stand below and their heading.
+
+    `holds` tells which items others can stand below.
+    """
+    kept: list[Hashable] = []
+    way: list[tuple[int, Hashable]] = []
+    for key in keys:
+        if isinstance(key, Continuation):
+            if kept and (kept[-1] is key.owner or getattr(kept[-1], "owner", None) is key.owner):
+                kept.append(key)
+            continue
+        hit = isinstance(key, Row) and wanted(key)
+        # Most rows are neither; they must cost nothing.
+        if not hit and isinstance(key, Row) and not holds(key.item):
+            continue
+        level = depth(key.item) if isinstance(key, Row) else -1
+        while way and way[-1][0] >= level:
+            way.pop()
+        if hit:
+            kept.extend(above for _, above in way)
+            kept.append(key)
+            way = []
+        else:
+            way.append((level, key))
+    return kept
+
+
+class OutlinePane(Pane):
+    """A pane whose rows are a tree. Everything is open at first.
+
+    A subclass says with `depth` how deep an item stands, and with `folds` which items hold others.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to the one above", show=False
+        ),
+        Binding(
+            "right,l", "unfold", "unfold", id="outline.unfold", tooltip="Open the branch, or go into it", show=False
+        ),
+        Binding(
+            "z", "fold_all", "fold all", id="outline.fold_all", tooltip="Fold all branches, or open all", show=False
+        ),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folded: set[str] = set()
+
+    def depth(self, item: Any) -> int:
+        """How many levels above an item there are."""
+        return item.depth if isinstance(item, Branch) else 1
+
+    def folds(self, item: Any) -> bool:
+        """Whether an item can be folded."""
+        return isinstance(item, Branch) and item.count != 0
+
+    def holds(self, item: Any) -> bool:
+        """Whether other items can stand below an item, folded or not, even when none do now."""
+        return isinstance(item, Branch) or self.folds(item)
+
+    def is_folded(self, item: Any) -> bool:
+        """Whether what is below an item is hidden (a filter shows it nevertheless)."""
+        return self.folds(item) and self.ref(item) in self._folded
+
+    def indent(self, item: Any) -> Piece:
+        """What stands before an item's words: its depth, and the sign of a branch."""
+        space = " " * (INDENT * self.depth(item))
+        if not self.folds(item):
+            return Piece(space + " " * INDENT)
+        glyphs = self.glyphs
+        sign = glyphs.closed if self.is_folded(item) and not self.filter else glyphs.open
+        return Piece(f"{space}{sign} ", "muted")
+
+    def counts(self, item: Any) -> bool:
+        """Branches are not counted."""
+        return not isinstance(item, Branch)
+
+    def mark(self, item: Any) -> Hashable:
+        """A branch is the same while its ref is: it does not flash because its count changed."""
+        return (Branch, item.ref) if isinstance(item, Branch) else super().mark(item)
+
+    def text(self, item: Any) -> str:
+        """A branch is found by its title."""
+        return item.title if isinstance(item, Branch) else super().text(item)
+
+    def field_text(self, item: Any, name: str) -> str:
+        """A branch has no fields."""
+        return "" if isinstance(item, Branch) else super().field_text(item, name)
+
+    def place(self, item: Any) -> str:
+        """A branch is not called anything elsewhere."""
+        return "" if isinstance(item, Branch) else super().place(item)
+
+    def links(self, item: Any) -> Sequence[Any]:
+        """A branch has no links."""
+        return () if isinstance(item, Branch) else super().links(item)
+
+    def source_text(self, item: Any) -> str | None:
+        """A branch has no source of its own."""
+        return None if isinstance(item, Branch) else super().source_text(item)
+
+    def branch_of(self, item: Any) -> Any | None:
+        """The nearest branch that an item stands below, the item itself if it is one; None: there is none."""
+        found = None
+        for _, other, _ in self.arrangement.rows.items:
+            holds = self.holds(other)
+            if other is item:
+                return other if holds else found
+            if holds and self.depth(other) < self.depth(item):
+                found = other
+        return None
+
+    def go_to(self, ref: str) -> bool:
+        """Put the cursor on an entry; what hides it is opened."""
+        way: list[Any] = []
+        wanted = self.arrangement.row_of(ref)
+        for row, item, _ in self.arrangement.rows.items if wanted is not None else ():
+            while way and self.depth(way[-1]) >= self.depth(item):
+                way.pop()
+            if row is wanted:
+                hidden = {self.ref(above) for above in way} & self._folded
+                if hidden:
+                    self._folded -= hidden
+                    self._arrange(redraw=True)
+                break
+            if self.folds(item):
+                way.append(item)
+        return super().go_to(ref)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter folds a branch or opens it; other items show their detail, as in every pane."""
+        item = event.key.item if isinstance(event.key, Row) else None
+        if item is None or not self.folds(item):
+            return
+        event.stop()
+        event.prevent_default()
+        if self.is_folded(item):
+            self.unfold(item)
+        else:
+            self.fold(item)
+
+    def fold(self, item: Any) -> None:
+        """Hide what is below an item."""
+        self._folded.add(self.ref(item))
+        self._arrange(redraw=True)
+
+    def unfold(self, item: Any) -> None:
+        """Show what is below an item."""
+        self._folded.discard(self.ref(item))
+        self._arrange(redraw=True)
+
+    def action_fold(self) -> None:
+        """Fold the branch under the cursor; on anything else, go to what it stands below."""
+        item = self.current()
+        if item is None:
+            return
+        if self.folds(item) and not self.is_folded(item) and not self.filter:
+            self.fold(item)
+            return
+        rows, position, level = self.line_list.rows, self.line_list.position, self.depth(item)
+        while position > 0:
+            position -= 1
+            row = rows[position]
+            if isinstance(row, Row) and self.depth(row.item) < level:
+                self.line_list.move_to(position)
+                return
+
+    def action_unfold(self) -> None:
+        """Open the branch under the cursor; go into one that is open."""
+        item = self.current()
+        if item is None or not self.folds(item):
+            return
+        if self.is_folded(item) and not self.filter:
+            self.unfold(item)
+            return
+        position = self.line_list.position + 1
+        rows = self.line_list.rows
+        if position < len(rows):
+            row = rows[position]
+            if isinstance(row, Row) and self.depth(row.item) > self.depth(item):
+                self.line_list.move_to(position)
+
+    def action_fold_all(self) -> None:
+        """Fold every branch; when all are folded, open every branch."""
+        branches = {self.ref(item) for _, item, _ in self.arrangement.rows.items if self.folds(item)}
+        self._folded = set() if branches <= self._folded else self._folded | branches
+        self._arrange(redraw=True)
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The rows that stand in open branches."""
+        return open_rows(keys, self.depth, self.is_folded) if self._folded else keys
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The items that fit, and the branches that they stand in, open or not."""
+        return found_rows(keys, self.depth, self.holds, lambda row: needles.fit(row, self))

@@ -1,0 +1,160 @@
+"""The entry of a pane: what is under its cursor, shown in full beside the list or in its place, with its links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from widgets.chrome.frame import Frame
+from widgets.detail import Caption, Detail, Link, Spacer, Title
+
+from .links import Linking
+from .overrides import PaneSays
+from .rows import Row
+
+if TYPE_CHECKING:
+    from textual.message import Message
+    from textual.widget import Widget
+
+    from widgets.list.line_list import LineList
+
+    from .base import Contents, Pane
+
+
+class PaneEntry(PaneSays):
+    """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the keys."""
+
+    if TYPE_CHECKING:
+        contents: Contents | None
+
+        @property
+        def line_list(self) -> LineList: ...
+
+        Current: Callable[..., Message]
+        Linked: Callable[..., Message]
+        Jump: Callable[..., Message]
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        """Nothing is shown before the first titles are."""
+        super().__init__(id=id)
+        self.linking = Linking(self)
+        self._detail = Detail()
+        self._shows_detail = False
+        self._followed: object = self
+
+    @property
+    def detail_view(self) -> Detail:
+        """The detail."""
+        return self._detail
+
+    @property
+    def followed(self) -> object:
+        """The row whose entry is shown."""
+        return self._followed
+
+    def current(self) -> Any | None:
+        """The item under the cursor."""
+        cursor = self.line_list.cursor
+        return cursor.item if isinstance(cursor, Row) else None
+
+    @property
+    def linked(self) -> Sequence[Link] | None:
+        """The links of the entry under the cursor; None while they are not known."""
+        return self.linking.of(self.line_list.cursor)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the detail covers the list in a terminal too narrow for both."""
+        return self.has_class("-open") and any(map(self.has_class, ("-single", "-full", "-zoom")))
+
+    def open_detail(self) -> None:
+        """Give the detail the focus, in its place or instead of the list."""
+        self.add_class("-open")
+        self.detail_view.focus()
+        if self.is_open:
+            self.call_after_refresh(self._show_detail)
+
+    def close_detail(self) -> bool:
+        """Go back to the list; False if the focus was there already."""
+        was_open = self.is_open or self.detail_view.has_focus
+        self.remove_class("-open")
+        self.focus_list()
+        return was_open
+
+    def focus_list(self) -> None:
+        """Give the list (or what stands in its place) the focus."""
+        self.focus_target.focus()
+
+    @property
+    def focus_target(self) -> Widget:
+        """What takes the focus of the pane: the list, or what stands in its place."""
+        return self.detail_view if self.is_open else self.line_list
+
+    def follow_cursor(self) -> None:
+        """Show the entry that the cursor stands on, unless that is done."""
+        row = self.line_list.cursor
+        if self.contents is not None and row is not self._followed:
+            self._followed = row
+            self._show_detail()
+            self.post_message(self.Current(self))
+
+    def follow(self, target: Hashable) -> None:
+        """Ask the application to go to the target of a link."""
+        match target:
+            case (str(file), str(ref)):
+                self.post_message(self.Jump(file, ref))
+            case _:
+                return
+
+    # How it works
+
+    def _show_first_detail(self) -> None:
+        self._shows_detail = True
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        """The item under the cursor, in full; links follow when the cursor rests."""
+        if not self._shows_detail:
+            return
+        item = self.current()
+        frame = self.query_one(".pane--detail-frame", Frame)
+        if item is None:
+            frame.say("")
+            self.detail_view.show(self.overview() if self.contents else ())
+            return
+        title = self.detail_title(item)
+        frame.say(title, self.place(item))
+        lines = [*self.detail(item)]
+        # The frame says the title; where it has to cut it, the text says it as well.
+        fits = frame.has_room_for(title)
+        if lines and isinstance(lines[0], Title) and lines[0].text == title and fits:
+            del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
+        elif title and not fits and not (lines and isinstance(lines[0], Title)):
+            lines = [Title(title), Spacer(), *lines]
+        if self.linked:
+            lines += [Spacer(), Caption("LINKED"), *self.linked]
+        self.detail_view.show(lines, entry=self.line_list.cursor)
+        self.linking.rest()
+
+    def on_pane_linked(self, message: Pane.Linked) -> None:
+        """Show the links, if the cursor is still there."""
+        new = self.linking.set(message.row, message.links)
+        if new and message.row is self.line_list.cursor and self.is_attached:
+            self._show_detail()
+
+    # What happens in it
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Show what the cursor stands on."""
+        event.stop()
+        self.follow_cursor()
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter: the detail."""
+        event.stop()
+        self.open_detail()
+
+    def on_detail_followed(self, event: Detail.Followed) -> None:
+        """A link: the application goes there."""
+        event.stop()
+        self.follow(event.target)

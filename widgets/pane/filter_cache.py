@@ -1,0 +1,181 @@
+"""Sifting: what a filter leaves of very many rows, from one key to the next.
+
+Rows are held in groups, each with the headings and notes above it, and every text on the way to the filter's text
+with what it left: a longer text looks only at what a shorter one left, and a key that takes a letter back has its
+answer already. A look may stop halfway, so that a picture comes first: the next one goes on where it stopped, also
+for a longer text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from widgets.list.rows import Continuation, Heading
+
+from .filter import Needles
+from .rows import Row, fitted
+
+MOST_STEPS = 32
+"""So many texts are remembered with what they left."""
+
+STRIDE = 512
+"""So many rows are looked at before somebody is asked whether to go on."""
+
+Left: TypeAlias = Sequence[Sequence[Row]]
+"""The rows that a filter left of each group."""
+
+GoOn: TypeAlias = Callable[[int], bool]
+"""Asked again and again whether to look at further rows; told how many were found."""
+
+Narrows: TypeAlias = Callable[[str, str], bool]
+"""Whether what the first text left holds all that the second one leaves."""
+
+Fitting: TypeAlias = Callable[[Sequence[Row]], list[Row]]
+"""Chooses the rows that fit."""
+
+
+def to_the_end(found: int) -> bool:  # noqa: ARG001
+    """Stop nowhere, however many rows were found."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows that follow each other, and the headings and notes right above them."""
+
+    above: tuple[Hashable, ...]
+    rows: Sequence[Row]
+
+
+def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
+    """Return the groups of rows; None where items have further lines: those are sifted line by line."""
+    groups: list[Group] = []
+    above: list[Hashable] = []
+    rows: list[Row] = []
+    for key in keys:
+        if isinstance(key, Row):
+            rows.append(key)
+        elif isinstance(key, Continuation):
+            return None
+        else:
+            if rows:
+                groups.append(Group(tuple(above), rows))
+                above, rows = [], []
+            above.append(key)
+    if rows:
+        groups.append(Group(tuple(above), rows))
+    return groups
+
+
+@dataclass(slots=True)
+class Step:
+    """What one text left of the groups, as far as they were looked at."""
+
+    text: str
+    start: Left
+    """What is looked at, by group."""
+    left: list[list[Row]] = field(default_factory=list)
+    """What is left of each group that was come to."""
+    found: int = 0
+    """How many rows that is."""
+    group: int = 0
+    """Of how many groups every row was looked at."""
+    row: int = 0
+    """How many rows of the next group were."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row was looked at."""
+        return self.group == len(self.start)
+
+    def sift(self, fitting: Fitting, go_on: GoOn = to_the_end) -> None:
+        """Look at further rows, until `go_on`, which is told how many are left so far, says that it is enough."""
+        unasked = 0
+        while self.group < len(self.start):
+            if unasked >= STRIDE:
+                if not go_on(self.found):
+                    return
+                unasked = 0
+            rows, row = self.start[self.group], self.row
+            if row or len(rows) > STRIDE:
+                rows = rows[row : row + STRIDE]
+            found = fitting(rows)
+            if row:
+                self.left[-1] += found
+            else:
+                self.left.append(found)
+            self.found += len(found)
+            unasked += len(rows)
+            self.row += len(rows)
+            if self.row >= len(self.start[self.group]):
+                self.group, self.row = self.group + 1, 0
+
+    def rest(self) -> Left:
+        """What a text may leave that leaves nothing but what this one does: what is left, and what was not seen."""
+        if self.is_whole:
+            return self.left
+        left: list[Sequence[Row]] = [*self.left[: self.group]]
+        if self.row:
+            left.append([*self.left[-1], *self.start[self.group][self.row :]])
+        return [*left, *self.start[len(left) :]]
+
+
+def narrows(before: str, after: str, names: Sequence[str], judged: Collection[str] = ()) -> bool:
+    """Whether everything that fits the text `after` fits `before` as well, see `Needles.narrows`.
+
+    `names` are the fields, `judged` those whose values are compared otherwise than by their words. A word that
+    becomes a field by its colon looks for something else than it did, and so does one that gets a minus or a quote.
+    """
+    return Needles.read(after, names).narrows(Needles.read(before, names), judged)
+
+
+class Sieve:
+    """The groups of one order of rows, and what the texts of a filter left of them."""
+
+    def __init__(self, keys: Sequence[Hashable]) -> None:
+        self.keys = keys
+        self.groups = groups_of(keys)
+        self._steps: list[Step] = []
+
+    def step(self, text: str, narrower: Narrows) -> Step:
+        """Return what a text left so far; where it is new, nothing was looked at yet."""
+        assert self.groups is not None
+        steps = self._steps
+        while steps and not (steps[-1].text == text or narrower(steps[-1].text, text)):
+            steps.pop()
+        if not steps or steps[-1].text != text:
+            start = steps[-1].rest() if steps else [group.rows for group in self.groups]
+            del steps[: max(0, len(steps) - MOST_STEPS)]
+            steps.append(Step(text, start))
+        return steps[-1]
+
+    def keys_of(self, step: Step) -> list[Hashable]:
+        """The rows that are left so far, below the headings of their groups, which count them: `2 of 14`."""
+        assert self.groups is not None
+        kept: list[Hashable] = []
+        for number, (group, rows) in enumerate(zip(self.groups, step.left, strict=False)):
+            if rows:
+                above = group.above
+                if not kept:
+                    first = next((place for place, key in enumerate(above) if isinstance(key, Heading)), len(above))
+                    above = above[first:]
+                # The group where the look stopped may have more.
+                known = number < step.group
+                kept.extend(counted(above, len(group.rows), len(rows)) if known else above)
+                kept.extend(rows)
+        return kept
+
+
+def counted(above: Sequence[Hashable], total: int, fitting: int) -> Sequence[Hashable]:
+    """What stands above a group, its last heading with how many of its items fit, if it said how many there are."""
+    if fitting == total:
+        return above
+    for place in range(len(above) - 1, -1, -1):
+        heading = above[place]
+        if isinstance(heading, Heading):
+            if heading.note != str(total):
+                return above
+            return (*above[:place], fitted(heading, fitting), *above[place + 1 :])
+    return above

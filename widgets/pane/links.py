@@ -1,0 +1,72 @@
+"""Linking: what the entry under a pane's cursor is linked to, found in a worker while the cursor rests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.timer import Timer
+
+from widgets.detail import Link
+
+from .rows import Row
+
+if TYPE_CHECKING:
+    from .entry import PaneEntry
+
+REST_SECONDS = 0.15
+"""How long the cursor rests before the links of its entry are looked for."""
+
+
+class Linking:
+    """The links of one entry of a pane at a time, and whether they are to be found anew."""
+
+    def __init__(self, pane: PaneEntry) -> None:
+        """Nothing is known yet."""
+        self._pane = pane
+        self._row: Row | None = None
+        self._links: Sequence[Link] = ()
+        self._stale = False
+        self._resting: Timer | None = None
+
+    def of(self, row: object) -> Sequence[Link] | None:
+        """The links of a row; None while they are not known."""
+        return self._links if row is not None and row is self._row else None
+
+    def age(self) -> None:
+        """The files changed: what is known is shown until it was looked for again."""
+        self._stale = True
+
+    def set(self, row: Row, links: Sequence[Link]) -> bool:
+        """Take the links of a row as they are known now; False if just these are shown, or none were and are."""
+        before, self._row, self._links = self.of(row) or (), row, links
+        return tuple(before) != tuple(links)
+
+    def known(self, row: Row, links: Sequence[Link]) -> None:
+        """Take links that stand in the entry itself: nobody has to look for them."""
+        self.set(row, links)
+        self._stale = False
+
+    def rest(self) -> None:
+        """The cursor came to another row: look for links once it stays there."""
+        if self._resting is not None:
+            self._resting.stop()
+        if self._stale or self._row is not self._pane.line_list.cursor:
+            self._resting = self._pane.set_timer(REST_SECONDS, self.find)
+
+    def find(self) -> None:
+        """Look for them now, in a worker; `Pane.Linked` tells."""
+        row = self._pane.line_list.cursor
+        if isinstance(row, Row):
+            item = row.item
+            self._stale = False
+            self._pane.run_worker(
+                lambda: self._work(row, item), group="links", thread=True, exclusive=True, exit_on_error=False
+            )
+
+    def _work(self, row: Row, item: Any) -> None:
+        links: Sequence[Link] = ()
+        try:
+            links = tuple(self._pane.links(item))
+        finally:
+            self._pane.post_message(self._pane.Linked(self._pane, row, links))

@@ -1,0 +1,83 @@
+"""The parts of a pane that tell it at once what a key did, so that one picture shows all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.strip import Strip
+
+from widgets.input.filter_bar import FilterBar
+from widgets.list.line_list import LineList
+from widgets.list.rows import Continuation
+from widgets.text.styled_text import EMPTY, Line, Piece, line, wrap_line
+
+from .rows import Row
+
+if TYPE_CHECKING:
+    from .base import Pane
+
+INDENT = 2
+"""Cells at the left and at the right of the words of a list without rows."""
+
+
+class PaneList(LineList):
+    """The list of a pane; it draws what its pane says, and words where there are no rows."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__(classes="pane--list")
+        self._pane = pane
+        self._words = ""
+        self._wrapped: tuple[int, Sequence[Line]] = (-1, ())
+
+    def say(self, words: str) -> None:
+        """Say something where there are no rows. Drawn by the list itself: another widget in its place would be a
+        layout of the whole screen for a letter in the filter.
+        """
+        if words != self._words:
+            self._words, self._wrapped = words, (-1, ())
+            if not self.rows:
+                self.refresh()
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """The line of an item or of a continuation."""
+        if isinstance(key, Continuation):
+            assert isinstance(key.owner, Row)
+            return self._pane.draw_more(key.owner.item, key.number, width)
+        assert isinstance(key, Row)
+        return self._pane.draw_row(key.item, width)
+
+    def render_line(self, y: int) -> Strip:
+        """A row, or a line of the words."""
+        if self.rows or not self._words:
+            return super().render_line(y)
+        width = self.line_width
+        if self._wrapped[0] != width:
+            room = max(1, width - 2 * INDENT)
+            texts = (line(Piece(text, "muted")) for text in self._words.split("\n"))
+            self._wrapped = (width, [row for text in texts for row in wrap_line(text, room)])
+        lines = self._wrapped[1]
+        row = y - (len(lines) < self.size.height)
+        return self.draw(line(" " * INDENT, lines[row]) if 0 <= row < len(lines) else EMPTY, width)
+
+    def move_to(self, position: int, *, direction: int = 1) -> None:
+        """Put the cursor elsewhere; the entry comes with it."""
+        super().move_to(position, direction=direction)
+        self._pane.follow_cursor()
+
+
+class PaneFilter(FilterBar):
+    """The filter of a pane, which has narrowed the list when a letter is drawn.
+
+    It lies on the lower edge of the frame: opening it moves and resizes nothing, which would draw all of it twice.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
+        self._pane = pane
+
+    def typed(self) -> None:
+        """A letter was typed, or taken back."""
+        self._pane.set_filter(self.text, typed=True)

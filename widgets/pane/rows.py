@@ -1,0 +1,189 @@
+"""The rows of a pane: stable keys for items that are made anew with each look at the files, and the filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from widgets.list.rows import Continuation, Heading, Note
+
+
+class Row:
+    """The key of one item in a list. It stays the same object while the entry it stands for lives."""
+
+    __slots__ = ("haystack", "item", "mark")
+
+    def __init__(self, item: Any, mark: Hashable) -> None:
+        """`mark` tells whether the item's content is the same as before."""
+        self.item = item
+        self.mark = mark
+        self.haystack: str | None = None
+        """What the filter looks at, as `haystack_of` makes it."""
+
+
+class Rows(NamedTuple):
+    """All rows of a pane after one look: keys in order, the items they get, and those that changed."""
+
+    keys: tuple[Hashable, ...]
+    items: tuple[tuple[Row, Any, Hashable], ...]
+    changed: frozenset[Row]
+
+    def apply(self) -> None:
+        """Give the rows their new items; for the thread that draws them."""
+        for row, item, mark in self.items:
+            if mark != row.mark:
+                row.haystack = None
+            row.item, row.mark = item, mark
+
+
+EMPTY = Rows((), (), frozenset())
+"""A pane before its first look."""
+
+
+def match_rows(
+    old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
+) -> Rows:
+    """Find for each item the row it had before: by its mark, else by its ref; what is new gets a new row.
+
+    `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
+    whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
+    """
+    if not old.items:
+        return _first_rows(wanted, mark)
+    known: dict[Hashable, list[Row]] = {}
+    for row, _, row_mark in old.items:
+        known.setdefault(row_mark, []).append(row)
+    keys: list[Any] = []
+    items: list[Any] = []
+    fresh: list[int] = []
+    owner: Any = None
+    by_item: dict[int, int] = {}
+    for part in wanted:
+        if isinstance(part, Heading | Note):
+            keys.append(part)
+            continue
+        if isinstance(part, Continuation):
+            # Nearly always it goes on with the item right above it.
+            if part.owner is not owner and not by_item:
+                by_item = {id(item): index for index, (_, item, _) in enumerate(items)}
+            at = len(items) - 1 if part.owner is owner else by_item[id(part.owner)]
+            keys.append((at, part.number))
+            continue
+        part_mark = mark(part)
+        owner = part
+        if by_item:
+            by_item[id(part)] = len(items)
+        keys.append(len(items))
+        rows = known.get(part_mark)
+        if rows:
+            items.append((rows.pop(0), part, part_mark))
+        else:
+            fresh.append(len(items))
+            items.append((None, part, part_mark))
+    changed = []
+    left: dict[Hashable, Row] = {}
+    if fresh:
+        for rows in known.values():
+            for row in rows:
+                left[ref(row.item)] = row
+    for index in fresh:
+        _, item, item_mark = items[index]
+        known_row = left.pop(ref(item), None) if left else None
+        row = Row(item, item_mark) if known_row is None else known_row
+        changed.append(row)
+        items[index] = (row, item, item_mark)
+    return Rows(tuple(_key(part, items) for part in keys), tuple(items), frozenset(changed))
+
+
+def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
+    """Make all rows of a pane that had none: nothing is looked for, and nothing counts as changed."""
+    keys: list[Hashable] = []
+    items: list[tuple[Row, Any, Hashable]] = []
+    owner: Row | None = None
+    by_item: dict[int, Row] = {}
+    for part in wanted:
+        if isinstance(part, Heading | Note):
+            keys.append(part)
+        elif isinstance(part, Continuation):
+            # Nearly always it goes on with the item right above it.
+            if owner is None or part.owner is not owner.item:
+                by_item = by_item or {id(item): row for row, item, _ in items}
+                keys.append(Continuation(by_item[id(part.owner)], part.number))
+            else:
+                keys.append(Continuation(owner, part.number))
+        else:
+            part_mark = mark(part)
+            owner = Row(part, part_mark)
+            if by_item:
+                by_item[id(part)] = owner
+            keys.append(owner)
+            items.append((owner, part, part_mark))
+    return Rows(tuple(keys), tuple(items), frozenset())
+
+
+def _key(part: Any, items: Sequence[Any]) -> Hashable:
+    if isinstance(part, int):
+        row: Row = items[part][0]
+        return row
+    if isinstance(part, tuple):
+        return Continuation(items[part[0]][0], part[1])
+    return part  # type: ignore[no-any-return]
+
+
+def keep(keys: Sequence[Hashable], wanted: Callable[[Row], bool]) -> list[Hashable]:
+    """The rows that a filter leaves: matching items with their continuations, and the headings right above them.
+
+    A heading that counts the items below it says how many of them are left: `2 of 14`.
+    """
+    kept: list[Hashable] = []
+    pending: list[Hashable] = []
+    last: Row | None = None
+    passed = False
+    above: Heading | None = None
+    fitting = 0
+    for key in keys:
+        if isinstance(key, Row):
+            passed = True
+            last = key if wanted(key) else None
+            if last is not None:
+                fitting += 1
+                if pending:
+                    kept.extend(pending)
+                    pending.clear()
+                kept.append(key)
+        elif isinstance(key, Continuation):
+            if key.owner is last:
+                kept.append(key)
+        elif isinstance(key, Heading | Note):
+            if passed:
+                pending.clear()
+                passed = False
+            if isinstance(key, Heading):
+                _count(kept, above, fitting)
+                above, fitting = key, 0
+            if kept or isinstance(key, Heading):
+                pending.append(key)
+    _count(kept, above, fitting)
+    return kept
+
+
+def _count(kept: list[Hashable], heading: Heading | None, fitting: int) -> None:
+    """Let the last heading of what is kept say how many items fit, if it said how many there are."""
+    if heading is None:
+        return
+    said = fitted(heading, fitting)
+    if said is heading:
+        return
+    # It is the heading nearest to the end, that of the items that were kept last.
+    place = len(kept) - 1
+    while kept[place] is not heading:
+        place -= 1
+    kept[place] = said
+
+
+def fitted(heading: Heading, fitting: int) -> Heading:
+    """A heading that says how many of its items fit a filter, `2 of 14`, if it said how many there are."""
+    number, gap, rest = heading.note.partition("  ")
+    if not number.isdigit() or not 0 < fitting < int(number):
+        return heading
+    return Heading(heading.title, f"{fitting} of {number}{gap}{rest}")

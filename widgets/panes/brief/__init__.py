@@ -1,0 +1,3 @@
+"""The brief: what needs a person now."""
+
+from __future__ import annotations

@@ -1,0 +1,378 @@
+"""The brief: what needs a person now, what runs, what happened last; every row leads to its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from memory.base.safe_text import cell_width, visible
+from widgets.list.line_list import LineList
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Contents, Pane
+from widgets.pane.rows import Row
+from widgets.panes.time_words import until
+from widgets.text.styled_text import Line
+
+from .more import DOORS, KEPT, MORE, cut, more_words, shown_of
+from .words import BEHIND, WIDEST_LEAD, days_since, note_of, row_line
+
+if TYPE_CHECKING:
+    from memory.base.problems import Problem
+    from memory.files.snapshot import Snapshot
+    from memory.files.status import Brief, NextRun
+    from memory.files.tasks.model import Task
+    from memory.history.news import News
+    from memory.monitoring.history.charts import Notice
+    from widgets.pane.filter import Needles
+
+STALE_DAYS = 7
+"""Days after which a task in progress counts as one that somebody should look at."""
+
+MOST_WEIGHED = 500
+"""So many tasks of a group are ordered by urgency."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefRow:
+    """One row: the group it stands in, where it leads, and the thing itself."""
+
+    group: str
+    file: str
+    target: str
+    thing: Any = field(compare=False)
+    words: str = ""
+
+    @property
+    def ref(self) -> str:
+        """Unique in the pane: one entry may stand in two groups."""
+        return f"{self.group}:{self.file}:{self.target}:{self.words}"
+
+    @property
+    def monitor(self) -> Any:
+        """The monitor that the row is about."""
+        return self.thing.monitor if self.group == "waiting" else self.thing
+
+    @property
+    def title(self) -> str:
+        """What the row is about."""
+        if self.group in ("waiting", "muted"):
+            return str(self.monitor.name)
+        return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """One part of another system than the memory files: the system, the entry it leads to, its name, how it stands.
+
+    `due` is what a person should know or do, empty for nothing.
+    """
+
+    system: str
+    target: str
+    title: str
+    words: str
+    due: str = ""
+
+
+class BriefPane(Pane):
+    """What is overdue, due, in progress, on alert, coming next, and wrong; Enter goes there."""
+
+    pane_id: ClassVar[str] = "brief"
+    number: ClassVar[str] = "1"
+    title: ClassVar[str] = "Brief"
+    empty: ClassVar[str] = (
+        "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor")
+    ]
+
+    @dataclass
+    class Resume(Message):
+        """A form that was never saved is to be gone on with."""
+
+        draft: str
+
+    @dataclass
+    class More(Message):
+        """All of a group is wanted, of which only the first rows are shown here."""
+
+        group: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drafts: tuple[tuple[str, str, datetime], ...] = ()
+        self._problems: tuple[Problem, ...] = ()
+        self._upkeep: tuple[tuple[str, ...], ...] = ()
+        self._notice: Notice | None = None
+        self._news: tuple[News, ...] = ()
+        self._others: tuple[Other, ...] = ()
+        self._known: tuple[Snapshot, datetime, Brief] | None = None
+        self._wanted_group = ""
+        self._opened: set[str] = set()
+        self._lead = 0
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """The groups that hold something, what needs a person first."""
+        brief = self._brief(snapshot, now)
+        rows: list[Any] = []
+        for title, group in self._groups(brief):
+            if not group:
+                continue
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, self._heading_note(group)))
+            rows.extend(group[:KEPT])
+            name = group[0].group
+            more = len(group) - shown_of(name)
+            if more > 0:
+                # What is left out also where all of it is wanted.
+                beyond = max(0, len(group) - KEPT)
+                rows.append(BriefRow(MORE, "", name, beyond, more_words(name, more)))
+        return rows
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """The first rows of each group; a filter looks at all of them."""
+        return cut(keys, self._opened)
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """The rows that a filter leaves, all that there are of a group."""
+        return super().kept([key for key in keys if not isinstance(key, Row) or key.item.group != MORE], needles)
+
+    def counts(self, item: BriefRow) -> bool:
+        """What says how many more there are is none of them."""
+        return item.group != MORE
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Find out how wide the titles are that words stand behind, and go where somebody wanted to."""
+        titles = (cell_width(visible(row.title[:80])) for _, row, _ in contents.rows.items if row.group in BEHIND[:2])
+        self._lead = min(WIDEST_LEAD, max(titles, default=0))
+        super().put(contents, flash=flash)
+        self._seek()
+
+    @staticmethod
+    def _heading_note(group: Sequence[BriefRow]) -> str:
+        """How many there are, and how they are ordered where that may be asked."""
+        first = group[0].group
+        if first in ("upkeep", "beside"):
+            return ""
+        if first in ("overdue", "today") and len(group) > 1:
+            return f"{len(group)}  the most urgent first, W says why"
+        return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
+
+    def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
+        def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
+            return [BriefRow(group, task.file, task.ref, task) for task in found]
+
+        yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
+        yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
+        notice = self._notice
+        if notice is not None:
+            yield (
+                "WAITS FOR APPROVAL",
+                [
+                    BriefRow("waiting", "monitors.md", one.monitor.ref, one, f"{one.role}: {one.why}")
+                    for one in notice.waiting
+                ],
+            )
+        yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
+        yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
+        yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
+        yield (
+            "SINCE YOU LOOKED LAST",
+            [BriefRow("news", one.file, one.ref or "", one, one.title) for one in self._news],
+        )
+        now, zone = brief.now, brief.snapshot.zone
+        stale = [days_since(task.started, now, zone) >= STALE_DAYS for task in brief.in_progress]
+        yield "IN PROGRESS", tasks("progress", [t for t, old in zip(brief.in_progress, stale, strict=True) if not old])
+        title = f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE"
+        yield title, tasks("stale", [t for t, old in zip(brief.in_progress, stale, strict=True) if old])
+        yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
+        if notice is not None:
+            yield (
+                "MUTED",
+                [
+                    BriefRow("muted", "monitors.md", monitor.ref, monitor, f"until {until(end, self.now, self.zone)}")
+                    for monitor, end in notice.muted
+                ],
+            )
+        yield "OTHER MEMORY", [BriefRow("beside", one.system, one.target, one, one.words) for one in self._others]
+        resting = frozenset() if notice is None else notice.resting
+        yield (
+            "NEXT RUNS",
+            [_run_row(run) for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting],
+        )
+        yield "THIS WEEK", tasks("week", brief.due_week)
+        yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
+        yield (
+            "NEXT MAINTENANCE",
+            [BriefRow("upkeep", (*system, file)[0], "", file, words) for file, words, *system in self._upkeep],
+        )
+
+    @staticmethod
+    def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The most urgent first; of very many only those that are late the longest."""
+        from memory.files.tasks.urgency import urgency_of
+
+        zone = brief.snapshot.zone
+        head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, brief.now, zone).points)
+        return [*head, *tasks[MOST_WEIGHED:]]
+
+    def _brief(self, snapshot: Snapshot, now: datetime) -> Brief:
+        known = self._known
+        if known is None or known[0] is not snapshot or known[1] != now:
+            from memory.files.status import brief
+
+            known = self._known = (snapshot, now, brief(snapshot, now))
+        return known[2]
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:
+        """What day it is in the workspace's zone."""
+        local = now.astimezone(snapshot.zone)
+        return f"{local:%A}, {local.day} {local:%B}"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Nothing to count; the header says what needs a person."""
+        return Badge()
+
+    def say_more(
+        self,
+        problems: Sequence[Problem],
+        upkeep: Sequence[tuple[str, ...]] = (),
+        notice: Notice | None = None,
+        news: Sequence[News] = (),
+        others: Sequence[Other] = (),
+    ) -> None:
+        """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
+        approval or is muted, what others changed since somebody looked last, and how things stand in other systems.
+
+        `upkeep` holds a file and a sentence each, and the system where it is another one; `notice` who waits for an
+        approval and who is muted. Cursor and view stay.
+        """
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others))
+        if more != (self._problems, self._upkeep, self._notice, self._news, self._others):
+            self._problems, self._upkeep, self._notice, self._news, self._others = more
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+        # What is not there by now is not there at all.
+        self._wanted_group = ""
+
+    def go_to_group(self, group: str) -> None:
+        """Put the cursor on the first row of a group, as soon as there is one; a filter that hides it is cleared."""
+        self._arrived = True
+        self._wanted_group = group
+        self._seek()
+
+    def _seek(self) -> None:
+        if self.contents is not None and self._wanted_group:
+            item = next((item for _, item, _ in self.contents.rows.items if item.group == self._wanted_group), None)
+            if item is not None:
+                self._wanted_group = ""
+                self.go_to(item.ref)
+
+    def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
+        """Show forms that were never saved: the id of the draft, what it is about, when it was typed."""
+        if tuple(drafts) != self._drafts:
+            self._drafts = tuple(drafts)
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+
+    def mark(self, item: BriefRow) -> Hashable:
+        """A row is as it was while its entry is."""
+        entry = getattr(item.thing, "entry", None)
+        return item.ref, entry if entry is not None else (item.words, *note_of(item))
+
+    def text(self, item: BriefRow) -> str:
+        """What stands in the row."""
+        return " ".join((item.group, item.title, *note_of(item)))
+
+    # How it is drawn
+
+    def draw_row(self, item: BriefRow, width: int) -> Line:
+        """When or where, what, and a word more."""
+        return row_line(item, width, self._lead, self.now, self.zone, self.glyphs)
+
+    def view(self) -> dict[str, str]:
+        """No position: what is most urgent stands first, and that is where the next look begins."""
+        return {**super().view(), "at": ""}
+
+    # Where a row leads
+
+    def copied_ref(self, item: BriefRow) -> str:
+        """The ref of the entry that the row leads to."""
+        return item.target if "#" in item.target else ""
+
+    def links(self, item: BriefRow) -> Sequence[Any]:  # noqa: ARG002
+        """None: the row itself is the link."""
+        return ()
+
+    def on_mount(self) -> None:
+        """The list takes the whole pane; what is urgent comes at its top, and is seen there."""
+        self.line_list.holds_top = True
+        self.query_one(".pane--detail-frame").display = False
+        frame = self.query_one(".pane--list-frame")
+        frame.styles.width, frame.styles.height = "100%", "1fr"
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter goes to the entry."""
+        event.stop()
+        event.prevent_default()
+        self.action_jump()
+
+    def action_jump(self) -> None:
+        """Go to the entry under the cursor."""
+        item = self.current()
+        if item is not None and item.group == MORE:
+            self._show_more(item.target)
+        elif item is not None and item.group == "draft":
+            self.post_message(self.Resume(item.target))
+        elif item is not None and item.file:
+            self.post_message(self.Jump(item.file, item.target))
+
+    def _show_more(self, group: str) -> None:
+        """Go where all of a group stands; what stands nowhere else is shown here."""
+        if group in DOORS:
+            self.post_message(self.More(group))
+        else:
+            self._opened.add(group)
+            self._arrange(redraw=False)
+
+    def on_click(self, event: events.Click) -> None:
+        """One click is enough where a row leads to all of its group."""
+        row = self.line_list.cursor
+        if event.widget is not self.line_list or not isinstance(row, Row):
+            return
+        below = event.get_content_offset_capture(self.line_list).y + round(self.line_list.scroll_y)
+        leads = row.item.group == MORE and row.item.target in DOORS
+        if leads and event.chain == 1 and below == self.line_list.position:
+            self.action_jump()
+
+
+_RUN_PLACES = {
+    "heartbeat": ("config.md", "expression"),
+    "maintenance": ("config.md", "maintenanceSchedule"),
+    "monitor": ("monitors.md", ""),
+    "task": ("tasks.md", ""),
+}
+"""Where the runs of each kind are set: a file, and an entry where it is always the same."""
+
+
+def _run_row(run: NextRun) -> BriefRow:
+    file, entry = _RUN_PLACES.get(run.kind, ("", ""))
+    return BriefRow("run", file, run.ref or entry, run, run.label)
+
+
+def _problem_row(problem: Problem) -> BriefRow:
+    target = f"line:{problem.line - 1}" if problem.line else ""
+    return BriefRow("problem", problem.file, target, problem, problem.message)

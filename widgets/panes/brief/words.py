@@ -1,0 +1,136 @@
+"""A row of the brief in words: when or where it is, what it is, and a word more."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.base.safe_text import cell_width, visible
+from memory.files.tasks.values import moment_or_none
+from widgets.list.columns import Column, Columns
+from widgets.panes.time_words import since, until
+from widgets.text.styled_text import Line, Piece, line
+from widgets.text.task_words import PRIORITY_TONES, due_words, progress_line, short_moment
+
+from .more import MORE
+
+if TYPE_CHECKING:
+    from widgets.text.glyphs import Glyphs
+
+    from .pane import BriefRow
+
+ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
+"""When or where, what, and a word more."""
+
+LEAD = Columns(Column("when", 14, importance=9), Column("title", minimum=18), gap=2)
+"""When or where, and what, with what is behind it."""
+
+LEAD_MARGIN = 16
+"""Cells before the title."""
+
+WIDE_ENOUGH = 48
+"""Cells from which tasks show their priority."""
+
+TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
+"""The groups of tasks: who has one stands in a column."""
+
+BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside")
+"""The groups whose word more stands right behind the title."""
+
+WIDEST_LEAD = 30
+"""The most cells that a title is filled up to, so that the words behind the titles stand in one column."""
+
+
+def row_line(item: BriefRow, width: int, lead: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """Return when or where, what, and a word more; `lead` is how wide the titles are that words stand behind."""
+    if item.group == MORE:
+        return line(Piece(item.words, "muted"))
+    note = Piece(", ".join(note_of(item)), "muted")
+    title: Piece | Line = Piece(item.title)
+    if item.group in TASK_GROUPS:
+        priority = item.thing.priority
+        if width >= WIDE_ENOUGH:
+            title = line(Piece(f"{priority or '-':<6}  ", PRIORITY_TONES.get(priority, "muted")), item.title)
+    elif item.group == "journal" and item.thing.lines:
+        title = line(item.title, Piece(f"  {item.thing.lines[0]}", "muted"))
+    elif item.group in BEHIND and note.text:
+        title = _lead_line(item, note, width - LEAD_MARGIN, lead)
+    if item.group not in TASK_GROUPS:
+        return LEAD.line(width, {"when": when_of(item, now, zone, glyphs), "title": title})
+    return ROW.line(width, {"when": when_of(item, now, zone, glyphs), "title": title, "note": note})
+
+
+def _lead_line(item: BriefRow, note: Piece, width: int, lead: int) -> Line:
+    """A title with the word more right behind it; those that are often read one below the other in a column."""
+    cells = cell_width(visible(item.title[:80]))
+    gap = 2 + (max(0, lead - cells) if item.group in BEHIND[:2] else 0)
+    if item.group == "waiting" and cells + gap + len(note.text) > width:
+        from memory.trust.reasons import short_reason
+
+        note = Piece(short_reason(note.text), "muted")
+    if cells + gap + len(note.text) > width:
+        gap = 2
+    return line(item.title, Piece(" " * gap), note)
+
+
+def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece | Line:
+    """Return when or where something is, or how far."""
+    thing = item.thing
+    match item.group:
+        case "alert":
+            return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
+        case "waiting":
+            return Piece(f"{glyphs.half} {thing.role}", "warn")
+        case "muted":
+            return Piece(item.words, "muted")
+        case "progress":
+            return () if thing.progress is None else progress_line(thing.progress, glyphs)
+        case "stale":
+            return Piece(f"{glyphs.half} for {days_since(thing.started, now, zone)} d", "warn")
+        case "news":
+            return Piece(since(thing.time.isoformat(), now, zone), "muted")
+        case "overdue" | "today" | "week":
+            return due_words(thing, now, zone, glyphs)
+        case "journal":
+            moment = moment_or_none(f"{thing.date} {thing.time}" if thing.time else thing.date, zone)
+            return Piece(short_moment(moment, now, zone) if moment else thing.date or "", "muted")
+        case "draft":
+            return Piece(
+                f"{thing.astimezone(zone):%H:%M}" if thing.date() == now.date() else f"{thing:%d %b}", "accent"
+            )
+        case "beside":
+            return Piece(thing.title, "warn" if thing.due else "muted")
+        case "run":
+            return Piece(until(thing.instant, now, zone), "muted")
+        case "problem":
+            place = f"{item.file}:{thing.line}" if thing.line else item.file
+            return Piece(place, "alert" if thing.level == "error" else "muted")
+        case _:
+            return Piece(thing.removesuffix(".md"), "muted")
+
+
+def note_of(item: BriefRow) -> tuple[str, ...]:
+    """Return what more is said of a row."""
+    thing = item.thing
+    match item.group:
+        case "alert":
+            return tuple(part for part in (thing.last_status, thing.last_status_remark) if part)
+        case "waiting":
+            return (thing.why,)
+        case "draft":
+            return ("never saved",)
+        case "beside":
+            return (thing.due,) if thing.due else ()
+        case "news":
+            times = f", {thing.count} times" if thing.count > 1 else ""
+            return (f"{thing.actor} {thing.kind}{times}",)
+        case "overdue" | "today" | "week" | "progress" | "stale":
+            return tuple(part for part in (thing.assigned,) if part)
+        case _:
+            return ()
+
+
+def days_since(text: str | None, now: datetime, zone: tzinfo) -> int:
+    """How many days ago a value's moment was; 0 where it has none."""
+    moment = moment_or_none(text, zone)
+    return (now.astimezone(zone).date() - moment.date).days if moment else 0

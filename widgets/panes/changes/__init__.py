@@ -1,0 +1,3 @@
+"""The changes pane: the log of every writer."""
+
+from __future__ import annotations

@@ -1,0 +1,411 @@
+"""The changes pane: the log of every writer, newest first, entry by entry; older pages are read when needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from textual.message import Message
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState
+
+from memory.files.refs.titles import plain_title
+from widgets.chrome.frame import Frame
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Contents, Pane
+from widgets.pane.filter import Needles, strange_words
+from widgets.pane.rows import Row
+from widgets.panes.journal.pane import day_title
+from widgets.text.styled_text import Line, Piece, line_text
+
+from .detail import view_lines
+from .words import MANY_CELLS, folded, layout_for, layouts, plain_actor, summary_line, turned_lines
+
+if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.files.snapshot import Snapshot
+    from widgets.list.line_list import LineList
+
+PAGE = 200
+"""How many changes are read at a time."""
+
+NEAR = 40
+"""How many rows before the last one the next page is asked for."""
+
+KEPT = 64
+"""Changes whose entries are remembered once they were looked at."""
+
+SETTLE_SECONDS = 0.2
+"""How long nothing is typed into the filter before older pages are looked through."""
+
+OWN = ("human", "cli")
+"""Who a person is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedEntry:
+    """One entry of a change; `ref` None: it has none."""
+
+    file: str
+    ref: str | None
+    title: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedChange:
+    """One change as this pane lists it; `place` is its number in the order of all changes.
+
+    `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` the change that took it back;
+    `kept` says that its bytes are there, so that it can be taken back. `turns_ref` is the change that this one took
+    back or brought again; `turns` are those that did so with this one on the same day, the oldest first.
+    """
+
+    ref: str
+    place: int
+    time: datetime
+    actor: str
+    summary: str
+    operation: str = ""
+    undone_by: str | None = None
+    kept: bool = True
+    files: tuple[str, ...] = ()
+    entries: tuple[ChangedEntry, ...] = ()
+    turns_ref: str | None = None
+    turns: tuple[LoggedChange, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What happened."""
+        return self.summary
+
+
+class Source(Protocol):
+    """Where changes come from; called in threads."""
+
+    def page(self, limit: int, before: int | None) -> Sequence[LoggedChange]:
+        """The newest changes before a place, newest first."""
+
+    def stamp(self) -> Hashable:
+        """What is another value once a listing would be another one."""
+
+    def told(self, ref: str) -> Sequence[ChangeView]:
+        """What a change did, entry by entry."""
+
+
+class ChangesPane(Pane):
+    """Every change of every writer, our own and those from outside."""
+
+    pane_id: ClassVar[str] = "changes"
+    number: ClassVar[str] = "0"
+    title: ClassVar[str] = "Changes"
+    empty: ClassVar[str] = (
+        "Who changed what and when: you, agents, maintenance and other programs.\n\n"
+        "Nothing changed yet. u takes your last change back, U brings it again, X takes back any change in this list."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = (
+        "actor",
+        "file",
+        "entry",
+        "date",
+        "since",
+        "until",
+        "operation",
+        "state",
+    )
+    item_name: ClassVar[str] = "change"
+
+    @dataclass
+    class Told(Message):
+        """What a change did is known."""
+
+        pane: ChangesPane
+        ref: str
+        views: Sequence[ChangeView]
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source` gives the changes; without one there are none."""
+        super().__init__()
+        self.source = source
+        self._lock = threading.Lock()
+        self._wanted = PAGE
+        self._listed = _Listed("", None)
+        self._told: dict[str, Sequence[ChangeView]] = {}
+        self._typing: Timer | None = None
+        self._layouts = layouts(())
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per day, then its changes; a note while there are older ones."""
+        found = self._read(self.filter)
+        zone = snapshot.zone
+        today = now.astimezone(zone).date()
+        rows: list[Any] = []
+        day = ""
+
+        def day_of(change: LoggedChange) -> str:
+            return change.time.astimezone(zone).date().isoformat()
+
+        for change in folded(found.changes, day_of):
+            local = day_of(change)
+            if local != day:
+                if rows:
+                    rows.append(Note(number=len(rows)))
+                day = local
+                rows.append(Heading(day_title(day, today)))
+            rows.append(change)
+        if rows and not found.complete:
+            rows.append(Note("… older changes follow", len(rows)))
+        return rows
+
+    def _read(self, text: str) -> _Listed:
+        """Go on with the list until it is long enough; what is listed already is not read again."""
+        if self.source is None:
+            return _Listed(text, None, complete=True)
+        with self._lock:
+            stamp = self.source.stamp()
+            listed = self._listed
+            if (listed.text, listed.stamp) != (text, stamp):
+                listed = _Listed(text, stamp)
+            needles = Needles.read(text, self.filter_fields) if text else None
+            while len(listed.changes) < self._wanted and not listed.complete and text == self.filter:
+                page = self.source.page(PAGE, listed.last)
+                kept = page if needles is None else [one for one in page if needles.fit(Row(one, None), self)]
+                listed = _Listed(
+                    text,
+                    stamp,
+                    (*listed.changes, *kept),
+                    page[-1].place if page else listed.last,
+                    listed.seen + len(page),
+                    complete=len(page) < PAGE,
+                )
+            self._listed = listed
+            return listed
+
+    def mark(self, item: LoggedChange) -> Hashable:
+        """A change looks different once it is undone."""
+        return (item.ref, item.undone_by, item.kept, len(item.turns))
+
+    def place(self, item: LoggedChange) -> str:  # noqa: ARG002
+        """Nothing: who it was stands in the detail."""
+        return ""
+
+    def copied_ref(self, item: LoggedChange) -> str:
+        """Its id, as `memdeck changes` takes it."""
+        return item.ref[:16]
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """The application counts them, for it knows since when."""
+        return Badge()
+
+    def draw_row(self, item: LoggedChange, width: int) -> Line:
+        """When, who, what."""
+        layout = layout_for(width, self._layouts)
+        room = next(cells for column, cells in layout.columns.fit(width) if column.name == "summary")
+        return layout.columns.line(
+            width,
+            {
+                "time": Piece(f"{item.time.astimezone(self.zone):%H:%M}", "muted"),
+                "actor": Piece(layout.actor(item.actor), "muted" if item.actor in OWN else "accent"),
+                "summary": summary_line(item, room),
+            },
+        )
+
+    def text(self, item: LoggedChange) -> str:
+        """A change is found by who, what, the files and the entries."""
+        entries = " ".join(f"{one.title} {one.ref or ''}" for one in item.entries)
+        who = f"{item.actor} {plain_actor(item.actor)}"
+        return " ".join((who, item.operation, item.summary, *item.files, entries, item.ref))
+
+    def field_text(self, item: LoggedChange, name: str) -> str:
+        """The values that `name:value` looks at; `date` is the day in the workspace's zone."""
+        match name:
+            case "actor":
+                # By either name: what the list says, and what the command line takes.
+                return f"{item.actor} {plain_actor(item.actor)}"
+            case "file":
+                return " ".join(item.files)
+            case "entry":
+                return " ".join(f"{one.ref or ''} {one.title}" for one in item.entries)
+            case "date":
+                return f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M %A}"
+            case "state":
+                return "undone" if item.undone_by else "" if item.kept else "thinned"
+            case _:
+                return super().field_text(item, name)
+
+    judged_fields = ("since", "until")
+
+    def field_fits(self, item: LoggedChange, name: str, value: str) -> bool | None:
+        """`since` and `until` compare times: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
+        if name not in ("since", "until"):
+            return None
+        bound = self._bound(value, end=name == "until")
+        if bound is None:
+            return True  # Half a date narrows nothing yet.
+        return item.time >= bound if name == "since" else item.time <= bound
+
+    def _bound(self, value: str, *, end: bool) -> datetime | None:
+        from memory.base.clock import BadMoment
+        from memory.base.dates import time_bound
+
+        text = value.replace("_", " ")
+        try:
+            return time_bound(text.upper() if text[:1].isdigit() else text, self.now, self.zone, end=end)
+        except BadMoment:
+            return None
+
+    # The detail
+
+    def detail_title(self, item: LoggedChange) -> str:
+        """What was done."""
+        return line_text(summary_line(replace(item, undone_by=None), MANY_CELLS))
+
+    def detail(self, item: LoggedChange) -> Sequence[DetailLine]:
+        """Who and when, what became of it since, then what became of each entry."""
+        row = self.line_list.cursor
+        if isinstance(row, Row) and row.item is item:
+            # They stand in the change itself; nobody has to wait for them.
+            self.linking.known(row, self.links(item))
+        parts: list[DetailLine] = [
+            Title(self.detail_title(item)),
+            Spacer(),
+            Labelled("by", plain_actor(item.actor)),
+            Labelled("at", f"{item.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
+            *turned_lines(item, self.zone),
+            Labelled("operation", item.operation or "none", "muted"),
+        ]
+        views = self._told.get(item.ref)
+        if views is None:
+            self._tell(item)
+            for one in item.entries[:20]:
+                parts += [
+                    Spacer(),
+                    Caption(f"{one.kind.upper()}  {plain_title(one.file, one.title)}"),
+                    Prose(one.file, tone="muted"),
+                ]
+            return parts
+        return [*parts, *view_lines(views, self.glyphs)]
+
+    def _tell(self, item: LoggedChange) -> None:
+        """Find out in a worker what a change did."""
+        source, ref = self.source, item.ref
+        if source is not None and item.kept:
+            self.run_worker(
+                lambda: self.post_message(self.Told(self, ref, tuple(source.told(ref)))),
+                group="told",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
+
+    def on_changes_pane_told(self, message: Told) -> None:
+        """Show it, if the cursor is still there."""
+        message.stop()
+        while len(self._told) >= KEPT:
+            del self._told[next(iter(self._told))]
+        self._told[message.ref] = message.views
+        item = self.current()
+        if self.is_attached and item is not None and item.ref == message.ref:
+            self._show_detail()
+
+    def links(self, item: LoggedChange) -> Sequence[Link]:
+        """The entries that it left behind."""
+        found = [one for one in item.entries if one.ref is not None and one.kind != "removed"][:5]
+        return [
+            Link(one.file.removesuffix(".md"), plain_title(one.file, one.title), (one.file, one.ref)) for one in found
+        ]
+
+    def source_text(self, item: LoggedChange) -> str | None:  # noqa: ARG002
+        """A change has no source."""
+        return None
+
+    # Pages
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read; what is new in a log is on top, so nothing flashes because a page came below."""
+        self._layouts = layouts(item for _, item, _ in contents.rows.items)
+        super().put(contents, flash=flash and self._wanted == PAGE and not self.filter)
+
+    def set_filter(self, text: str, *, typed: bool = False) -> None:
+        """A filter looks through the older changes as well, page by page, once the keys rest."""
+        changed = text != self.filter
+        super().set_filter(text, typed=typed)
+        if changed:
+            self._wanted = PAGE
+            if self._typing is not None:
+                self._typing.stop()
+            self._typing = self.set_timer(SETTLE_SECONDS, self._read_on)
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Read on where the cursor comes near the end."""
+        super().on_line_list_highlighted(event)
+        near = self.line_list.position + NEAR >= len(self.line_list.rows)
+        if near and self.contents is not None and not self._listed.complete and self._typing is None:
+            self._wanted = len(self._listed.changes) + PAGE
+            self._read_on()
+
+    def _read_on(self) -> None:
+        self._typing = None
+        snapshot, now, text = self.snapshot, self.now, self.filter
+        if snapshot is not None and self.is_attached:
+            self.run_worker(
+                lambda: (text, self.read(snapshot, now)),
+                group="pages",
+                thread=True,
+                exclusive=True,
+                exit_on_error=False,
+            )
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show the page that was read, if the filter is still the same."""
+        if event.worker.group != "pages":
+            return
+        event.stop()
+        if event.state is WorkerState.SUCCESS and event.worker.result is not None:
+            text, contents = event.worker.result
+            if text == self.filter and contents.snapshot is self.snapshot:
+                self.put(contents, flash=False)
+            elif text == self.filter:
+                self._read_on()
+
+    @property
+    def row_count(self) -> int:
+        """How many changes there are, so far as they were looked at, shown or not."""
+        return super().row_count or self._listed.seen
+
+    def say_title(self) -> None:
+        """How many are listed, of how many that were looked at; a `+` says that there are more."""
+        rows = [row for row in self.line_list.rows if isinstance(row, Row)]
+        # What only took another one back, or brought it again, stands in that one's row.
+        turns = sum(len(row.item.turns) for row in rows)
+        more = "" if self._listed.complete else "+"
+        count = f"{self._listed.seen - turns:,}{more}"
+        said = [f"{count} change{'' if count == '1' else 's'}"] if rows else []
+        if self.filter:
+            said = [
+                f"{len(rows) + turns:,} of {self._listed.seen:,}{more}",
+                strange_words(self.filter, self.filter_fields),
+            ]
+            self.filter_bar.say("  ".join(filter(None, said)))
+        if self.line_list.selected:
+            said = [f"{len(self.line_list.selected)} selected"]
+        self.query_one(".pane--list-frame", Frame).say(self.title, *said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What was read so far for one filter: the changes that fit, and up to which place the log was looked at."""
+
+    text: str
+    stamp: Hashable
+    changes: tuple[LoggedChange, ...] = ()
+    last: int | None = None
+    seen: int = 0
+    complete: bool = False

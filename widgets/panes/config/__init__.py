@@ -1,0 +1,3 @@
+"""The config pane."""
+
+from __future__ import annotations

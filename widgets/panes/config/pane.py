@@ -1,0 +1,257 @@
+"""The config pane: one key per row under its own name, what it means, and whether its value can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.base.remarks import split_field
+from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, value_problem
+from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
+from widgets.input.date_fields import cron_field
+from widgets.input.fields import FieldSpec
+from widgets.list.columns import Column, Columns
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.panes.time_words import next_run, until
+from widgets.text.styled_text import Line, Piece, line
+
+from .help import HELP, UNKNOWN
+
+if TYPE_CHECKING:
+    from memory.files.config import Config, Setting
+    from memory.files.snapshot import Snapshot
+
+FRONT = "Setup"
+"""What the settings of the front matter stand under."""
+
+ROW = Columns(Column("key", 25, importance=2), Column("value", minimum=12), gap=2)
+
+
+NARROW = 40
+"""Below so many cells a value follows its key instead of standing in a column of its own."""
+
+
+class ConfigPane(Pane):
+    """Settings by section in the order of the file."""
+
+    pane_id: ClassVar[str] = "config"
+    number: ClassVar[str] = "8"
+    title: ClassVar[str] = "Config"
+    files: ClassVar[tuple[str, ...]] = ("config.md",)
+    empty: ClassVar[str] = (
+        "How agents and memdeck behave in this workspace: the heartbeat, channels, when maintenance runs and what it "
+        "moves.\n\nPress {entry.add|a} to add the first setting."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("key", "value", "section")
+    item_name: ClassVar[str] = "setting"
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ConfigPane {
+        & > .pane--list-frame { width: 13fr; }
+        & > .pane--detail-frame { width: 7fr; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._problems: dict[int, str] = {}
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """A heading per section, then its keys."""
+        rows: list[Any] = []
+        section: str | None = None
+        for setting in snapshot.config.settings:
+            if setting.section != section:
+                if rows:
+                    rows.append(Note(number=len(rows)))
+                section = setting.section
+                rows.append(Heading(section or FRONT))
+            rows.append(setting)
+        return rows
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Look at the values once, then show the rows."""
+        self._problems = bad_values(contents.snapshot.config)
+        super().put(contents, flash=flash)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many values cannot be used."""
+        count = len(bad_values(snapshot.config))
+        return "" if not count else "1 problem" if count == 1 else f"{count} problems"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """Nothing to count; a value that cannot be used needs a person."""
+        return Badge(None, bool(bad_values(snapshot.config)))
+
+    def ref(self, item: Setting) -> str:
+        """The key."""
+        return item.key
+
+    def copied_ref(self, item: Setting) -> str:
+        """The key."""
+        return item.key
+
+    def mark(self, item: Setting) -> Hashable:
+        """Another line is no change."""
+        return item.section, item.key, item.raw
+
+    def text(self, item: Setting) -> str:
+        """Key, value, remark and section."""
+        return f"{item.key} {item.value} {item.remark or ''} {item.section or ''}"
+
+    def draw_row(self, item: Setting, width: int) -> Line:
+        """The key and its value; a bad value is marked, a remark stands behind."""
+        remark = f"  ({item.remark})" if item.remark else ""
+        if item.line in self._problems:
+            value: Line = line(Piece(f"{self.glyphs.alert} {item.value or 'empty'}", "alert"), Piece(remark, "muted"))
+        else:
+            words = remark or (f"  {_cron_words(item.value)}" if item.key in CRON_KEYS else "")
+            value = line(item.value or Piece(self.glyphs.dot, "muted"), Piece(words, "muted"))
+        if width < NARROW:
+            return line(Piece(f"{item.key}  ", "muted"), value)
+        return ROW.line(width, {"key": Piece(item.key, "muted"), "value": value})
+
+    def detail_title(self, item: Setting) -> str:
+        """The key."""
+        return item.key
+
+    def place(self, item: Setting) -> str:
+        """Where it stands."""
+        return f"config.md:{item.line + 1}"
+
+    def detail(self, item: Setting) -> Sequence[DetailLine]:
+        """The value, what is wrong with it, what the key means, where it stands."""
+        problem = self._problems.get(item.line)
+        lines: list[DetailLine] = [Title(item.key), Spacer()]
+        lines.append(Labelled("value", item.value or "none", "alert" if problem else "plain"))
+        if item.remark:
+            lines.append(Labelled("remark", item.remark))
+        if item.key in CRON_KEYS and problem is None:
+            run = next_run(item.value, self.now, self.zone)
+            words = _cron_words(item.value)
+            lines += [Labelled("means", words)] if words else []
+            if run is not None:
+                lines.append(Labelled("next", f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, self.zone)}"))
+        lines.append(Labelled("section", item.section or FRONT))
+        if problem:
+            lines += [Spacer(), Prose(f"{self.glyphs.alert} config.md:{item.line + 1}: {problem}", tone="alert")]
+        return [*lines, Spacer(), Prose(HELP.get(item.key, UNKNOWN), tone="muted")]
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new key in the section under the cursor."""
+        assert self.snapshot is not None
+        settings = self.snapshot.config.settings
+        here = self.current()
+        sections = tuple(dict.fromkeys(setting.section for setting in settings if setting.section))
+        taken = {setting.key for setting in settings}
+        known = tuple(key for key in HELP if key not in taken)
+
+        def key_error(value: str) -> str | None:
+            return f"{value.strip()} is there already" if value.strip() in taken else None
+
+        fields = [
+            FieldSpec(
+                "section",
+                "section",
+                value=getattr(here, "section", "") or "",
+                suggestions=sections,
+                placeholder="none: the front matter",
+            ),
+            FieldSpec(
+                "key",
+                "key",
+                suggestions=known,
+                validate=key_error,
+                hint=lambda text: HELP.get(text.strip(), ""),
+                placeholder=", ".join(known[:3]),
+                required=True,
+            ),
+            FieldSpec("value", "value"),
+        ]
+
+        def check(values: dict[str, str]) -> dict[str, str]:
+            error = value_error(values["key"].strip(), values["value"])
+            return {"value": error} if error else {}
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.config import set_setting
+
+            key, value, section = (values[name].strip() for name in ("key", "value", "section"))
+            return lambda snapshot: set_setting(snapshot, key, value, section=section or None, now=now)
+
+        return FormPlan("New setting", fields, build, "config.set", focus="key", check=check)
+
+    def editing(self, item: Setting, now: datetime) -> FormPlan | None:
+        """The form of one key."""
+        key = item.key
+        value = item.value or ""
+
+        def means(_text: str) -> str:
+            return HELP.get(key, "")
+
+        if key in CRON_KEYS:
+            field = cron_field("value", "value", value, now, self.zone)
+        elif key in BOOLEAN_KEYS:
+            field = FieldSpec("value", "value", "choice", value, ("true", "false"), hint=means)
+        else:
+            field = FieldSpec("value", "value", value=value, validate=lambda text: value_error(key, text), hint=means)
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.config import set_setting
+
+            return lambda snapshot: set_setting(snapshot, key, values["value"].strip(), now=now)
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            setting = snapshot.config.setting(key)
+            return None if setting is None else {"value": setting.value or ""}
+
+        return FormPlan(f"Edit setting {key}", (field,), build, "config.set", current=current)
+
+    def removing(self, items: Sequence[Setting]) -> Removal | None:
+        """Remove keys, all in one change."""
+        from memory.files.config import unset_setting
+        from widgets.panes.edit_chain import chain, question
+
+        keys = [item.key for item in items]
+
+        def build(now: datetime) -> Build:
+            return chain([partial(unset_setting, key=key, now=now) for key in keys])
+
+        return Removal(*question("setting", keys), build, "config.unset")
+
+    def source_text(self, item: Setting) -> str | None:
+        """The line of the key."""
+        return f"- {item.key}: {item.raw}\n"
+
+
+def bad_values(config: Config) -> dict[int, str]:
+    """What is wrong, by line (from 0): values that cannot be used, and keys that were there before."""
+    found: dict[int, str] = {}
+    for setting in config.settings:
+        problem = value_problem(setting.key, setting.value)
+        first = config.setting(setting.key)
+        if first is not None and first is not setting:
+            problem = f"{setting.key} stands on line {first.line + 1} already; only that one counts"
+        if problem is not None:
+            found[setting.line] = problem
+    return found
+
+
+def value_error(key: str, value: str) -> str | None:
+    """What is wrong with a value that a person typed for a key; a remark behind it is fine."""
+    return value_problem(key, split_field(key, value.strip())[0])
+
+
+def _cron_words(expression: str) -> str:
+    from memory.base.schedule import describe
+
+    words = describe(expression)
+    return "" if words == expression.strip() else words

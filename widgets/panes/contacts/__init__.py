@@ -1,0 +1,3 @@
+"""The contacts pane."""
+
+from __future__ import annotations

@@ -1,0 +1,123 @@
+"""Who is reachable how: the channels of a contact in the order of use, and the way that a notification would take."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.base.clock import format_local
+from memory.files.contacts.channel_order import channels_of, is_gone, unreachable
+from memory.files.contacts.model import Channel
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Piece, line
+
+if TYPE_CHECKING:
+    from memory.files.contacts.model import Contact, Contacts
+    from memory.monitoring.alerts.routing import Reach
+
+NTH = ("1st", "2nd", "3rd")
+"""Places in words; later ones are `4th` and so on."""
+
+GUTTER = 2
+"""Cells before a row that its mark stands in."""
+
+
+def nth(number: int) -> str:
+    """A place in words, from 1."""
+    return NTH[number - 1] if number <= len(NTH) else f"{number}th"
+
+
+def status_line(status: str | None, glyphs: Glyphs, *, gone: bool) -> tuple[Piece, ...]:
+    """The sign and the word of a channel's state."""
+    if gone:
+        return (Piece(f"{glyphs.alert} {status}", "alert"),)
+    if not status:
+        return (Piece(f"{glyphs.circle} unknown", "muted"),)
+    return (Piece(f"{glyphs.check} ", "muted"), Piece(status))
+
+
+def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs) -> Piece:
+    """What stands before a row.
+
+    Of a channel that notifications are meant for: 1 for the one that would be used, 2 and so on for what they fall
+    back to, a cross where nothing can be sent; of a person or route whose channels are all gone the sign of an alert.
+    """
+    if isinstance(contact, Channel):
+        step = reach.step(contact)
+        if step is None:
+            return Piece(" " * GUTTER)
+        if step.why:
+            return Piece(f"{glyphs.cross} ", "muted")
+        number = reach.usable.index(step) + 1
+        return Piece(f"{number if number < 10 else '+'} ", "accent" if number == 1 else "muted")
+    if unreachable(contact, contacts):
+        return Piece(f"{glyphs.alert} ", "warn")
+    return Piece(" " * GUTTER)
+
+
+def reached_by(contact: Contact, contacts: Contacts, glyphs: Glyphs) -> list[DetailLine]:
+    """The channels of a person or a route in the order of use, each with its state; they can be followed."""
+    channels = channels_of(contact, contacts)
+    if contact.kind == "channel":
+        return []
+    if not channels:
+        return [Caption("REACHED BY"), Prose("no channel of contacts.md is named here", tone="muted")]
+    links: list[DetailLine] = []
+    for number, channel in enumerate(channels, 1):
+        sign = glyphs.alert if is_gone(channel) else glyphs.check if channel.status else glyphs.circle
+        links.append(Link(nth(number), f"{sign} {channel.name}", ("contacts.md", channel.ref)))
+        # Of its own: a link is cut where room is short, and this is what somebody wants to know.
+        links.append(Labelled("", channel.status or "state unknown", "muted"))
+    return [Caption("REACHED BY"), *links]
+
+
+def notification(
+    contact: Contact | None, contacts: Contacts, reach: Reach, zone: tzinfo, glyphs: Glyphs
+) -> list[DetailLine]:
+    """The way that a notification would take now: by which channel, by which else, and why not by others.
+
+    With a contact also whether that is one of its own channels.
+    """
+    lines: list[DetailLine] = [Caption("A NOTIFICATION NOW")]
+    if not reach.steps:
+        lines.append(Prose("goes nowhere: config.md names no channel for it, or turns notifications off", tone="muted"))
+        return lines
+    if reach.first is None:
+        lines.append(Prose(f"{glyphs.alert} no channel can take it", tone="warn"))
+    for number, step in enumerate(reach.steps, 1):
+        if step.why:
+            lines.append(Labelled(nth(number), f"{glyphs.cross} {step.name}"))
+            lines.append(Labelled("", step.why, "muted"))
+        else:
+            use = "used first" if step == reach.first else "the fallback" if step == reach.fallback else "after that"
+            lines.append(Labelled(nth(number), line(f"{glyphs.check} {step.name}", Piece(f", {use}", "muted"))))
+    if reach.quiet is not None:
+        lines.append(Labelled("waits", f"{until_words(reach.quiet, zone)} (quiet hours), unless its priority is high"))
+    own = belongs(contact, contacts, reach)
+    if own is not None and contact is not None:
+        lines += [Spacer(), Prose(own, tone="muted")]
+    return lines
+
+
+def until_words(end: datetime, zone: tzinfo) -> str:
+    """The time of day at which quiet hours end."""
+    return f"until {format_local(end, zone)[11:16]}"
+
+
+def belongs(contact: Contact | None, contacts: Contacts, reach: Reach) -> str | None:
+    """Whether the way of notifications leads by the channels of a contact, as a sentence; None: nothing to say."""
+    if contact is None or not reach.steps:
+        return None
+    if isinstance(contact, Channel):
+        return None if reach.step(contact) else "Notifications are not sent by this channel."
+    own = channels_of(contact, contacts)
+    if reach.first is None or not own:
+        return None
+    mine = {reach.step(channel) for channel in own}
+    what = "this route's channel" if contact.kind == "route" else f"how {contact.title} is reached"
+    if reach.first in mine:
+        return f"What is used first is {what}."
+    if reach.fallback in mine - {None}:
+        return f"The fallback is {what}."
+    return f"Neither is {what}." if reach.fallback else f"That is not {what}."

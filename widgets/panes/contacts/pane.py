@@ -1,0 +1,388 @@
+"""The contacts pane: channels, message routes and people, each group a table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.base.safe_text import cell_width, visible
+from memory.files.contacts.channel_order import is_gone, is_same, mentions
+from memory.monitoring.alerts.channels import Addresses
+from memory.monitoring.alerts.routing import Reach, reach_of
+from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
+from widgets.input.date_fields import by_use
+from widgets.input.fields import FieldSpec
+from widgets.list.columns import Column, Columns, Content
+from widgets.list.outline import INDENT, Branch, OutlinePane
+from widgets.list.rows import Note
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.text.styled_text import Line, Piece, line, line_width
+
+from .detail import notification, reached_by, row_mark, status_line
+
+if TYPE_CHECKING:
+    from memory.files.contacts.model import Contacts
+    from memory.files.snapshot import Snapshot
+
+GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
+"""The kinds of contacts in the order of the file, and what the groups are called."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "channel": ("name", "id", "type", "status"),
+    "route": ("channel", "project", "prefix", "terminal"),
+    "person": ("name", "role", "text"),
+}
+"""What the rows of a group show; the first names the contact."""
+
+LABELS = {"text": "how to reach"}
+"""Columns that are called otherwise than their field."""
+
+SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
+"""Kinds of services that channels usually are; any other word may stand there as well."""
+
+WORDS: dict[tuple[str, str], tuple[str, str]] = {
+    ("channel", "name"): ("Ops Bot", "What people and routes call the channel."),
+    ("channel", "id"): (
+        "channel-abc123, as in channels.toml",
+        "The name under which your channels.toml has the address; config.md names it in channelId, primaryChannel and "
+        "secondaryChannel.",
+    ),
+    ("channel", "type"): (", ".join(SERVICES), f"The service: {', '.join(SERVICES)}, or any other word."),
+    ("channel", "status"): ("", "Notifications pass over what is disconnected, and take the next channel."),
+    ("route", "channel"): ("the name of a channel", "The channel on which the message arrives."),
+    ("route", "project"): ("project-123", "The project that the message is for."),
+    ("route", "prefix"): ("/ask", "How a message begins that goes this way."),
+    ("route", "terminal"): ("auto, or a terminal's name", "Where the message is written: auto, or a terminal's name."),
+    ("person", "name"): ("Alice", "What people call them."),
+    ("person", "role"): ("PM", "What they do: PM, DevOps, Designer."),
+    ("person", "text"): ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
+}
+"""What stands in an empty field of a contact, and what the help says of it."""
+
+WIDEST = 22
+"""The most cells that one of the narrow columns takes."""
+
+IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role": 2}
+"""Which of the narrow columns stay longest in a narrow terminal; others count 1."""
+
+
+class ContactsPane(OutlinePane):
+    """Three tables; only a channel that is disconnected is in colour."""
+
+    pane_id: ClassVar[str] = "contacts"
+    number: ClassVar[str] = "5"
+    title: ClassVar[str] = "Contacts"
+    files: ClassVar[tuple[str, ...]] = ("contacts.md",)
+    empty: ClassVar[str] = (
+        "The channels that agents talk through, where messages go, and the people behind them.\n\n"
+        "Press {entry.add|a} to add the first channel."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
+    item_name: ClassVar[str] = "contact"
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ContactsPane {
+        & > .pane--list-frame { width: 13fr; }
+        & > .pane--detail-frame { width: 7fr; }
+    }
+    """
+
+    def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
+        """`addresses` gives those of the person's channels; only whether there are any is looked at, in a worker."""
+        super().__init__()
+        self._layouts: dict[str, Columns] = {}
+        self._addresses = addresses
+        self._reach = Reach()
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """A branch per group, also for an empty one, so that a contact can be added there."""
+        contacts = snapshot.contacts
+        if not any(_items(contacts, kind) for kind, _ in GROUPS):
+            return ()
+        rows: list[Any] = []
+        for kind, title in GROUPS:
+            items = _items(contacts, kind)
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Branch(f"group:{kind}", title, 0, len(items), kind=kind, name=kind))
+            rows.extend(items)
+        return rows
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the files, and find out which way a notification would go."""
+        addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
+        self._reach = reach_of(snapshot, addresses, now)
+        return super().read(snapshot, now)
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Measure the columns, then show the rows."""
+        self._layouts = layouts(contents.snapshot.contacts)
+        super().put(contents, flash=flash)
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """That no notification goes out, else how many there are and how many channels are gone."""
+        if self._reach.steps and self._reach.first is None:
+            return "no channel can notify"
+        gone = sum(map(is_gone, snapshot.contacts.channels))
+        count = _count(snapshot.contacts)
+        words = "1 contact" if count == 1 else f"{count:,} contacts"
+        return f"{words}, {gone} disconnected" if gone else words if count else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many channels, routes and people; a channel that is disconnected needs a person."""
+        contacts = snapshot.contacts
+        gone = any(map(is_gone, contacts.channels))
+        return Badge(_count(contacts), gone)
+
+    def mark(self, item: Any) -> Hashable:
+        """A contact is what its row says; another line is no change."""
+        if isinstance(item, Branch):
+            return super().mark(item)
+        values = tuple(getattr(item, name) for name in COLUMNS[item.kind])
+        return item.ref, values, tuple(extra_of(item).items())
+
+    def text(self, item: Any) -> str:
+        """A contact is found by everything in its row."""
+        if isinstance(item, Branch):
+            return ""
+        values = [str(getattr(item, name) or "") for name in COLUMNS[item.kind]]
+        return " ".join([*values, *extra_of(item).values()])
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """A group with the names of its columns, or a contact in them."""
+        # Names stand right below the name of their group, so that all columns align.
+        indent = self.indent(item) if isinstance(item, Branch) else self._row_mark(item)
+        left = line_width(line(indent))
+        kind = item.kind
+        cells: dict[str, Content] = {}
+        if isinstance(item, Branch):
+            if not item.count:
+                return line(" " * INDENT, Piece(item.title, "strong"), Piece("  none yet", "muted"))
+            cells = {name: Piece(LABELS.get(name, name), "muted") for name in COLUMNS[kind]}
+            cells[COLUMNS[kind][0]] = Piece(item.title, "strong")
+        else:
+            for name in COLUMNS[kind]:
+                cells[name] = getattr(item, name) or ""
+            if kind == "channel":
+                cells["status"] = line(*self._status_line(item))
+        return line(indent, self._layouts[kind].line(max(0, width - left), cells))
+
+    def _status_line(self, item: Any) -> tuple[Piece, ...]:
+        """A channel's state; without the check mark where a cross before the row says that nothing can be sent."""
+        step = self._reach.step(item)
+        if step is not None and step.why and item.status and not is_gone(item):
+            return (Piece(item.status),)
+        return status_line(item.status, self.glyphs, gone=is_gone(item))
+
+    def _row_mark(self, item: Any) -> Piece:
+        assert self.snapshot is not None
+        return row_mark(item, self.snapshot.contacts, self._reach, self.glyphs)
+
+    def detail_title(self, item: Any) -> str:
+        """The name, of a route the channel and the prefix."""
+        if isinstance(item, Branch):
+            return item.title
+        return f"{item.channel} {item.prefix}".strip() if item.kind == "route" else item.name
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """Every column, and what belongs to it."""
+        lines: list[DetailLine]
+        if isinstance(item, Branch):
+            words = {
+                "channel": "What agents send and receive messages through.",
+                "route": "Which project a message goes to that arrives on a channel with a prefix.",
+                "person": "Who to ask, and how to reach them.",
+            }[item.kind]
+            lines = [Title(item.title), Spacer(), Prose(words), Spacer(), Prose(f"a adds a {item.kind}.", tone="muted")]
+            return [*lines, Spacer(), *self._way(None)]
+        _, *names = COLUMNS[item.kind]
+        lines = [Title(self.detail_title(item)), Spacer()]
+        for name in names:
+            value = str(getattr(item, name) or "")
+            if name == "text":
+                lines += [Spacer(), Prose(value, markdown=True)] if value else []
+            elif name == "status":
+                lines.append(Labelled(name, line(*self._status_line(item))))
+                step = self._reach.step(item)
+                if step is not None and step.why and not is_gone(item):
+                    # The cross before its row, in words.
+                    lines.append(Labelled("notifies", f"{self.glyphs.cross} no, {step.why}"))
+            elif value:
+                lines.append(Labelled(name, value))
+        extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]
+        if extra:
+            lines += [Spacer(), Caption("OTHER COLUMNS"), *extra]
+        assert self.snapshot is not None
+        belonging = self._belonging(item)
+        if belonging:
+            lines += [Spacer(), *belonging]
+        if reached := reached_by(item, self.snapshot.contacts, self.glyphs):
+            lines += [Spacer(), *reached]
+        return [*lines, Spacer(), *self._way(item)]
+
+    def _way(self, item: Any | None) -> list[DetailLine]:
+        """The way that a notification would take."""
+        assert self.snapshot is not None
+        return notification(item, self.snapshot.contacts, self._reach, self.zone, self.glyphs)
+
+    def _belonging(self, item: Any) -> list[Link]:
+        """Routes of a channel and the people who are reached via it."""
+        assert self.snapshot is not None
+        contacts = self.snapshot.contacts
+
+        def listed(label: str, found: Sequence[Any], words: Callable[[Any], str]) -> list[Link]:
+            labels = [label] + [""] * len(found)
+            return [
+                Link(name, words(other), ("contacts.md", other.ref)) for name, other in zip(labels, found, strict=False)
+            ]
+
+        if item.kind == "channel":
+            arrow = self.glyphs.right
+            routes = [route for route in contacts.routes if is_same(route.channel, item)]
+            people = [person for person in contacts.people if mentions(person.text, item.name)]
+            return [
+                *listed("routes", routes, lambda route: f"{route.prefix} {arrow} {route.project}"),
+                *listed("people", people, lambda one: f"{one.name} ({one.role})" if one.role else one.name),
+            ]
+        return []
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """What else an entry is linked to than what its detail names."""
+        if isinstance(item, Branch):
+            return ()
+        assert self.snapshot is not None
+        reached = reached_by(item, self.snapshot.contacts, self.glyphs)
+        named = {link.target for link in (*self._belonging(item), *reached) if isinstance(link, Link)}
+        return [link for link in super().links(item) if link.target not in named]
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new contact of the group under the cursor."""
+        group = None if self.contents is None or self.current() is None else self.branch_of(self.current())
+        kind = group.kind if isinstance(group, Branch) else "channel"
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.contacts.model import add_contact
+
+            given = {key: value.strip() for key, value in values.items()}
+            return lambda snapshot: add_contact(snapshot, kind, given, now=now)
+
+        return FormPlan(f"New {kind}", self._fields(kind, None), build, "contacts.add")
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a contact, its other columns included."""
+        if isinstance(item, Branch):
+            return None
+        kind = item.kind
+        fields = self._fields(kind, item)
+        fields += [FieldSpec(key, key, value=str(value or ""), known=False) for key, value in extra_of(item).items()]
+        ref = item.ref
+
+        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
+            from memory.files.contacts.model import edit_contact
+
+            given = {key: value.strip() for key, value in changed.items()}
+            return lambda snapshot: edit_contact(snapshot, ref, given, now=now)
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            found = next((one for one in _items(snapshot.contacts, kind) if one.ref == ref), None)
+            if found is None:
+                return None
+            values = {name: str(getattr(found, name) or "") for name in COLUMNS[kind]}
+            return values | {key: str(value or "") for key, value in extra_of(found).items()}
+
+        return FormPlan(f"Edit {kind}", fields, build, "contacts.edit", current=current)
+
+    def _fields(self, kind: str, item: Any | None) -> list[FieldSpec]:
+        assert self.snapshot is not None
+        contacts = self.snapshot.contacts
+        items = _items(contacts, kind)
+        fields = []
+        for number, name in enumerate(COLUMNS[kind]):
+            value = "" if item is None else str(getattr(item, name) or "")
+            known = by_use(str(getattr(other, name) or "") for other in items) if name != "text" else ()
+            if (kind, name) == ("channel", "status"):
+                status = ("connected", "disconnected")
+                about = WORDS[kind, name][1]
+                fields.append(FieldSpec(name, name, "choice", value or "connected", status, about=about))
+                continue
+            if (kind, name) == ("route", "channel"):
+                known = by_use(channel.name for channel in contacts.channels)
+            if (kind, name) == ("channel", "type"):
+                known = tuple(dict.fromkeys((*known, *SERVICES)))
+            placeholder, about = WORDS[kind, name]
+            fields.append(
+                FieldSpec(
+                    name,
+                    LABELS.get(name, name),
+                    value=value,
+                    suggestions=known if name not in ("name", "id") else (),
+                    placeholder=placeholder,
+                    about=about,
+                    required=number == 0,
+                )
+            )
+        return fields
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """Remove contacts, all in one change; groups cannot be removed."""
+        from memory.files.contacts.model import remove_contact
+        from widgets.panes.edit_chain import chain, question
+
+        found = [item for item in items if not isinstance(item, Branch)]
+        if not found:
+            return None
+        refs = [item.ref for item in found]
+
+        def build(now: datetime) -> Build:
+            return chain([partial(remove_contact, ref=ref, now=now) for ref in refs])
+
+        titles = [str(getattr(item, COLUMNS[item.kind][0]) or "") for item in found]
+        kinds = {item.kind for item in found}
+        return Removal(*question(kinds.pop() if len(kinds) == 1 else "contact", titles), build, "contacts.remove")
+
+
+def extra_of(item: Any) -> dict[str, str]:
+    """The further columns of a row; people have none."""
+    return dict(getattr(item, "extra", {}))
+
+
+def _count(contacts: Contacts) -> int:
+    return len(contacts.channels) + len(contacts.routes) + len(contacts.people)
+
+
+def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
+    return {"channel": contacts.channels, "route": contacts.routes, "person": contacts.people}[kind]
+
+
+def layouts(contacts: Contacts) -> dict[str, Columns]:
+    """The columns of each group, as wide as their widest value; the last one takes what is left.
+
+    Names, and what stands right of them, begin in the same cells in all groups.
+    """
+    widths: dict[str, list[int]] = {}
+    for kind, title in GROUPS:
+        items = _items(contacts, kind)
+        widths[kind] = [_widest(name, items) for name in COLUMNS[kind]]
+        widths[kind][0] = max(widths[kind][0], cell_width(title))
+    shared = [max(widths[kind][place] for kind, _ in GROUPS if place + 1 < len(widths[kind])) for place in (0, 1)]
+    found = {}
+    for kind, _ in GROUPS:
+        names = COLUMNS[kind]
+        fixed = [
+            Column(name, shared[place] if place < 2 else widths[kind][place], importance=IMPORTANCE.get(name, 1))
+            for place, name in enumerate(names[:-1])
+        ]
+        found[kind] = Columns(*fixed, Column(names[-1], minimum=6 if kind == "route" else 14), gap=2)
+    return found
+
+
+def _widest(name: str, items: Sequence[Any]) -> int:
+    values = [cell_width(visible(str(getattr(item, name) or "")[: 2 * WIDEST])) for item in items]
+    return min(WIDEST, max([cell_width(LABELS.get(name, name)), *values]))

@@ -1,0 +1,3 @@
+"""The journal pane."""
+
+from __future__ import annotations

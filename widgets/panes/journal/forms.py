@@ -1,0 +1,120 @@
+"""The forms of a journal entry: title, time, and one line of the entry a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import format_local
+from widgets.input.fields import FieldSpec
+from widgets.pane.offers import Build, FormPlan, Values
+
+if TYPE_CHECKING:
+    from memory.files.journal.model import JournalEntry
+    from memory.files.snapshot import Snapshot
+
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?")
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """The lines of an entry as an editor shows them: one a line, what continues one indented."""
+    return "\n".join(line.replace("\n", "\n  ") for line in lines)
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """The lines of an entry from an editor's text; an indented line continues the one before."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if line[0] in " \t" and lines:
+            lines[-1] += "\n" + line.strip()
+        else:
+            lines.append(line.strip())
+    return tuple(lines)
+
+
+def adding(snapshot: Snapshot, now: datetime) -> FormPlan:
+    """The form of a new entry: now, today."""
+    zone = snapshot.zone
+    written = format_local(now, zone)
+
+    def wrong(text: str) -> str | None:
+        from memory.base.clock import BadMoment
+
+        try:
+            _written_time(text, now, zone)
+        except BadMoment as error:
+            return f"{error.message}; {error.hint}"
+        return None
+
+    def meant(text: str) -> str:
+        if wrong(text):
+            return ""
+        understood = _written_time(text, now, zone)
+        return "" if understood == text.strip() else understood
+
+    fields = (
+        FieldSpec("title", "title", placeholder="what happened", required=True),
+        FieldSpec(
+            "time", "time", value=written, validate=wrong, hint=meant, placeholder="14:00, yesterday 9:30, 5 Nov 14:00"
+        ),
+        FieldSpec("lines", "lines", "multiline"),
+    )
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:
+        from memory.files.journal.edits import add_entry
+
+        at = _written_time(values["time"], now, zone) if "time" in changed else None
+        return lambda snapshot: add_entry(
+            snapshot, values["title"].strip(), split_lines(values["lines"]), at=at or None, now=now
+        )
+
+    return FormPlan("New entry", fields, build, "journal.add", focus="title")
+
+
+def editing(item: JournalEntry) -> FormPlan:
+    """The form of an entry."""
+    fields = (
+        FieldSpec("title", "title", value=item.title, placeholder="what happened", required=True),
+        FieldSpec("time", "time", value=item.time or "", validate=_clock_error, placeholder="14:00"),
+        FieldSpec("lines", "lines", "multiline", join_lines(item.lines)),
+    )
+    ref, base = item.ref, item.entry
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+        from memory.files.journal.edits import edit_entry
+
+        given: dict[str, Any] = {}
+        if "title" in changed:
+            given["title"] = changed["title"].strip()
+        if "time" in changed:
+            given["time"] = changed["time"].strip()
+        if "lines" in changed:
+            given["lines"] = split_lines(changed["lines"])
+        return lambda snapshot: edit_entry(snapshot, ref, **given, base=base, now=now)
+
+    return FormPlan("Edit entry", fields, build, "journal.edit", focus="title")
+
+
+def _clock_error(text: str) -> str | None:
+    text = text.strip()
+    if not text or _CLOCK.fullmatch(text):
+        return None
+    return "a time looks like 14:00"
+
+
+def _written_time(text: str, now: datetime, zone: tzinfo) -> str:
+    """When an entry happened, as it is stored: a time alone is one of today, a day needs its time. Raises BadMoment."""
+    from memory.base.clock import BadMoment
+    from memory.base.dates import parse_when
+
+    text = text.strip()
+    if not text or _CLOCK.fullmatch(text):
+        return text
+    written = parse_when(text, now, zone, past=True)
+    if len(written) == len("2024-01-31"):
+        raise BadMoment(f"{text[:40]!r} has no time of day", "write it like 14:00 or yesterday 14:00")
+    return written

@@ -1,0 +1,179 @@
+"""The journal pane: what happened, day by day, the newest first; an entry reads as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
+from memory.files.journal.mentions import mentions, names_in, subject
+from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
+from widgets.list.columns import Column, Columns
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.text.styled_text import Line, Piece, line
+
+if TYPE_CHECKING:
+    from memory.files.journal.model import JournalEntry
+    from memory.files.snapshot import Snapshot
+
+ROW = Columns(Column("time", 5, importance=1), Column("title"))
+"""Time, title and what it says."""
+
+SHOWN_LINES = 4
+"""So many lines of an entry are put behind its title, as far as there is room."""
+_DASH = "\u2014".encode()  # What stands between time and title in every heading; it has no other case.
+
+
+def day_title(day: str, today: date) -> str:
+    """A day as a heading: `Mon 15 Jan`, with what it is from today, and the year where it is another one."""
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return day
+    year = "" if found.year == today.year else f" {found.year}"
+    name = {0: "  today", 1: "  yesterday"}.get((today - found).days, "")
+    return f"{found:%a} {found.day} {found:%b}{year}{name}".upper()
+
+
+class JournalPane(Pane):
+    """Entries under their days."""
+
+    pane_id: ClassVar[str] = "journal"
+    number: ClassVar[str] = "3"
+    title: ClassVar[str] = "Journal"
+    files: ClassVar[tuple[str, ...]] = ("journal.md",)
+    empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
+    filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "from", "kind", "about")
+    filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
+    item_name: ClassVar[str] = "entry"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._about: tuple[Snapshot | None, str, frozenset[tuple[int, int]] | None] = (None, "", None)
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per day, then its entries."""
+        today = now.astimezone(snapshot.zone).date()
+        rows: list[Any] = []
+        day: list[Any] = []
+        current: str | None = None
+
+        def close() -> None:
+            if day:
+                if rows:
+                    rows.append(Note(number=len(rows)))
+                rows.append(Heading(day_title(current or "", today), str(len(day))))
+                rows.extend(day)
+                day.clear()
+
+        for entry in snapshot.journal.entries():
+            if entry.date != current:
+                close()
+                current = entry.date
+            day.append(entry)
+        close()
+        return rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many there are."""
+        count = snapshot.journal.count
+        return "1 entry" if count == 1 else f"{count:,} entries"
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many there are."""
+        return Badge(snapshot.journal.count)
+
+    def draw_row(self, item: JournalEntry, width: int) -> Line:
+        """Time, title, and how the entry begins."""
+        says = f" {self.glyphs.dot} ".join(" ".join(text[:width].split()) for text in item.lines[:SHOWN_LINES])
+        title = line(item.title, Piece(f"  {says}", "muted")) if says else item.title
+        return ROW.line(width, {"time": Piece(item.time or "", "muted"), "title": title})
+
+    def detail_title(self, item: JournalEntry) -> str:
+        """Day and time."""
+        return f"{item.date} {item.time or ''}".strip()
+
+    def detail(self, item: JournalEntry) -> Sequence[DetailLine]:
+        """The entry as Markdown."""
+        body = item.entry.body.strip("\r\n") if item.entry is not None else ""
+        parts: list[DetailLine] = [Title(item.title), Spacer()]
+        parts.append(Prose(body, markdown=True) if body else Prose("nothing more was written", tone="muted"))
+        return parts
+
+    def overview(self) -> Sequence[DetailLine]:
+        """Nothing to show yet."""
+        return (Caption(""),)
+
+    def text(self, item: JournalEntry) -> str:
+        """Date, time and the whole entry."""
+        return f"{item.date} {item.entry.text if item.entry is not None else item.title}"
+
+    def field_text(self, item: JournalEntry, name: str) -> str:
+        """The value of a field for `name:value`: `from` is who is behind it, `kind` and `about` what it is about."""
+        match name:
+            case "from":
+                return f"{came_from(item)} {author_of(item)}".strip()
+            case "kind":
+                return kind_of(item.title)
+            case "about":
+                return ", ".join(names_in(item))
+            case _:
+                return super().field_text(item, name)
+
+    judged_fields = ("about",)
+
+    def field_fits(self, item: JournalEntry, name: str, value: str) -> bool | None:
+        """`about:` with the digits of a ref: whether the entry quotes the title of what has them."""
+        if name != "about" or self.snapshot is None:
+            return None
+        if self._about[:2] != (self.snapshot, value):
+            found = subject(self.snapshot, value)
+            places = None if found is None else frozenset(one.at for one in mentions(self.snapshot, found.title))
+            self._about = (self.snapshot, value, places)
+        places = self._about[2]
+        return None if places is None else item.at in places
+
+    def haystack(self, item: JournalEntry) -> str:
+        """The same, mostly without a way through text."""
+        raw = b"" if item.entry is None else item.entry.raw
+        if not raw or not (raw.isascii() or raw.replace(_DASH, b"").isascii()):
+            return super().haystack(item)
+        return f"{item.date} {raw.lower().decode('latin-1')}"
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """The form of a new entry, at this moment."""
+        from .forms import adding
+
+        assert self.snapshot is not None
+        return adding(self.snapshot, now)
+
+    def editing(self, item: JournalEntry, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of an entry."""
+        from .forms import editing
+
+        return editing(item)
+
+    def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
+        """Remove entries, all in one change."""
+        from memory.files.journal.edits import remove_entry
+        from widgets.panes.edit_chain import chain, question
+
+        refs = [item.ref for item in items]
+
+        def build(now: datetime) -> Build:
+            return chain([partial(remove_entry, ref=ref, now=now) for ref in refs])
+
+        titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
+        return Removal(*question("entry", titles), build, "journal.remove")
+
+    def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
+        """Replace the entry's source."""
+        from memory.files.journal.edits import replace_entry_text
+
+        ref, base = item.ref, item.entry
+        return lambda snapshot: replace_entry_text(snapshot, ref, text, base=base, now=now)

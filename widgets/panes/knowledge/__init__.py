@@ -1,0 +1,3 @@
+"""The knowledge pane."""
+
+from __future__ import annotations

@@ -1,0 +1,282 @@
+"""The knowledge pane: an outline of sections and topics, each fact on a line, decisions with their dates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.files.knowledge.hints import KnowledgeHints, hints_of
+from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
+from widgets.input.date_fields import as_written, by_use, date_field
+from widgets.input.fields import FieldSpec, Kind
+from widgets.list.outline import Branch, OutlinePane
+from widgets.list.rows import Note
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.panes.time_words import dated
+from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
+
+from .hints import WORDS, hint_lines, row_mark, states_of
+
+if TYPE_CHECKING:
+    from memory.files.knowledge.model import KnowledgeItem
+    from memory.files.snapshot import Snapshot
+
+TEXT, REASON = "what is known, in a sentence", "why, in a few words"
+"""What stands in fields while they are empty."""
+
+LONG = 60
+"""Characters from which a text is edited on several lines."""
+
+
+class KnowledgePane(OutlinePane):
+    """Facts by section and topic in the order of the file; decisions newest first."""
+
+    pane_id: ClassVar[str] = "knowledge"
+    number: ClassVar[str] = "4"
+    title: ClassVar[str] = "Knowledge"
+    files: ClassVar[tuple[str, ...]] = ("knowledge.md",)
+    empty: ClassVar[str] = (
+        "What people and agents learned about each other, the projects and the machines, and what was decided.\n\n"
+        "Press {entry.add|a} to write down the first fact."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
+    filter_words: ClassVar[tuple[str, ...]] = WORDS
+    filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": tuple(word.removeprefix("is:") for word in WORDS)}
+    item_name: ClassVar[str] = "fact"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hints = KnowledgeHints()
+
+    # What is shown
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the file, and for what is stale in it or said twice."""
+        # Before the first frame it is the application's own thread that reads; a worker reads again right after.
+        self._hints = hints_of(snapshot, now, quick=current_thread() is main_thread())
+        return super().read(snapshot, now)
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """A branch per section and per topic, and what they hold."""
+        rows: list[Any] = []
+        seen: dict[str, int] = {}
+        for number, section in enumerate(snapshot.knowledge.sections):
+            if number:
+                rows.append(Note(number=number))
+            count = len(section.items) + sum(len(topic.items) for topic in section.topics)
+            key = _unique(f"section:{section.title}", seen)
+            rows.append(Branch(key, section.title, 0, count, kind="section", name=section.title))
+            rows.extend(_ordered(section.items))
+            for topic in section.topics:
+                ref = _unique(f"{key}/topic:{topic.title}", seen)
+                rows.append(Branch(ref, topic.title, 1, len(topic.items), section.title, "topic", topic.title))
+                rows.extend(_ordered(topic.items))
+        return rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many facts and decisions there are."""
+        items = snapshot.knowledge.items
+        decisions = sum(item.kind == "decision" for item in items)
+        facts = len(items) - decisions
+        return _plural(facts, "fact") + (f", {_plural(decisions, 'decision')}" if decisions else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many facts and decisions there are."""
+        return Badge(len(snapshot.knowledge.items))
+
+    def depth(self, item: Any) -> int:
+        """Sections, then topics or facts, then facts of topics."""
+        if isinstance(item, Branch):
+            return item.depth
+        return 1 if item.topic is None else 2
+
+    def mark(self, item: Any) -> Hashable:
+        """A fact is what it says and where; another line is no change."""
+        return super().mark(item) if isinstance(item, Branch) else item.ref
+
+    def text(self, item: Any) -> str:
+        """A fact is found by its own words and by what it stands under."""
+        if isinstance(item, Branch):
+            return item.title
+        parts = (item.section, item.topic, item.date, item.text, item.reason)
+        return " ".join(part for part in parts if part)
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """A branch with its count, a fact, or a decision behind its date."""
+        if isinstance(item, Branch):
+            right = line(Piece(str(item.count), "muted"))
+            left = line(self.indent(item), Piece(item.title, "strong" if item.depth == 0 else "plain"))
+            return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
+        mark = row_mark(item, self._hints, width, self.glyphs)
+        room = width - line_width(mark)
+        words = line(self.indent(item), item.text)
+        if item.kind == "decision":
+            words = line(self.indent(item), Piece(f"{item.date or 'no date':<10}  ", "muted"), item.text)
+            reason = Piece(f"  {item.reason}", "muted")
+            if item.reason and line_width(line(words, reason)) <= room:
+                words = line(words, reason)
+        return line(pad_line(words, max(0, room)), mark) if mark else words
+
+    def detail_title(self, item: Any) -> str:
+        """What it stands under."""
+        if isinstance(item, Branch):
+            return item.title
+        return " / ".join(part for part in (item.section, item.topic) if part)
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """The words in full, then date and reason."""
+        if isinstance(item, Branch):
+            return [Title(item.title), Spacer(), Prose(_held(item), tone="muted")]
+        lines: list[DetailLine] = [Prose(item.text, markdown=True)]
+        more = [
+            Labelled(label, value)
+            for label, value in (
+                ("reason", item.reason),
+                ("decided" if item.kind == "decision" else "date", dated(item.date, self.now, self.zone)),
+                ("section", item.section),
+                ("topic", item.topic),
+            )
+            if value
+        ]
+        return [*lines, Spacer(), *more, *hint_lines(item, self._hints)]
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The value of a field for `name:value`; `is` says what kind of line it is, and what is hinted about it."""
+        if name == "is" and not isinstance(item, Branch):
+            return states_of(item, self._hints)
+        return super().field_text(item, name)
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """The form of a new fact where the cursor stands; of a decision among decisions."""
+        assert self.snapshot is not None
+        item = self.current()
+        section, topic = _place(item)
+        decision = section.casefold().startswith("decision") or getattr(item, "kind", "") == "decision"
+        fields = self._fields(section, topic, "", "", now.astimezone(self.zone).date().isoformat(), now, decision)
+
+        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.knowledge.model import add_knowledge
+
+            date = as_written(values.get("date", ""), "", now, self.zone, past=True)[:10] or None
+            return lambda snapshot: add_knowledge(
+                snapshot,
+                values["text"].strip(),
+                section=values["section"].strip(),
+                topic=values.get("topic", "").strip() or None,
+                date=date,
+                reason=values.get("reason", "").strip() or None,
+                now=now,
+            )
+
+        return FormPlan("New decision" if decision else "New fact", fields, build, "knowledge.add", focus="text")
+
+    def _fields(
+        self, section: str, topic: str, text: str, reason: str, date: str, now: datetime, decision: bool
+    ) -> list[FieldSpec]:
+        assert self.snapshot is not None
+        knowledge = self.snapshot.knowledge
+        sections = by_use(section.title for section in knowledge.sections)
+        topics = by_use(topic.title for section in knowledge.sections for topic in section.topics)
+        fields = [FieldSpec("section", "section", value=section, suggestions=sections, required=True)]
+        if not decision:
+            fields.append(FieldSpec("topic", "topic", value=topic, suggestions=topics, placeholder="none"))
+        fields.append(FieldSpec("text", "text", value=text, placeholder=TEXT, required=True))
+        if decision:
+            fields.append(date_field("date", "date", date, now, self.zone, past=True))
+            fields.append(FieldSpec("reason", "reason", value=reason, placeholder=REASON))
+        return fields
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:
+        """The form of a fact or a decision."""
+        if isinstance(item, Branch):
+            return None
+        kind: Kind = "multiline" if len(item.text) > LONG or "\n" in item.text else "text"
+        fields = [FieldSpec("text", "text", kind, item.text, placeholder=TEXT, required=True)]
+        if item.kind == "decision":
+            fields.append(date_field("date", "date", item.date or "", now, self.zone, past=True))
+            fields.append(FieldSpec("reason", "reason", value=item.reason or "", placeholder=REASON))
+        ref, before = item.ref, item.date or ""
+
+        def build(changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+            from memory.files.knowledge.model import edit_knowledge
+
+            date = as_written(values.get("date", ""), before, now, self.zone, past=True)[:10] or None
+            reason = changed["reason"].strip() if "reason" in changed else None
+            text = values["text"].strip()
+            return lambda snapshot: edit_knowledge(snapshot, ref, text, date=date, reason=reason, now=now)
+
+        title = "Edit decision" if item.kind == "decision" else "Edit fact"
+
+        def current(snapshot: Snapshot) -> dict[str, str] | None:
+            found = next((one for one in snapshot.knowledge.items if one.ref == ref), None)
+            return (
+                None if found is None else {"text": found.text, "date": found.date or "", "reason": found.reason or ""}
+            )
+
+        return FormPlan(title, fields, build, "knowledge.edit", focus="text", current=current)
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """Remove facts, all in one change; branches cannot be removed."""
+        from memory.files.knowledge.model import remove_knowledge
+        from widgets.panes.edit_chain import chain, question
+
+        facts = [item for item in items if not isinstance(item, Branch)]
+        if not facts:
+            return None
+        refs = [item.ref for item in facts]
+
+        def build(now: datetime) -> Build:
+            return chain([partial(remove_knowledge, ref=ref, now=now) for ref in refs])
+
+        return Removal(*question("fact", [item.text for item in facts]), build, "knowledge.remove")
+
+    def source_text(self, item: Any) -> str | None:
+        """The source of a fact, without the sign of its bullet."""
+        return None if isinstance(item, Branch) else f"{item.raw}\n"
+
+    def from_source(self, item: Any, text: str, now: datetime) -> Build | None:
+        """Replace a fact by what the editor gave back."""
+        if isinstance(item, Branch):
+            return None
+        from memory.files.knowledge.model import edit_knowledge
+
+        ref = item.ref
+        return lambda snapshot: edit_knowledge(snapshot, ref, text.strip(), reason="", now=now)
+
+
+def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
+    """Facts as they stand; decisions by date, newest first, those without one last."""
+    facts = [item for item in items if item.kind != "decision"]
+    decisions = sorted(
+        (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
+    )
+    return [*facts, *decisions]
+
+
+def _place(item: Any) -> tuple[str, str]:
+    """The section and topic that the cursor stands in."""
+    if item is None:
+        return "", ""
+    if isinstance(item, Branch):
+        return (item.name, "") if item.depth == 0 else (item.note, item.name)
+    return item.section or "", item.topic or ""
+
+
+def _held(branch: Branch) -> str:
+    return f"{_plural(branch.count or 0, 'entry', 'entries')}. a adds one here."
+
+
+def _plural(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def _unique(ref: str, seen: dict[str, int]) -> str:
+    """The ref, numbered from the second equal one on."""
+    seen[ref] = seen.get(ref, 0) + 1
+    return ref if seen[ref] == 1 else f"{ref}:{seen[ref]}"

@@ -1,0 +1,3 @@
+"""The monitors pane."""
+
+from __future__ import annotations

@@ -1,0 +1,185 @@
+"""The forms of a monitor: its type decides which fields are asked, and what its threshold may speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from widgets.input.date_fields import cron_field
+from widgets.input.fields import FieldSpec
+from widgets.pane.offers import Build, FormPlan
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+
+TYPES = ("http", "command", "tcp", "file", "heartbeat")
+"""How a monitor can look."""
+
+ALERTS = ("high", "normal", "low")
+"""How loud an alert can be."""
+
+REMEDY = "a command that may mend it"
+"""What stands in the field of a remediation while it is empty."""
+
+_NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
+"""What a type looks at."""
+
+_OF_TYPES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("url", "url", ("http",), "https://…"),
+    ("expect", "expect", ("http",), 'ok, or json.state == "up"'),
+    ("certificate", "certificate", ("http",), "how long it must still be valid: 14d"),
+    ("command", "command", ("command",), "runs only after approval"),
+    ("unit", "unit", ("command",), "words for its number: % used"),
+    ("host", "host", ("tcp",), "db.example.com:5432"),
+    ("path", "path", ("file",), "relative to the workspace"),
+    ("entry", "entry", ("heartbeat",), "title of the journal entry; empty: its name"),
+    ("olderThan", "older than", ("heartbeat",), "such as 26h"),
+    ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
+)
+"""Fields that only some types have: key, label, types, placeholder."""
+
+_RARE = ("expect", "certificate", "unit", "timeout")
+"""Those that a form for a monitor without them leaves out."""
+
+
+class _Chosen:
+    """The type that stands in the form now, for the fields that depend on it."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def among(self, kinds: Sequence[str] = ()) -> Callable[[str], bool]:
+        """Whether a field is shown for a type; without `kinds` it always is."""
+
+        def shown(value: str) -> bool:
+            self.kind = value
+            return not kinds or value in kinds or value not in TYPES
+
+        return shown
+
+
+def adding(now: datetime, zone: tzinfo) -> FormPlan:
+    """The form of a new monitor."""
+    chosen = _Chosen(TYPES[0])
+    fields = [
+        FieldSpec("name", "name", placeholder="what it watches", required=True),
+        FieldSpec("type", "type", "choice", TYPES[0], TYPES),
+        *_of_types({}, chosen, ("expect", "certificate", "unit")),
+        cron_field("interval", "interval", "*/5 * * * *", now, zone),
+        _threshold("", chosen),
+        FieldSpec("alertPriority", "alert", "choice", "normal", ALERTS),
+        FieldSpec("autoRemediate", "remedy", placeholder=REMEDY),
+    ]
+
+    def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
+        from memory.files.monitors import add_monitor
+
+        given = {key: value.strip() for key, value in _fitting(values).items() if key != "name" and value.strip()}
+        return lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now)
+
+    return FormPlan("New monitor", fields, build, "monitors.add", check=_check)
+
+
+def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
+    """The form of a monitor; unknown fields stand below the known ones."""
+    from memory.monitoring.settings import kind_of
+
+    known = {key for key, *_ in _OF_TYPES}
+    values = {key: monitor.entry.fields.get(key) or "" for key in known if key in monitor.extra}
+    values |= {"url": monitor.url or "", "command": monitor.command or ""}
+    chosen = _Chosen(monitor.type or kind_of(monitor))
+    rare = tuple(key for key in _RARE if not values.get(key))
+    fields = [
+        FieldSpec("name", "name", value=monitor.name, placeholder="what it watches", required=True),
+        FieldSpec("type", "type", "choice", monitor.type or "", TYPES if monitor.type else ("", *TYPES)),
+        *_of_types(values, chosen, rare),
+        cron_field("interval", "interval", monitor.interval or "", now, zone),
+        _threshold(monitor.threshold or "", chosen),
+        FieldSpec("alertPriority", "alert", "choice", monitor.alert_priority or "", ALERTS),
+        FieldSpec("autoRemediate", "remedy", value=monitor.auto_remediate or "", placeholder=REMEDY),
+        FieldSpec("cronJobId", "cron job", value=monitor.cron_job_id or ""),
+        *(
+            FieldSpec(key, key, value=str(value or ""), known=False)
+            for key, value in monitor.extra.items()
+            if key not in known
+        ),
+    ]
+    ref, base = monitor.ref, monitor.entry
+
+    def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
+        from memory.files.monitors import edit_monitor
+
+        given = {key: value.strip() for key, value in changed.items() if value.strip()}
+        gone = tuple(key for key, value in changed.items() if not value.strip())
+        return lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now)
+
+    return FormPlan("Edit monitor", fields, build, "monitors.edit", check=_check)
+
+
+def _of_types(values: dict[str, str], chosen: _Chosen, left_out: Sequence[str]) -> list[FieldSpec]:
+    return [
+        FieldSpec(
+            key,
+            label,
+            value=values.get(key, ""),
+            placeholder=words,
+            follows="type",
+            shown=chosen.among(kinds),
+            required=_NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url")),
+        )
+        for key, label, kinds, words in _OF_TYPES
+        if key not in left_out
+    ]  # fmt: skip
+
+
+def _threshold(value: str, chosen: _Chosen) -> FieldSpec:
+    """When it alerts: what is wrong and in which column, or what it means, as it is typed."""
+
+    def validate(text: str) -> str | None:
+        from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+
+        try:
+            parse_threshold(text, chosen.kind)
+        except BadThreshold as error:
+            return None if not text.strip() else f"{error.message}; {error.hint}" if error.hint else error.message
+        return None
+
+    def hint(text: str) -> str:
+        from memory.monitoring.thresholds.meaning import meaning
+        from memory.monitoring.thresholds.threshold import BadThreshold, parse_threshold
+
+        try:
+            return meaning(parse_threshold(text, chosen.kind), chosen.kind)
+        except BadThreshold:
+            return ""
+
+    return FieldSpec(
+        "threshold",
+        "alert when",
+        value=value,
+        placeholder="status != 200, exit code != 0, value > 90",
+        validate=validate,
+        hint=hint,
+        follows="type",
+        shown=chosen.among(),
+    )
+
+
+def _fitting(values: dict[str, str]) -> dict[str, str]:
+    """The values without those of other types."""
+    kinds = {key: kinds for key, _, kinds, _ in _OF_TYPES}
+    return {key: value for key, value in values.items() if values.get("type", "") in kinds.get(key, TYPES)}
+
+
+def _check(values: dict[str, str]) -> dict[str, str]:
+    """A monitor needs what its type looks at."""
+    wanted = _NEEDED.get(values.get("type", ""))
+    if wanted and not values.get(wanted, "").strip():
+        if wanted == "host" and values.get("url", "").strip():
+            return {}
+        return {wanted: f"a monitor of type {values['type']} needs a {wanted}"}
+    untimed = not values.get("olderThan", "").strip() and "age" not in values.get("threshold", "")
+    if values.get("type") == "heartbeat" and untimed:
+        return {"olderThan": "how old may the last sign be? such as 26h"}
+    return {}

@@ -1,0 +1,169 @@
+"""The monitors pane: what is watched, how it was when it was last checked, and when it is checked next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from widgets.detail import DetailLine
+from widgets.list.columns import Column, Columns
+from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.panes.time_words import from_when, next_run, since, until
+from widgets.text.styled_text import Line, Piece, line
+
+from .detail import alerts, is_blocked, is_unknown, state_pieces
+
+if TYPE_CHECKING:
+    from memory.files.monitors import Monitor
+    from memory.files.snapshot import Snapshot
+    from memory.monitoring.history.charts import Picture
+
+ROW = Columns(
+    Column("sign", 1, importance=9),
+    Column("name", minimum=16),
+    Column("status", 14, importance=3),
+    Column("checked", 13, "right", importance=2),
+    Column("next", 10, "right", importance=1),
+)
+
+
+class MonitorsPane(Pane):
+    """Monitors in the order of the file; commands and addresses are text here, nothing is run or opened."""
+
+    pane_id: ClassVar[str] = "monitors"
+    number: ClassVar[str] = "7"
+    title: ClassVar[str] = "Monitors"
+    files: ClassVar[tuple[str, ...]] = ("monitors.md",)
+    empty: ClassVar[str] = (
+        "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
+        "Press {entry.add|a} to add the first monitor."
+    )
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "file order", "status", "last check", "name")
+    filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
+    item_name: ClassVar[str] = "monitor"
+
+    DEFAULT_CSS: ClassVar[str] = """
+    MonitorsPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
+    def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
+        """`look` gives what the record knows of each monitor, by ref; without it only the files are shown."""
+        super().__init__()
+        self._look = look
+        self._pictures: Mapping[str, Picture] = {}
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """One row per monitor; those that alert first, else in the order of the file."""
+        if self._look is not None:
+            self._pictures = self._look(snapshot, now)
+        return sorted(
+            snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
+        )
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many are not well, and how many nobody knows about."""
+        monitors = snapshot.monitors.monitors
+        shown = [(one, self._pictures.get(one.ref)) for one in monitors]
+        bad = sum(alerts(one, picture) for one, picture in shown)
+        blocked = sum(is_blocked(picture) for _, picture in shown)
+        unknown = sum(one.healthy is None and is_unknown(picture) for one, picture in shown)
+        parts = ((bad, "not healthy"), (blocked, "blocked"), (unknown, "not checked yet"))
+        found = ", ".join(f"{number} {words}" for number, words in parts if number)
+        return found or ("all healthy" if monitors else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many there are; one that is not healthy needs a person."""
+        monitors = snapshot.monitors.monitors
+        return Badge(len(monitors), any(monitor.healthy is False for monitor in monitors))
+
+    def sort_key(self, item: Monitor, name: str) -> Any:
+        """Not healthy first, or the longest not checked first, or by name."""
+        match name:
+            case "file order":
+                return item.line
+            case "status":
+                if alerts(item, self._pictures.get(item.ref)):
+                    return 0
+                return 1 if is_blocked(self._pictures.get(item.ref)) else (False, None, True).index(item.healthy) + 2
+            case "last check":
+                return item.last_check or ""
+            case _:
+                return item.name.casefold()
+
+    def field_text(self, item: Monitor, name: str) -> str:
+        """`status` is what the last check said."""
+        return (item.last_status or "unknown") if name == "status" else super().field_text(item, name)
+
+    def draw_row(self, item: Monitor, width: int) -> Line:
+        """Sign, name, status, when it was checked and when it is next."""
+        picture = self._pictures.get(item.ref)
+        sign, status = state_pieces(item, picture, self.glyphs)
+        quiet = picture is not None and (picture.standing.muted is not None or picture.silenced)
+        name = line(item.name, Piece("  silent" if picture is not None and picture.silenced else "  muted", "muted"))
+        run = next_run(item.interval, self.now, self.zone)
+        cells: dict[str, str | Piece | Line] = {
+            "sign": sign,
+            "name": name if quiet else item.name,
+            "status": status,
+            "checked": Piece(self._checked(item, picture), "muted"),
+            "next": Piece("" if is_blocked(picture) else until(run, self.now, self.zone), "muted"),
+        }
+        return ROW.line(width, cells)
+
+    def is_blocked(self, item: Monitor) -> bool:
+        """Whether a monitor may not run as it is."""
+        return is_blocked(self._pictures.get(item.ref))
+
+    def _checked(self, item: Monitor, picture: Picture | None) -> str:
+        """When it was checked; of one that may not run and does not alert, since when that is known."""
+        if picture is None or not is_blocked(picture) or alerts(item, picture):
+            return since(item.last_check, self.now, self.zone)
+        start = picture.blocked_since
+        return "" if start is None else from_when(start, self.now, self.zone)
+
+    def detail(self, item: Monitor) -> Sequence[DetailLine]:
+        """How it is and was, what is checked and when, and what an alert does."""
+        from .detail import monitor_detail
+
+        # A cell of padding at the left, one for the scroll bar at the right.
+        room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
+        return monitor_detail(item, self._pictures.get(item.ref), self.now, self.zone, self.glyphs, room)
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """The form of a new monitor."""
+        from .forms import adding
+
+        return adding(now, self.zone)
+
+    def editing(self, item: Monitor, now: datetime) -> FormPlan | None:
+        """The form of a monitor; unknown fields stand below the known ones."""
+        from .forms import editing
+
+        return editing(item, now, self.zone)
+
+    def removing(self, items: Sequence[Monitor]) -> Removal | None:
+        """Remove monitors, all in one change."""
+        from memory.files.monitors import remove_monitor
+        from widgets.panes.edit_chain import chain, question
+
+        refs = [item.ref for item in items]
+
+        def build(now: datetime) -> Build:
+            return chain([partial(remove_monitor, ref=ref, now=now) for ref in refs])
+
+        return Removal(*question("monitor", [item.name for item in items]), build, "monitors.remove")
+
+    def from_source(self, item: Monitor, text: str, now: datetime) -> Build | None:
+        """Replace the source of a monitor."""
+        from memory.files.monitors import replace_monitor_text
+
+        ref, base = item.ref, item.entry
+        return lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now)

@@ -1,0 +1,3 @@
+"""The plans pane."""
+
+from __future__ import annotations

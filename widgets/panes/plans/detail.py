@@ -1,0 +1,145 @@
+"""A plan in few words and in full: the signs of its states, its progress, its phases."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
+from widgets.panes.time_words import dated
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, Tone, line
+from widgets.text.task_words import progress_line
+
+if TYPE_CHECKING:
+    from memory.files.plans.model import Plan
+    from memory.files.plans.parts import PlanTask
+    from memory.files.plans.progress import PlanProgress
+
+STATE_TONES: dict[str, Tone] = {
+    "blocked": "warn",
+    "failed": "alert",
+    "completed": "muted",
+    "done": "muted",
+    "pending": "muted",
+}
+"""How a state is drawn; only what stands still for a reason has a colour."""
+
+
+def state_sign(status: str | None, glyphs: Glyphs) -> Piece:
+    """The sign of a plan's or a task's state, one cell."""
+    state = (status or "").casefold()
+    signs = {
+        "completed": glyphs.check,
+        "done": glyphs.check,
+        "running": glyphs.half,
+        "blocked": glyphs.alert,
+        "failed": glyphs.cross,
+        "pending": glyphs.circle,
+        "planning": glyphs.circle,
+    }
+    return Piece(signs.get(state, glyphs.dot), STATE_TONES.get(state, "plain"))
+
+
+def is_done(task: PlanTask) -> bool:
+    """Whether a task of a plan is completed."""
+    return (task.status or "").casefold() in ("completed", "done")
+
+
+def phase_words(tasks: tuple[PlanTask, ...]) -> str:
+    """How many tasks of a phase are done: `2 of 3`."""
+    return f"{sum(map(is_done, tasks))} of {len(tasks)}"
+
+
+def plan_detail(
+    plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs, progress: PlanProgress | None = None
+) -> list[DetailLine]:
+    """Title, state and progress, the dates, one bar per phase, how it came there, and what is wrong with the plan."""
+    status = plan.status or "no status"
+    first: Line = line(state_sign(plan.status, glyphs), " ", Piece(status, STATE_TONES.get(status, "plain")))
+    state: tuple[Line, ...] = (first,)
+    if plan.progress is not None:
+        state = (*state, progress_line(plan.progress, glyphs, 12))
+    parts: list[DetailLine] = [Title(plan.title), Lines(state), Spacer()]
+    parts += [
+        Labelled(label, value)
+        for label, value in (
+            ("phase", plan.current_phase or ""),
+            ("projects", ", ".join(plan.projects)),
+            ("created", dated(plan.created, now, zone)),
+            ("completed", dated(plan.completed, now, zone)),
+            ("plan", plan.plan_id or ""),
+            ("stated", stated(plan)),
+        )
+        if value
+    ]
+    if plan.phases:
+        parts += [Spacer(), Caption("PHASES")]
+        parts += [
+            Labelled(phase_name(phase.name), line(progress_line(share(phase.tasks), glyphs, 12)))
+            for phase in plan.phases
+        ]
+    if progress is not None:
+        from .history import history_lines
+
+        parts += history_lines(progress, now.astimezone(zone).date(), glyphs)
+    parts += _path(plan, glyphs)
+    if any(problem.level != "note" for problem in plan.problems):
+        parts += [Spacer(), Caption("PROBLEMS")]
+        parts += [
+            Prose(f"{glyphs.alert} line {problem.line + 1}: {problem.message}", tone="warn")
+            for problem in plan.problems
+            if problem.level != "note"
+        ]
+    return parts
+
+
+def _path(plan: Plan, glyphs: Glyphs) -> list[DetailLine]:
+    """The chain of open tasks that decides how long the plan takes, and how long that is."""
+    from memory.files.plans.critical_path import critical_path
+
+    path = critical_path([task for phase in plan.phases for task in phase.tasks])
+    if path is None or len(path.tasks) < 2:
+        return []
+    left = (
+        f"{len(path.tasks)} tasks"
+        if path.minutes is None
+        else f"{len(path.tasks)} tasks, {minutes_words(path.minutes)}"
+    )
+    rows: list[Line] = [line(Piece(f"{left} at least", "muted"))]
+    rows += [
+        line(
+            Piece("  " if not number else f"{glyphs.right} ", "muted"), state_sign(task.status, glyphs), " ", task.title
+        )
+        for number, task in enumerate(path.tasks)
+    ]
+    return [Spacer(), Caption("CRITICAL PATH"), Lines(tuple(rows))]
+
+
+def minutes_words(minutes: float) -> str:
+    """Minutes as people say them: `45 min`, `3 h`, `2 h 30 min`."""
+    hours, rest = divmod(round(minutes), 60)
+    return " ".join(
+        part for part in (f"{hours} h" if hours else "", f"{rest} min" if rest or not hours else "") if part
+    )
+
+
+def stated(plan: Plan) -> str:
+    """What the file says of the progress where it is not what its tasks add up to."""
+    if plan.stated_progress is None or plan.stated_progress == plan.progress:
+        return ""
+    return f"{plan.stated_progress}% in the file"
+
+
+def phase_name(name: str) -> str:
+    """`Phase 2` for a phase that only has a number, else its own name."""
+    return f"Phase {name}" if name.strip().isdigit() else name or "In no phase"
+
+
+def share(tasks: tuple[PlanTask, ...]) -> int:
+    """How far a phase is in percent, weighted by the estimates where every task has one."""
+    weights = [task.minutes or 0 for task in tasks]
+    if not all(weights):
+        weights = [1] * len(tasks)
+    done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
+    return round(done / sum(weights)) if tasks else 0

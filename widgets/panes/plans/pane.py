@@ -1,0 +1,298 @@
+"""The plans pane: a tree of plans, their phases and each task with its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from textual.message import Message
+
+from widgets.detail import DetailLine, Labelled, Lines, Link, Spacer, Title
+from widgets.list.columns import Column, Columns
+from widgets.list.line_list import LineList
+from widgets.list.outline import INDENT, Branch, OutlinePane
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import Badge
+from widgets.pane.rows import Row
+from widgets.text.styled_text import Line, Piece, line, line_width
+from widgets.text.task_words import progress_line
+
+from .detail import STATE_TONES, is_done, phase_name, phase_words, plan_detail, state_sign
+
+if TYPE_CHECKING:
+    from memory.files.plans.model import Plan
+    from memory.files.plans.parts import PlanTask
+    from memory.files.plans.progress import PlanProgress
+    from memory.files.snapshot import Snapshot
+
+Past: TypeAlias = "Iterable[tuple[datetime, str | None]]"
+"""Versions of an entry: when each came to be, and its text (None: not kept, or not there)."""
+
+SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
+"""The sections of orchestration.md and what they are called here."""
+
+PLAN = Columns(Column("title", minimum=12), Column("state", 13, "right", importance=1))
+"""What a plan or a task is, and how far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One task of a plan, as a row of its tree."""
+
+    plan: Plan
+    task: PlanTask
+    number: int
+
+    @property
+    def ref(self) -> str:
+        """Unique in the pane."""
+        return f"{self.plan.ref}/{self.number}/{self.task.id}"
+
+    @property
+    def title(self) -> str:
+        """The task's title."""
+        return str(self.task.title or self.task.id or "")
+
+
+class PlansPane(OutlinePane):
+    """Plans with their phases and tasks, active ones first; agents write them, this only shows them."""
+
+    pane_id: ClassVar[str] = "plans"
+    number: ClassVar[str] = "6"
+    title: ClassVar[str] = "Plans"
+    files: ClassVar[tuple[str, ...]] = ("orchestration.md",)
+    empty: ClassVar[str] = (
+        "Work that agents split over several projects: each plan with its phases, its tasks and how far they are.\n\n"
+        "An agent that writes a plan to orchestration.md makes it appear here."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
+    item_name: ClassVar[str] = "plan"
+
+    @dataclass
+    class LookedBack(Message):
+        """How a plan came to where it is was found, or is another now."""
+
+        ref: str
+
+    DEFAULT_CSS: ClassVar[str] = """
+    PlansPane {
+        & > .pane--list-frame { width: 11fr; }
+        & > .pane--detail-frame { width: 9fr; }
+    }
+    """
+
+    def __init__(self, past: Callable[[Plan], Past] | None = None) -> None:
+        """`past` gives the versions of a plan's entry that the change log has, the oldest first; asked in a worker."""
+        super().__init__()
+        self._past = past
+        self._progress: dict[str, PlanProgress | None] = {}
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
+        """Active plans, then completed ones, each with its phases and their tasks."""
+        rows: list[Any] = []
+        for section, title in SECTIONS:
+            plans = [plan for plan in snapshot.plans.plans if plan.section == section]
+            if not plans:
+                continue
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, str(len(plans))))
+            for number, plan in enumerate(plans):
+                if number:
+                    rows.append(Note(number=len(rows)))
+                rows.append(plan)
+                rows.extend(_tree(plan))
+        return rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many are under way."""
+        active = _active(snapshot)
+        other = len(snapshot.plans.plans) - active
+        return f"{active} active" + (f", {other} completed" if other else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many are under way; a plan that is blocked or failed needs a person."""
+        stuck = any(
+            (plan.status or "").casefold() in ("blocked", "failed")
+            for plan in snapshot.plans.plans
+            if plan.section == "active"
+        )
+        return Badge(_active(snapshot), stuck)
+
+    # The tree
+
+    def depth(self, item: Any) -> int:
+        """Plan, phase, task."""
+        if isinstance(item, Branch):
+            return 1
+        return 2 if isinstance(item, Step) else 0
+
+    def folds(self, item: Any) -> bool:
+        """Plans and phases hold tasks."""
+        return bool(item.count) if isinstance(item, Branch) else not isinstance(item, Step) and bool(item.tasks)
+
+    def mark(self, item: Any) -> Hashable:
+        """A task is what its plan's source says of it."""
+        if isinstance(item, Step):
+            return item.ref, repr(item.task)
+        return super().mark(item)
+
+    def counts(self, item: Any) -> bool:
+        """Plans and their tasks."""
+        return not isinstance(item, Branch)
+
+    def text(self, item: Any) -> str:
+        """A task is found by everything in its row and by its plan's title."""
+        if isinstance(item, Branch):
+            return item.title
+        if isinstance(item, Step):
+            task = item.task
+            return f"{task.id} {task.title} {task.project} {task.status} {item.plan.title} {item.plan.plan_id}"
+        return f"{item.title} {item.plan_id} {item.status} {' '.join(item.projects)}"
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The fields of tasks and plans."""
+        if isinstance(item, Step):
+            return str(getattr(item.task, name, None) or "")
+        if name == "id" and not isinstance(item, Branch):
+            return item.plan_id or ""
+        if name == "project" and not isinstance(item, Branch):
+            return " ".join(item.projects)
+        return super().field_text(item, name)
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """A plan with its bar, a phase with what is done of it, a task with its state."""
+        if isinstance(item, Step):
+            return self._step_row(item.task, width)
+        indent = self.indent(item)
+        left = line_width(line(indent))
+        if isinstance(item, Branch):
+            cells: dict[str, str | Piece | Line] = {
+                "title": Piece(item.title, "muted"),
+                "state": Piece(item.note, "muted"),
+            }
+        else:
+            bar: Line = () if item.progress is None else progress_line(item.progress, self.glyphs)
+            cells = {
+                "title": line(state_sign(item.status, self.glyphs), " ", Piece(item.title, "strong")),
+                "state": bar,
+            }
+        return line(indent, PLAN.line(max(0, width - left), cells))
+
+    def _step_row(self, task: PlanTask, width: int) -> Line:
+        status = (task.status or "").casefold()
+        done = is_done(task)
+        state: Line = line(Piece(task.status or "", STATE_TONES.get(status, "plain")))
+        if task.progress is not None and 0 < task.progress < 100 and not done:
+            state = progress_line(task.progress, self.glyphs)
+        elif done or status == "pending":
+            state = ()
+        lead = line(" " * (2 * INDENT), state_sign(task.status, self.glyphs), " ")
+        name = line(Piece(f"{task.id:<3}  ", "muted"), Piece(task.title, "muted" if done else "plain"))
+        if not state:
+            return line(lead, name)
+        return line(lead, PLAN.line(max(0, width - line_width(lead)), {"title": name, "state": state}))
+
+    # The detail
+
+    def place(self, item: Any) -> str:
+        """A task is called by its plan."""
+        return super().place(item.plan) if isinstance(item, Step) else super().place(item)
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """A plan in full, a phase's tasks, or one task."""
+        if isinstance(item, Branch):
+            return [Title(item.title), Spacer(), Labelled("done", item.note)]
+        if not isinstance(item, Step):
+            return plan_detail(item, self.now, self.zone, self.glyphs, self._progress.get(item.ref))
+        task = item.task
+        status = (task.status or "").casefold()
+        sign = line(
+            state_sign(task.status, self.glyphs),
+            " ",
+            Piece(task.status or "no status", STATE_TONES.get(status, "plain")),
+        )
+        lines: list[DetailLine] = [Title(item.title), Lines((sign,)), Spacer()]
+        if task.progress is not None:
+            lines.append(Labelled("progress", progress_line(task.progress, self.glyphs, 12)))
+        lines += [
+            Labelled(label, value)
+            for label, value in (
+                ("plan", item.plan.title),
+                ("id", task.id),
+                ("project", task.project),
+                ("phase", task.phase or ""),
+                ("time", f"{task.minutes:g} min" if task.minutes else ""),
+            )
+            if value
+        ]
+        titles = {other.id: other for other in item.plan.tasks}
+        for number, name in enumerate(task.depends_on):
+            other = titles.get(name)
+            label = "depends on" if number == 0 else ""
+            if other is None:
+                lines.append(Labelled(label, f"{name}, which the plan does not have", "warn"))
+            else:
+                lines.append(Labelled(label, line(state_sign(other.status, self.glyphs), f" {name} {other.title}")))
+        return lines
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """The links of a plan; those of a phase or task lead to its plan's. Looks back at a plan as well."""
+        if isinstance(item, Branch):
+            return ()
+        if isinstance(item, Step):
+            return super().links(item.plan)
+        self._look_back(item)
+        return super().links(item)
+
+    def _look_back(self, plan: Plan) -> None:
+        """Find out how a plan came to where it is; in a worker, once the cursor rests on it."""
+        from memory.files.plans.progress import done_by_dates, done_in_log, plan_progress
+
+        assert self.snapshot is not None
+        zone = self.snapshot.zone
+        logged = {} if self._past is None else done_in_log(self._past(plan), zone)
+        dated = done_by_dates(self.snapshot, plan)
+        found = plan_progress(plan, logged, dated, self.now.astimezone(zone).date(), zone)
+        if self._progress.get(plan.ref) != found:
+            self._progress[plan.ref] = found
+            self.post_message(self.LookedBack(plan.ref))
+
+    def on_plans_pane_looked_back(self, message: LookedBack) -> None:
+        """Show it, if the cursor is still there."""
+        message.stop()
+        item = self.current()
+        if item is not None and self.ref(item) == message.ref and self.is_attached:
+            self._show_detail()
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter folds a plan; where its detail has little room it goes there, for that is longer, and scrolls."""
+        item = event.key.item if isinstance(event.key, Row) else None
+        little = self.has_class("-single") or self.has_class("-stacked")
+        if little and item is not None and not isinstance(item, Branch | Step):
+            event.stop()
+            event.prevent_default()
+            self.open_detail()
+
+    def source_text(self, item: Any) -> str | None:
+        """The source of the plan."""
+        return super().source_text(item.plan if isinstance(item, Step) else item)
+
+
+def _tree(plan: Plan) -> list[Any]:
+    rows: list[Any] = []
+    number = 0
+    for place, phase in enumerate(plan.phases):
+        name, note = phase_name(phase.name), phase_words(phase.tasks)
+        rows.append(Branch(f"{plan.ref}/{place}", name, 1, len(phase.tasks), note, "phase", plan.title))
+        for task in phase.tasks:
+            rows.append(Step(plan, task, number))
+            number += 1
+    return rows
+
+
+def _active(snapshot: Snapshot) -> int:
+    return sum(plan.section == "active" for plan in snapshot.plans.plans)

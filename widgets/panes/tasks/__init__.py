@@ -1,0 +1,3 @@
+"""The tasks pane: list, board and calendar."""
+
+from __future__ import annotations

@@ -1,0 +1,258 @@
+"""The calendar of tasks: a month with dots, and beside it the agenda of its days."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from datetime import date, timedelta
+from itertools import islice
+from math import inf
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+
+from memory.files.tasks.agenda import Agenda, Occasion, month_of
+from widgets.calendar.month import Month
+from widgets.chrome.covered import Covered
+from widgets.pane.base import Pane
+from widgets.pane.filter import Fits
+from widgets.pane.parts import PaneList
+from widgets.pane.rows import Row
+from widgets.text.styled_text import Line, Piece, line
+
+from .days import DayRow, MonthDays, occasion_line
+
+WIDE, NARROW = 92, 56
+"""Cells from which days have room for three dots, and from which there is a month at all."""
+
+LOW = 9
+"""Lines that a month needs."""
+
+MOST_AHEAD = 2_000
+"""So many dates ahead are looked through for what fits a filter."""
+
+MOST_LATE = 4
+"""Overdue tasks that are named below the month; the agenda has all."""
+
+
+class DayList(PaneList):
+    """The agenda of a month."""
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """The line of a task on a day."""
+        assert isinstance(key, DayRow)
+        return occasion_line(key.occasion, width, self.glyphs, often=key.often)
+
+
+class Calendar(Covered, Horizontal):
+    """The agenda has the focus; its cursor and the keys left and right choose the day."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Calendar {
+        height: 1fr;
+        DayList { width: 1fr; height: 1fr; }
+        &.-alone Month { display: none; }
+    }
+    """
+
+    DAY: ClassVar[Binding.Group] = Binding.Group("day")
+    MONTH: ClassVar[Binding.Group] = Binding.Group("month")
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the day before", group=DAY),
+        Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", group=DAY),
+        Binding(
+            "less_than_sign,shift+left",
+            "month(-1)",
+            "month before",
+            id="calendar.before",
+            tooltip="Go to the month before",
+            group=MONTH,
+        ),
+        Binding(
+            "greater_than_sign,shift+right",
+            "month(1)",
+            "next month",
+            id="calendar.next",
+            tooltip="Go to the next month",
+            group=MONTH,
+        ),
+        Binding("full_stop", "today", "today", id="calendar.today", tooltip="Go to today"),
+    ]
+
+    class DayChanged(Message):
+        """Another day is the one that is looked at."""
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
+        self.list = DayList(pane)
+        self.month = Month()
+        self.day: date | None = None
+        self._agenda: Agenda | None = None
+        self._rows: Mapping[int, Row] = {}
+        self._fits: Fits | None = None
+        self._days: MonthDays | None = None
+        self._new = False
+        self._begun: date | None = None
+        self._left: Hashable | None = None
+
+    def compose(self) -> ComposeResult:
+        """Month and agenda."""
+        yield self.month
+        yield self.list
+
+    def put(
+        self,
+        agenda: Agenda,
+        rows: Mapping[int, Row],
+        fits: Fits | None,
+        *,
+        redraw: bool,
+        to_top: bool = False,
+        whole: bool = True,
+    ) -> None:
+        """Show an agenda: `rows` are those of tasks by the id of the task; `fits` says which fit a filter, if any.
+
+        Few are asked for: what stands in the month, what is overdue, and what comes next as far as it is shown. Of a
+        full month it is only what is in view, until all is asked for, `whole`.
+        """
+        self._new = self._new or agenda is not self._agenda or rows is not self._rows
+        others = self._new or redraw or to_top or fits is not self._fits
+        if others or (whole and self._begun is not None):
+            self._agenda, self._rows, self._fits = agenda, rows, fits
+            if self.day is None:
+                self.day = agenda.today
+            # What stands there stays, also where the cursor went from a day without anything to one with entries.
+            self._arrange(redraw=redraw, to_top=to_top, whole=whole, stands=None if others else self._begun)
+
+    def go_to(self, day: date) -> None:
+        """Look at a day: the cursor goes to the first of what stands there."""
+        before, self.day = self.day, day
+        if before is None or self._begun is not None or not (self._stands(before) and self._stands(day)):
+            self._arrange(redraw=False)
+        first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
+        if first is not None:
+            self.list.cursor = first
+        self._left = self.list.cursor
+        self._show_month()
+        self.post_message(self.DayChanged())
+
+    def begin(self, *, found: bool) -> None:
+        """Open at the cursor's day, else today; what stands there is at the top of the agenda."""
+        if not found and self._agenda is not None:
+            self.go_to(self._agenda.today)
+
+        def show() -> None:
+            rows, place = self.list.rows, self.list.position
+            while place > 0 and isinstance(rows[place - 1], DayRow):
+                place -= 1
+            self.list.scroll_to(y=max(0, place - 1), animate=False, force=True)
+
+        self.call_after_refresh(show)
+
+    def find(self, row: Row) -> bool:
+        """Put the cursor on a task, on the day that it is due; False: it has none, or one that is filtered out."""
+        assert self._agenda is not None
+        for key in self.list.rows:
+            if isinstance(key, DayRow) and key.item is row.item:
+                self.list.cursor = key
+                self._left = None
+                self.follow_cursor()
+                return True
+        return False
+
+    def follow_cursor(self) -> None:
+        """The cursor stands on another day."""
+        key = self.list.cursor
+        if key is self._left:
+            # Nobody moved it: a day without entries was chosen, and the cursor stands where it stood.
+            return
+        self._left = None
+        if isinstance(key, DayRow) and not key.often and self._days is not None:
+            day = key.occasion.day
+            if day != self.day and self._days.first <= day <= self._days.last:
+                self.day = day
+                self._show_month()
+
+    def _stands(self, day: date) -> bool:
+        """Whether a day of the month that is shown has rows, which then need not be made anew."""
+        return self._days is not None and self._days.holds(day)
+
+    def _arrange(self, *, redraw: bool, to_top: bool = False, whole: bool = True, stands: date | None = None) -> None:
+        """Make the rows of the agenda; `stands` is a day that has rows also where nothing fits, if not the chosen."""
+        agenda, day = self._agenda, self.day
+        if agenda is None or day is None:
+            return
+        if self._new or self._days is None or not self._days.first <= day <= self._days.last:
+            self._days = MonthDays(agenda, day, self._rows, self._days)
+            self._new = False
+        self._begun = day if self._days.is_full and not whole else None
+        # One more than there is room for: the scrollbar stays.
+        wanted = inf if self._begun is None else self.list.size.height + 1
+        before = self.list.cursor
+        self.list.set_rows(self._days.keys(self._fits, stands or day, wanted), redraw=redraw, to_top=to_top)
+        if redraw:
+            self.list.redraw()
+        # A cursor that went to what fits takes its day along.
+        self._left = None if to_top and self.list.cursor is not before else self.list.cursor
+        self._show_month()
+
+    def _shows(self, occasion: Occasion) -> bool:
+        row = self._rows.get(id(occasion.task))
+        return row is not None and (self._fits is None or self._fits(row))
+
+    def _show_month(self) -> None:
+        agenda, day = self._agenda, self.day
+        if agenda is None or day is None or self._days is None or self._begun is not None:
+            return
+        self.month.show(day, agenda.today, self._days.loads)
+        room = self.size.height - len(self.month.rows) - 1
+        below: list[Line] = []
+        late = list(islice(filter(self._shows, agenda.overdue), room)) if room > 2 else []
+        if late:
+            named = late[: min(MOST_LATE, room - 1)]
+            below += [line(Piece(" OVERDUE", "heading")), *map(self._short, named), ()]
+        room -= len(below) + 1
+        # The rows beside the month end with it.
+        later = islice(agenda.after(self._days.last), MOST_AHEAD)
+        ahead = list(islice(filter(self._shows, later), room)) if room > 0 else []
+        if ahead:
+            below.append(line(Piece(f" AFTER {day:%B}".upper(), "heading")))
+            below += map(self._short, ahead)
+        self.month.say_below(below)
+
+    def _short(self, occasion: Occasion) -> Line:
+        """A task with its day, in few cells; an hour only for what is near."""
+        late = occasion.kind == "overdue"
+        sign = Piece(f" {self.list.glyphs.alert}" if late else "  ", "alert" if late else "muted")
+        when = f" {occasion.day.day:>2} {occasion.day:%b}  "
+        return line(sign, Piece(when, "muted"), Piece(occasion.task.title))
+
+    def on_resize(self) -> None:
+        """The month takes what room there is, or none."""
+        self.set_class(self.size.width < NARROW or self.size.height < LOW, "-alone")
+        self.month.set_class(self.size.width < WIDE or self.size.height < 16, "-tight")
+        self.month.forget()
+        self._show_month()
+
+    def on_month_chosen(self, event: Month.Chosen) -> None:
+        """A day was clicked."""
+        event.stop()
+        self.go_to(event.day)
+
+    def action_day(self, step: int) -> None:
+        """Go to the day before, or the next one."""
+        if self.day is not None and date.min < self.day < date.max:
+            self.go_to(self.day + timedelta(days=step))
+
+    def action_month(self, step: int) -> None:
+        """Go to the month before, or the next one."""
+        if self.day is not None:
+            self.go_to(month_of(self.day, step))
+
+    def action_today(self) -> None:
+        """Go to today."""
+        if self._agenda is not None:
+            self.go_to(self._agenda.today)

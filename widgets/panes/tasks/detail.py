@@ -1,0 +1,114 @@
+"""What the detail shows of a task: labelled fields in the order a person asks for them, then the rest."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from memory.base.clock import BadMoment, late_words, read_moment
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.panes.time_words import beside
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, line
+from widgets.text.task_words import PRIORITY_TONES, progress_line
+
+if TYPE_CHECKING:
+    from memory.files.tasks.model import Task
+    from memory.files.tasks.urgency import Urgency
+
+
+def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
+    """Title, one line of state, the fields, the text."""
+    parts: list[DetailLine] = [_state(task, now, zone, glyphs), Spacer()]
+    parts += [
+        Labelled(label, value)
+        for label, value in (
+            ("assigned", task.assigned),
+            ("tags", ", ".join(task.tags)),
+            ("action", task.action),
+            ("notes", task.notes),
+            ("outcome", task.outcome),
+            ("last update", task.last_update),
+            ("started", _when(task.started, now, zone)),
+            ("completed", _when(task.completed, now, zone)),
+            ("created", _when(task.created, now, zone)),
+            ("plan", task.orchestration_id),
+            ("cron job", task.cron_job_id),
+        )
+        if value
+    ]
+    extra = [(key, value) for key, value in task.extra.items() if value]
+    if extra:
+        parts += [Spacer(), Caption("OTHER FIELDS")]
+        parts += [Labelled(key, str(value)) for key, value in extra]
+    rest = rest_of_body(task)
+    if rest:
+        parts += [Spacer(), Prose(rest, markdown=True)]
+    return parts
+
+
+def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLine:
+    """Priority and due date in words; then when it recurs and how far it is."""
+    priority = task.priority or "no priority"
+    first: list[Piece] = [Piece(priority, PRIORITY_TONES.get(task.priority, "muted"))]
+    moment = task.due_moment(zone) if task.section != "completed" else None
+    if moment is not None:
+        overdue = task.due_state(now, zone) == "overdue"
+        words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else beside(moment, now, zone)}"
+        first.append(Piece(f"  {glyphs.alert} {words}" if overdue else f"  {words}", "alert" if overdue else "plain"))
+    elif task.due:
+        wrong = task.section != "completed" and _when(task.due, now, zone) == task.due
+        words = f"{glyphs.alert} due {task.due}, no date" if wrong else f"due {task.due}"
+        first.append(Piece(f"  {words}", "alert" if wrong else "plain"))
+    lines: list[Line] = [tuple(first)]
+    if task.recurring:
+        from memory.base.schedule import describe
+
+        lines.append(line(Piece(f"{glyphs.recurring} {describe(task.recurring)}", "muted")))
+    if task.progress is not None:
+        lines.append(progress_line(task.progress, glyphs, 12))
+    # Nothing is cut here: it is what one opens a task for.
+    return Lines(tuple(lines), hang=len(priority) + 2)
+
+
+def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
+    """A date with what it is from now; an impossible one as it is."""
+    if not text:
+        return None
+    try:
+        moment = read_moment(text, zone)
+    except BadMoment:
+        return text
+    return f"{text}, {beside(moment, now, zone)}" if moment is not None else text
+
+
+def rest_of_body(task: Task) -> str:
+    """What stands in the entry beside its fields."""
+    entry = task.entry
+    body = entry.body
+    kept, at = [], 0
+    for node in entry.fields.nodes:
+        kept.append(body[at : node.start])
+        at = node.end
+    kept.append(body[at:])
+    return "".join(kept).strip("\r\n \t")
+
+
+def urgency_lines(found: Urgency, glyphs: Glyphs) -> list[Line]:
+    """The terms of an urgency: what each is worth, as a number and as a bar, and why."""
+    if not found.terms:
+        return [line(Piece("What is completed is not urgent any more.", "muted"))]
+    most = max(abs(term.points) for term in found.terms)
+    rows: list[Line] = []
+    for term in found.terms:
+        cells = max(1, round(10 * abs(term.points) / most))
+        bar = glyphs.bar_full * cells
+        rows.append(
+            line(
+                Piece(f"{term.points:+5.1f} "),
+                Piece(f"{bar:<10} ", "accent" if term.points > 0 else "muted"),
+                f"{term.name:<9} ",
+                Piece(term.words, "muted"),
+            )
+        )
+    return rows

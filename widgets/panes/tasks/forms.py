@@ -1,0 +1,145 @@
+"""The forms of a task: what a new one is asked for, and every field of one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from widgets.input.date_fields import as_written, by_use, cron_field, date_field
+from widgets.input.fields import FieldSpec
+from widgets.pane.offers import Build, FormPlan, Values
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import Task
+
+PRIORITIES = ("HIGH", "NORMAL", "LOW")
+"""What can be chosen; a heading without one keeps that."""
+
+ACTION = "a command or what to do; never run by itself"
+"""What stands in the field of an action while it is empty."""
+
+
+def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
+    """The form of a new task, in Pending; `due` is the day that somebody looks at."""
+    zone = snapshot.zone
+    fields = (
+        _title("", _twin_hint(snapshot)),
+        FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
+        date_field("due", "due", due, now, zone),
+        cron_field("recurring", "recurring", "", now, zone),
+        *_people_and_tags(snapshot, "", ""),
+        FieldSpec("notes", "notes", "multiline"),
+        FieldSpec("action", "action", placeholder=ACTION),
+    )
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+        from memory.files.tasks.edits import add_task
+
+        written = as_written(values["due"], "", now, zone)
+        tags = _split(values["tags"])
+        return lambda snapshot: add_task(
+            snapshot,
+            values["title"].strip(),
+            priority=values["priority"],
+            due=written or None,
+            recurring=values["recurring"].strip() or None,
+            assigned=values["assigned"].strip() or None,
+            tags=tags,
+            notes=values["notes"].strip() or None,
+            action=values["action"].strip() or None,
+            now=now,
+        )
+
+    return FormPlan("New task", fields, build, "tasks.add", focus="title")
+
+
+def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
+    """The form of a task: known fields, those that only some tasks have, and the ones nobody knows."""
+    zone = snapshot.zone
+    priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
+    fields = [
+        _title(task.title, _twin_hint(snapshot, task)),
+        FieldSpec("priority", "priority", "choice", task.priority or "", options=priorities),
+        date_field("due", "due", task.due or "", now, zone),
+        cron_field("recurring", "recurring", task.recurring or "", now, zone),
+        *_people_and_tags(snapshot, task.assigned or "", ", ".join(task.tags)),
+        FieldSpec("notes", "notes", "multiline", task.notes or ""),
+        FieldSpec("action", "action", value=task.action or "", placeholder=ACTION),
+    ]
+    if task.section == "in-progress" or task.progress is not None:
+        shown = "" if task.progress is None else str(task.progress)
+        fields.append(FieldSpec("progress", "progress", "number", shown, validate=percent_error(shown)))
+    for name, label, value in (
+        ("outcome", "outcome", task.outcome),
+        ("lastUpdate", "last update", task.last_update),
+        ("orchestrationId", "plan", task.orchestration_id),
+        ("cronJobId", "cron job", task.cron_job_id),
+    ):
+        if value or (name == "outcome" and task.section == "completed"):
+            fields.append(FieldSpec(name, label, value=value or ""))
+    fields += [FieldSpec(key, key, value=str(value), known=False) for key, value in task.extra.items()]
+    ref, base, old_due = task.ref, task.entry, task.due or ""
+
+    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+        from memory.files.tasks.edits import edit_task
+
+        changed = dict(changed)
+        if "due" in changed:
+            changed["due"] = as_written(changed["due"], old_due, now, zone)
+        setting = {key: value.strip() if key != "notes" else value.rstrip() for key, value in changed.items()}
+        unset = tuple(key for key, value in setting.items() if not value)
+        for key in unset:
+            del setting[key]
+        return lambda snapshot: edit_task(snapshot, ref, set=setting, unset=unset, base=base, now=now)
+
+    return FormPlan("Edit task", fields, build, "tasks.edit", focus="title")
+
+
+def _title(value: str, hint: Callable[[str], str]) -> FieldSpec:
+    return FieldSpec("title", "title", value=value, hint=hint, placeholder="what is to be done", required=True)
+
+
+def percent_error(original: str = "") -> Callable[[str], str | None]:
+    """A validator for a percentage; what was there before is left alone."""
+
+    def validate(text: str) -> str | None:
+        text = text.strip().removesuffix("%").strip()
+        if not text or text == original:
+            return None
+        if text.isascii() and text.isdigit() and int(text) <= 100:
+            return None
+        return "a number from 0 to 100"
+
+    return validate
+
+
+def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], str]:
+    """Words below a title that another open task has; `task` is the one that is edited."""
+    known: dict[str, list[Task]] = {}
+
+    def hint(text: str) -> str:
+        from memory.base.names import alike
+        from memory.files.tasks.twins import open_twins, twin_words
+
+        if not known:
+            # With the first key, and only then: there may be many.
+            known.update(open_twins(snapshot.tasks.tasks))
+        return twin_words([other for other in known.get(alike(text), ()) if other is not task], text)
+
+    return hint
+
+
+def _people_and_tags(snapshot: Snapshot, assigned: str, tags: str) -> tuple[FieldSpec, FieldSpec]:
+    tasks = snapshot.tasks.tasks[:2000]
+    people = by_use(task.assigned or "" for task in tasks)
+    used = by_use(tag for task in tasks for tag in task.tags)
+    return (
+        FieldSpec("assigned", "assigned", value=assigned, suggestions=people, placeholder="a person or an agent"),
+        FieldSpec("tags", "tags", "tags", tags, suggestions=used),
+    )
+
+
+def _split(tags: str) -> tuple[str, ...]:
+    return tuple(tag.strip() for tag in tags.split(",") if tag.strip())

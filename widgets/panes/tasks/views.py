@@ -1,0 +1,394 @@
+"""The views of the tasks pane: the list, a board with a column per section, a calendar; grouped and sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import date, datetime, tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, is_missing, sort_key
+from widgets.list.line_list import GUTTER, MARGIN, LineList
+from widgets.list.rows import Continuation, Heading, Note
+from widgets.pane.base import Contents, Pane
+from widgets.pane.parts import PaneList
+from widgets.pane.rows import Row
+from widgets.pane.visible_rows import REVERSED
+from widgets.text.styled_text import Line, Piece, clip_line, line
+from widgets.text.task_words import CARD_LINES
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+    from textual.widget import Widget
+
+    from memory.files.snapshot import Snapshot
+    from memory.files.tasks.agenda import Agenda
+    from memory.files.tasks.model import Task
+    from widgets.list.board import Board
+
+    from .calendar import Calendar
+
+VIEWS = ("list", "board", "calendar")
+"""What tasks can be looked at as."""
+
+ORDERS = (SORTS[0], SORTS[0] + REVERSED)
+"""What the title says of the order of the file."""
+
+LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
+"""The columns of the board."""
+
+
+class CardList(PaneList):
+    """One column of the board."""
+
+    def __init__(self, pane: TaskViews) -> None:
+        super().__init__(pane)
+        self._views = pane
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """The lines of a card."""
+        number = key.number if isinstance(key, Continuation) else 0
+        owner = key.owner if isinstance(key, Continuation) else key
+        assert isinstance(owner, Row)
+        board = self._views.board
+        if board is not None and board.is_dense:
+            return self._views.draw_row(owner.item, width)
+        return clip_line(self._views.draw_card(owner.item, number, width), width)
+
+    def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
+        """Only the column that keys mean shows its cursor, and what stands between two cards shows nothing."""
+        if isinstance(key, Continuation) and key.number >= CARD_LINES:
+            return ()
+        states = super()._states(position, key)
+        if self._views.line_list is self:
+            return states
+        return tuple(state for state in states if not state.startswith("line-list--cursor"))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view; of a card that is cut at the edge, a muted one with a sign of where it goes on."""
+        sign = self._cut(y)
+        if not sign:
+            return super().render_line(y)
+        width = self.line_width
+        content = self.render_row(self.rows[y + round(self.scroll_y)], max(0, width - GUTTER - MARGIN))
+        return self.draw(line(f"{sign:<{GUTTER}}", *(Piece(piece.text, "muted") for piece in content)), width)
+
+    def _cut(self, y: int) -> str:
+        """Where the card of a line goes on out of view: an arrow up or down; empty: all of it is in view."""
+        board = self._views.board
+        if board is None or board.is_dense:
+            return ""
+        height = self.scrollable_content_region.height
+        if height < CARD_LINES - 1 or 0 < y < height - 1:
+            return ""
+        position = y + round(self.scroll_y)
+        key = self.rows[position] if position < len(self.rows) else None
+        number = key.number if isinstance(key, Continuation) else 0
+        if key is None or number >= CARD_LINES or position - number == self.position:
+            return ""
+        if y == 0 and number > 0:
+            return self.glyphs.up
+        return self.glyphs.down if y == height - 1 and number < CARD_LINES - 1 else ""
+
+
+class TaskViews(Pane):
+    """A pane whose rows are tasks, shown as a list, a board or a calendar; the two others are made when asked for."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TaskViews {
+        &.-board > .pane--list-frame > .pane--list { display: none; }
+        &.-calendar > .pane--list-frame > .pane--list { display: none; }
+        Board { display: none; }
+        Calendar { display: none; }
+        &.-board Board { display: block; }
+        &.-calendar Calendar { display: block; }
+        &.-stacked CardList { overflow-y: auto; }
+    }
+    """
+
+    sorts: ClassVar[tuple[str, ...]] = SORTS
+    groups: ClassVar[tuple[str, ...]] = GROUPS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view_name = VIEWS[0]
+        self.group = GROUPS[0]
+        self._board: Board | None = None
+        self._calendar: Calendar | None = None
+        self._agenda: tuple[Snapshot, Agenda] | None = None
+        self._by_task: tuple[Any, Mapping[int, Row]] = (None, {})
+        self._passed: tuple[Row, Hashable | None, date | None] | None = None
+        """A task that the calendar does not have and one came from, and where the calendar stood then."""
+        self.wants_agenda = False
+        """Whether the next look reads all dates: the calendar is about to be shown."""
+
+    def draw_card(self, item: Task, number: int, width: int) -> Line:
+        """A line of a card on the board, from 0."""
+        raise NotImplementedError
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """A heading per group, then its tasks."""
+        rows: list[Any] = []
+        for title, tasks in grouped(snapshot.tasks.tasks, self.group, now, snapshot.zone):
+            if rows:
+                rows.append(Note(number=len(rows)))
+            rows.append(Heading(title, str(len(tasks))))
+            rows.extend(tasks)
+        return rows
+
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
+        """The key of one of `sorts`."""
+        return sort_key(name, now, zone)
+
+    def arranged(self) -> Sequence[str]:
+        """Which view, group and sort it is, where that is not the usual."""
+        parts = [] if self.view_name == VIEWS[0] else [self.view_name]
+        if self.group != GROUPS[0] and self.view_name == "list":
+            parts.append(
+                "one group" if self.group == "none" else f"grouped by {GROUP_WORDS.get(self.group, self.group)}"
+            )
+        if self.view_name != "calendar":
+            # Said always: a list that looks as if it were sorted by date, and is not, is not trusted again.
+            parts.append(self.sort if self.sort in ORDERS else f"sorted by {self.sort}")
+        return parts
+
+    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
+        """Look at the files; the dates of all tasks are read here, where nobody waits for a key."""
+        contents = super().read(snapshot, now)
+        if self.view_name == "calendar" or self.wants_agenda:
+            self._agenda = (snapshot, self._make_agenda(snapshot, now))
+        return contents
+
+    @staticmethod
+    def _make_agenda(snapshot: Snapshot, now: datetime) -> Agenda:
+        from memory.files.tasks.agenda import Agenda
+
+        return Agenda(snapshot.tasks.tasks, now, snapshot.zone)
+
+    def lacks(self, value: Any, name: str) -> bool:
+        """Whether a task has nothing to be sorted by."""
+        return is_missing(value, name)
+
+    def look(self) -> dict[str, str]:
+        """What is kept under a name: which view and group, too."""
+        return {**super().look(), "view": self.view_name, "group": self.group}
+
+    def restore(self, view: Mapping[str, str]) -> None:
+        """Go back to a view."""
+        self.set_group(view.get("group", GROUPS[0]))
+        self.show_view(view.get("view", VIEWS[0]))
+        super().restore(view)
+
+    def set_sort(self, name: str) -> None:
+        """Sort; what a row says may depend on it."""
+        before = self.sort
+        super().set_sort(name)
+        if self.sort != before:
+            for cards in self._lists:
+                cards.redraw()
+
+    def set_group(self, name: str) -> None:
+        """Group by one of `groups`."""
+        if name in GROUPS and name != self.group:
+            self.group = name
+            if self.snapshot is not None:
+                self.show(self.snapshot, self.now, flash=False)
+
+    # Which view
+
+    def show_view(self, name: str) -> None:
+        """Show the tasks as a list, a board or a calendar; the task under the cursor stays under it."""
+        if name not in VIEWS or name == self.view_name:
+            return
+        wanted = self._row_to_keep() if self.contents is not None else None
+        had_focus = self.line_list.has_focus
+        frame = self.query_one(".pane--list-frame")
+        if name == "board" and self._board is None:
+            from widgets.list.board import Board, Lane
+
+            self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES])
+            self._mount(frame, self._board, self.instead)
+        if name == "calendar" and self._calendar is None:
+            from .calendar import Calendar
+
+            self._calendar = Calendar(self)
+            self._mount(frame, self._calendar, self.filter_bar)
+        for cards in self._lists:
+            cards.select(())
+        self.view_name = name
+        self.wants_agenda = False
+        self.remove_class("-open")
+        for view in VIEWS[1:]:
+            self.set_class(view == name, f"-{view}")
+        self.set_class(name != "list", "-full")
+        if self.contents is not None:
+            self._arrange(redraw=True)
+            if wanted is not None:
+                placed = self._place_cursor(wanted)
+                if self.calendar is not None:
+                    self.calendar.begin(found=placed)
+                    if not placed:
+                        self._passed = (wanted, self.calendar.list.cursor, self.calendar.day)
+            self._show_detail()
+        if had_focus:
+            self.call_after_refresh(self.focus_list)
+
+    def _mount(self, frame: Widget, view: Widget, before: Widget) -> None:
+        """Mount a view; nothing is drawn before all of it is there, or an empty frame would be seen first."""
+        hold = ExitStack()
+        hold.enter_context(self.app.batch_update())
+        mounted = frame.mount(view, before=before)
+
+        async def draw() -> None:
+            with hold:
+                await mounted
+
+        self.app.call_next(draw)
+
+    def _row_to_keep(self) -> Row | None:
+        """The row that another view begins at: the one under the cursor.
+
+        A calendar that one only looked into stands at a task of its own; what counts is the task one came from.
+        """
+        passed, self._passed = self._passed, None
+        item = self.current()
+        rows = self.arrangement.rows.items
+        if passed is not None and self.calendar is not None:
+            row, cursor, day = passed
+            if self.calendar.list.cursor is cursor and self.calendar.day == day:
+                return next((known for known, _, _ in rows if known is row), None)
+        return next((row for row, other, _ in rows if other is item), None)
+
+    @property
+    def board(self) -> Board | None:
+        """The board, while it is shown."""
+        return self._board if self.view_name == "board" else None
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """The calendar, while it is shown."""
+        return self._calendar if self.view_name == "calendar" else None
+
+    @property
+    def _lists(self) -> Sequence[LineList]:
+        """All lists of the view that is shown."""
+        if self.board is not None:
+            return self.board.lists
+        return (self.line_list,)
+
+    @property
+    def line_list(self) -> LineList:
+        """The list that keys mean."""
+        if self.board is not None:
+            return self.board.active
+        if self.calendar is not None:
+            return self.calendar.list
+        return super().line_list
+
+    @property
+    def has_items(self) -> bool:
+        """Whether any task is shown; a calendar shows its month also when it is empty."""
+        return self.calendar is not None or any(cards.cursor is not None for cards in self._lists)
+
+    @property
+    def shown_keys(self) -> Sequence[Hashable]:
+        """The rows of all columns."""
+        return [key for cards in self._lists for key in cards.rows]
+
+    @property
+    def rows_of_picture(self) -> int | None:
+        """The columns of a board are made of all rows; a calendar looks itself for what fits in its month."""
+        if self.board is not None:
+            return None
+        return super().rows_of_picture if self.calendar is None else 0
+
+    def put_keys(self, keys: Sequence[Hashable], *, redraw: bool, to_top: bool) -> None:
+        """Give the rows to the view that is shown."""
+        if self.board is not None:
+            self.board.put(self._lanes(keys), redraw=redraw, to_top=to_top)
+        elif self.calendar is not None:
+            assert self.snapshot is not None
+            if self._agenda is None or self._agenda[0] is not self.snapshot:
+                self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
+            if self._by_task[0] is not self.arrangement.rows:
+                self._by_task = (self.arrangement.rows, {id(item): row for row, item, _ in self.arrangement.rows.items})
+            arrangement = self.arrangement
+            self.calendar.put(
+                self._agenda[1],
+                self._by_task[1],
+                arrangement.fits,
+                redraw=redraw,
+                to_top=to_top,
+                whole=arrangement.is_whole,
+            )
+        else:
+            super().put_keys(keys, redraw=redraw, to_top=to_top)
+
+    def say_instead(self, words: str) -> None:
+        """Say something below the names of the board's columns, or above a calendar that has no files yet.
+
+        What makes room for it is set here and not by a class, which would be a look at every style of the pane.
+        """
+        super().say_instead(words)
+        apart = bool(words) and self.view_name != VIEWS[0]
+        if self.instead.display != apart:
+            self.instead.display = apart
+            if self._board is not None:
+                self._board.styles.height = 1 if apart else None
+
+    def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[Row]]:
+        """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
+        groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
+        if groups is not None:
+            return {rows[0].item.section: rows for rows in groups if rows}
+        lanes: dict[str, list[Row]] = {lane: [] for lane, _ in LANES}
+        for key in keys:
+            if isinstance(key, Row):
+                lanes.setdefault(key.item.section, []).append(key)
+        return lanes
+
+    def _place_cursor(self, row: Row) -> bool:
+        """Put the cursor on a task, wherever the view has it."""
+        if self.board is not None:
+            return self.board.find(row)
+        if self.calendar is not None:
+            return self.calendar.find(row)
+        self.line_list.cursor = row
+        return self.line_list.cursor is row
+
+    def go_to(self, ref: str) -> bool:
+        """Put the cursor on a task; a view that cannot show it gives way to the list."""
+        if self.contents is None or self.view_name == "list":
+            return super().go_to(ref)
+        row = self.arrangement.row_of(ref)
+        if row is None:
+            return False
+        self.narrowing.finish()
+        if not self._place_cursor(row):
+            self.set_filter("")
+            self.filter_bar.close()
+            if not self._place_cursor(row):
+                self.show_view("list")
+                return super().go_to(ref)
+        return True
+
+    def follow_cursor(self) -> None:
+        """The month follows the agenda."""
+        if self.calendar is not None:
+            self.calendar.follow_cursor()
+        super().follow_cursor()
+
+    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
+        """Of the columns only the one that keys mean counts."""
+        if event.line_list is not self.line_list:
+            event.stop()
+            event.prevent_default()
+
+    def on_board_arrived(self, event: Any) -> None:
+        """Another column."""
+        event.stop()
+        if self.contents is not None:
+            self._show_detail()
+            self.post_message(self.Current(self))

@@ -1,0 +1,129 @@
+"""Drawing: how pieces become the strips of a widget, in the theme's colours and safe to show."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color, ColorParseError
+from textual.strip import Strip
+
+from .glyphs import UNICODE, Glyphs
+from .styled_text import Line, Tone, clip_line
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+else:
+    Widget = object
+
+TONE_VARIABLES: dict[Tone, str] = {
+    "muted": "foreground-muted",
+    "code": "secondary",
+    "heading": "foreground-muted",
+    "accent": "accent",
+    "link": "accent",
+    "good": "success",
+    "warn": "warning",
+    "alert": "error",
+}
+"""The variable of the theme that colours a tone; the others keep the colour of what they stand in."""
+
+TONE_STYLES: dict[Tone, Style] = {
+    "strong": Style(bold=True),
+    "emphasis": Style(italic=True),
+    "heading": Style(bold=True),
+    "link": Style(underline=True),
+    "alert": Style(bold=True),
+}
+"""How tones differ beside their colour."""
+
+BARE_STYLES: dict[Tone, Style] = {"alert": Style(bold=True, reverse=True), "warn": Style(bold=True)}
+"""What tones have instead of their colour where there is none."""
+
+
+@lru_cache(maxsize=256)
+def _tone(tone: Tone, colour: str, background: str) -> Style:
+    """What a tone adds to the style around it, in a theme with these colours."""
+    style = TONE_STYLES.get(tone, Style.null())
+    if colour:
+        with suppress(ColorParseError):
+            found = Color.parse(colour)
+            if found.a < 1:
+                found = Color.parse(background) + found
+            style += Style(color=found.rich_color)
+    return style
+
+
+class Drawing(Widget):
+    """Mixin for widgets that draw pieces by lines; put it before the Textual base class.
+
+    Tones take their colours from the theme's variables: as component classes they would be worked out anew for each
+    widget, which is a good part of what a first frame costs.
+    """
+
+    _tone_styles: dict[tuple[Tone, tuple[str, ...]], Style] | None = None
+    _restyled = False
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The signs to draw with: the application's attribute `glyphs` if it has one, else Unicode."""
+        return getattr(self.app, "glyphs", UNICODE)
+
+    def tone_style(self, tone: Tone, *states: str) -> Style:
+        """The style of a tone on top of component classes of this widget, in the order given."""
+        if self._restyled:
+            self.settle_styles()
+        styles = self._tone_styles
+        if styles is None:
+            styles = self._tone_styles = {}
+        style = styles.get((tone, states))
+        if style is None:
+            style = styles[(tone, states)] = self._work_out(tone, states)
+        return style
+
+    def _work_out(self, tone: Tone, states: tuple[str, ...]) -> Style:
+        style = self.get_visual_style(*states).rich_style
+        if tone == "plain":
+            return style
+        variables = self.app.theme_variables
+        colour = variables.get(TONE_VARIABLES.get(tone, ""), "")
+        if self.app.no_color:
+            style += BARE_STYLES.get(tone, Style.null())
+        return style + _tone(tone, colour, variables.get("background", "#000000"))
+
+    def notify_style_update(self) -> None:
+        """Another theme, focus or class: styles may be others now."""
+        self._restyled = True
+        super().notify_style_update()
+
+    def settle_styles(self) -> None:
+        """Work out the styles in use again, where they may be others; a widget that keeps strips asks for it first.
+
+        Textual tells of new styles with each step of the focus, which changes none of them.
+        """
+        if self._restyled:
+            self._restyled = False
+            before, self._tone_styles = self._tone_styles, None
+            if before and any(self.tone_style(tone, *states) != style for (tone, states), style in before.items()):
+                self.forget_strips()
+
+    def forget_strips(self) -> None:
+        """What was drawn looks otherwise now; for widgets that keep it."""
+
+    def draw(self, content: Line, width: int, *states: str) -> Strip:
+        """A line as a strip of exactly `width` cells, its control characters made visible."""
+        return Strip(self.segments(content, width, *states), max(0, width))
+
+    def segments(self, content: Line, width: int, *states: str) -> list[Segment]:
+        """What `draw` makes a strip of, for a strip of several lines beside each other."""
+        segments = [Segment(text, self.tone_style(tone, *states)) for text, tone in clip_line(content, width) if text]
+        # As Textual measures, which cuts strips where widgets meet.
+        missing = width - sum(segment.cell_length for segment in segments)
+        if missing > 0:
+            segments.append(Segment(" " * missing, self.tone_style("plain", *states)))
+        elif missing < 0:
+            return Segment.adjust_line_length(segments, max(0, width))
+        return segments

@@ -1,0 +1,169 @@
+"""Pieces: the plain data that every widget here draws instead of markup or styled text.
+
+A line on the screen is a tuple of pieces, a piece is a text and a tone. Tones name a meaning, never a colour;
+the theme decides what they look like. Texts may come from any file: whatever draws a piece makes its control
+characters visible first, and nothing ever reads it as markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from memory.base.safe_text import cell_width, clip, visible
+
+Tone: TypeAlias = Literal[
+    "plain", "muted", "strong", "emphasis", "code", "heading", "accent", "link", "good", "warn", "alert"
+]
+"""What a piece of text means; `warn` and `alert` are kept for what needs action."""
+
+TONES: tuple[Tone, ...] = Tone.__args__  # type: ignore[attr-defined]
+"""Every tone, `plain` first."""
+
+
+class Piece(NamedTuple):
+    """A text of one tone; control characters in it are drawn as visible escapes."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+Line: TypeAlias = tuple[Piece, ...]
+"""One line on the screen; pieces hold no newline (one that slips in is drawn as an escape)."""
+
+EMPTY: Line = ()
+"""The empty line."""
+
+
+def line(*parts: str | Piece | Iterable[Piece]) -> Line:
+    """Join strings (plain), pieces and lines to one line."""
+    pieces: list[Piece] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(Piece(part))
+        elif isinstance(part, Piece):
+            pieces.append(part)
+        else:
+            pieces.extend(part)
+    return tuple(pieces)
+
+
+def line_width(content: Line) -> int:
+    """The width of a line in terminal cells, as it will be drawn."""
+    return sum(cell_width(visible(piece.text)) for piece in content)
+
+
+def line_text(content: Line) -> str:
+    """The words of a line without its tones, as they will be drawn."""
+    return "".join(visible(piece.text) for piece in content)
+
+
+def clip_line(content: Line, width: int) -> Line:
+    """The line cut to `width` cells; a cut piece ends in an ellipsis."""
+    kept: list[Piece] = []
+    left = width
+    for index, (text, tone) in enumerate(content):
+        if left <= 0:
+            break
+        # Cutting before measuring keeps a text of a megabyte as cheap as a short one.
+        limit = 4 * left + 64
+        shown = visible(text[:limit])
+        cells = cell_width(shown)
+        more = len(text) > limit or any(piece.text for piece in content[index + 1 :])
+        if cells > left or (more and (cells == left or len(text) > limit)):
+            kept.append(Piece(clip(shown if cells > left else shown + "…" * 2, left), tone))
+            break
+        kept.append(Piece(shown, tone))
+        left -= cells
+    return tuple(kept)
+
+
+def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
+    """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
+    clipped = clip_line(content, width)
+    missing = width - sum(cell_width(piece.text) for piece in clipped)
+    if missing <= 0:
+        return clipped
+    space = Piece(" " * missing)
+    return (space, *clipped) if right else (*clipped, space)
+
+
+def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
+    """The line wrapped at spaces to lines of at most `width` cells; the second and later ones are indented.
+
+    Words wider than a line are cut. Every word is kept; spaces at a break are dropped.
+    """
+    width = max(1, width)
+    indent = min(indent, max(0, width - 8))
+    rows: list[list[Piece]] = [[]]
+    used = 0
+    for text, tone in content:
+        for word in _words(visible(text), width - indent):
+            cells = cell_width(word)
+            start = indent if len(rows) > 1 else 0
+            if used + cells > width and not (word.isspace() and used <= start):
+                if word.isspace():
+                    rows.append(_indented(indent))
+                    used = indent
+                    continue
+                if used > start and cells <= width - indent:
+                    rows.append(_indented(indent))
+                    used = indent
+            elif word.isspace() and used == start and len(rows) > 1:
+                continue
+            for part in _chunks(word, max(1, width - used), max(1, width - indent)):
+                part_cells = cell_width(part)
+                if used + part_cells > width and used > indent:
+                    rows.append(_indented(indent))
+                    used = indent
+                rows[-1].append(Piece(part, tone))
+                used += part_cells
+    return [tuple(row) for row in rows]
+
+
+def _indented(indent: int) -> list[Piece]:
+    return [Piece(" " * indent)] if indent else []
+
+
+_WORDS = re.compile(r" +|(?:in )?[0-9]+ (?:min|mo|[hdwy])(?: ago)?(?![^ ,.;:)])|[^ ]+")
+"""Runs of spaces and of everything else; a number with its unit of time is one of these: `in 2 h`, `23 h ago`."""
+
+
+def _words(text: str, room: int) -> Iterable[str]:
+    """What a line is made of, in order; it is broken between these. `room`: the cells of a line."""
+    for word in _WORDS.findall(text):
+        if len(word) > room and word[-1] != " ":
+            yield from re.findall(" +|[^ ]+", word)
+        else:
+            yield word
+
+
+BREAKS = "/?&.="
+"""After what a word that is wider than a line is best cut: addresses and paths consist of parts."""
+
+
+def _good_end(text: str) -> int:
+    """Where a full line of a word ends: after the last part of it, where that leaves less than a third blank."""
+    least = 2 * len(text) // 3
+    return next((at for at in range(len(text), max(0, least), -1) if text[at - 1] in BREAKS), len(text))
+
+
+def _chunks(word: str, first: int, later: int) -> Sequence[str]:
+    """A word cut into parts of at most `first`, then `later` cells, never inside a character."""
+    if cell_width(word) <= first:
+        return (word,)
+    parts: list[str] = []
+    current = ""
+    used, limit = 0, first
+    for character in word:
+        cells = cell_width(character)
+        if current and cells and used + cells > limit:
+            end = _good_end(current)
+            parts.append(current[:end])
+            current = current[end:]
+            used, limit = cell_width(current), later
+        current += character
+        used += cells
+    parts.append(current)
+    return parts

@@ -1,0 +1,194 @@
+"""A task in few words: when it is due, how far it is, the line it takes in a list."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memory.base.clock import late_words
+from memory.base.safe_text import cell_width, visible
+from memory.files.tasks.values import moment_or_none
+from widgets.list.columns import Column, Columns
+
+from .glyphs import Glyphs, progress_bar
+from .styled_text import Line, Piece, Tone, line, line_width
+
+if TYPE_CHECKING:
+    from memory.base.clock import Moment
+    from memory.files.tasks.model import Task
+
+PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "LOW": "muted"}
+"""How a priority is drawn; colour is kept for what needs action."""
+
+CARD_LINES = 2
+"""Lines of a card on a board; one more, where there is room for it, parts it from the next."""
+
+NAME = 6
+"""Cells that the beginning of a name needs to say whose it is."""
+
+PRIORITY_CELLS = 8
+"""Cells of a row beside its title and its date."""
+
+MOST_WHEN = 40
+"""The most cells of a date, however long what stands for it is."""
+
+WIDEST_WHEN = 13
+"""The most cells of a date in a row whose title needs all others."""
+
+
+@cache
+def row_columns(when: int) -> Columns:
+    """A task that waits or is done: priority, title, when (or how far, where nothing is due) in so many cells.
+
+    Dates stand at the right, so each row gives its title what its own date leaves.
+    """
+    return Columns(
+        Column("priority", 6, importance=3), Column("title", minimum=18), Column("when", when, "right", importance=2)
+    )
+
+
+ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=18))
+"""A task without a date: its title has the room."""
+
+
+@cache
+def row_in_progress(when: int) -> Columns:
+    """A task that somebody works on; its bar counts for more than its date."""
+    return Columns(
+        Column("priority", 6, importance=3),
+        Column("title", minimum=18),
+        Column("when", when, "right", importance=1),
+        Column("progress", 11, "right", importance=2),
+    )
+
+
+def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
+    """A date in at most 11 cells: `14:00`, `today`, `tomorrow`, `Sat 16:00`, `20 Jan`, `Jan 2026`."""
+    days = (moment.date - now.astimezone(zone).date()).days
+    clock = f"{moment.instant.astimezone(zone):%H:%M}" if moment.instant is not None else ""
+    if days == 0:
+        return clock or "today"
+    if days == 1:
+        return f"tom. {clock}" if clock else "tomorrow"
+    if -1 <= days < 7 and days > 0:
+        return f"{moment.date:%a} {clock}".rstrip()
+    if moment.date.year == now.astimezone(zone).year or abs(days) < 300:
+        return f"{moment.date.day} {moment.date:%b}"
+    return f"{moment.date:%b} {moment.date.year}"
+
+
+def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
+    """When a task is due, in few cells, or after a check mark when it was completed.
+
+    What is overdue says for how long and is the only thing in colour.
+    """
+    if task.section not in ("pending", "in-progress"):
+        moment = moment_or_none(task.completed, zone)
+        words = short_moment(moment, now, zone) if moment else task.completed or ""
+        return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
+    moment = task.due_moment(zone)
+    # Asked in this order: without a date nothing is overdue, and for what only recurs it would work out a schedule.
+    if moment is not None and task.due_state(now, zone) == "overdue":
+        return Piece(f"{glyphs.alert} {late_words(moment, now, zone)}", "alert")
+    if task.recurring:
+        from memory.base.schedule import describe
+
+        words = describe(task.recurring)
+        return Piece(f"{glyphs.recurring} {words if len(words) <= 11 else task.recurring}", "muted")
+    if moment is not None:
+        return Piece(short_moment(moment, now, zone), "plain" if task.due_state(now, zone) == "today" else "muted")
+    bad = task.due is not None and _is_no_date(task.due, zone)
+    return Piece(f"{glyphs.alert} {task.due}", "alert") if bad else Piece(task.due or "", "muted")
+
+
+def _is_no_date(text: str, zone: tzinfo) -> bool:
+    """Whether a value is there, and no date that exists."""
+    from memory.base.clock import BadMoment, read_moment
+
+    try:
+        read_moment(text, zone)
+    except BadMoment:
+        return True
+    return False
+
+
+def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """The line of a task in a list."""
+    tone = PRIORITY_TONES.get(task.priority, "muted")
+    done = task.section in ("completed", "archived")
+    when = due_words(task, now, zone, glyphs)
+    cells: dict[str, str | Piece | Line] = {
+        "priority": Piece(task.priority or "-", "muted" if done else tone),
+        "title": Piece(task.title, "muted" if done else "plain"),
+        "when": when,
+    }
+    room = width - PRIORITY_CELLS - cell_width(visible(task.title[:200]))
+    columns = row_columns(_when_cells(when, room))
+    if task.section == "in-progress" and task.progress is not None:
+        bar = progress_line(task.progress, glyphs)
+        if task.due is None and task.recurring is None:
+            cells["when"] = bar
+            columns = row_columns(line_width(bar))
+        else:
+            cells["progress"] = bar
+            columns = row_in_progress(_when_cells(when, room - 12))
+    elif not when.text:
+        columns = ROW_UNDATED
+    if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
+        # No room for how late it is, but that it is late stays.
+        cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
+    return columns.line(width, cells)
+
+
+def _when_cells(when: Piece, room: int) -> int:
+    """How many cells a date gets: all that it needs where the title leaves them, else those of a usual one."""
+    needed = max(1, cell_width(visible(when.text)))
+    return min(needed, max(WIDEST_WHEN, min(room, MOST_WHEN)))
+
+
+def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
+    """A bar and its number; what is left is drawn muted."""
+    bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
+    full = bar.count(glyphs.bar_full)
+    return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
+
+
+def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
+    """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
+
+    Where they have no room together, the usual priority goes first, then who has it, the bar of the progress, its
+    number, the dots between them, and last any priority: when it is due stays.
+    """
+    done = task.section in ("completed", "archived")
+    if number == 0:
+        return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
+    if number > 1:
+        return ()
+    parts: dict[str, Line] = {}
+    if task.priority:
+        parts["priority"] = line(Piece(task.priority, "muted"))
+    if task.section == "in-progress" and task.progress is not None:
+        parts["progress"] = progress_line(task.progress, glyphs, 4)
+    when = due_words(task, now, zone, glyphs)
+    if when.text:
+        parts["when"] = line(when)
+    if task.assigned:
+        parts["assigned"] = line(Piece(task.assigned, "muted"))
+    gap = Piece(f" {glyphs.dot} ", "muted")
+    leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "priority"]
+    if task.priority == "NORMAL":
+        leaving.insert(0, "priority")
+    for name in leaving:
+        used = sum(line_width(part) for part in parts.values()) + len(gap.text) * (len(parts) - 1)
+        # The end of a name may go, but not so much that nobody knows whose it is.
+        spare = max(0, line_width(parts["assigned"]) - NAME) if "assigned" in parts else 0
+        if used - spare <= width or len(parts) == 1:
+            break
+        if name == "bar" and "progress" in parts:
+            parts["progress"] = line(f"{task.progress}%")
+        elif name == "gap":
+            gap = Piece(" ")
+        parts.pop(name, None)
+    shown = list(parts.values())
+    return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))
