@@ -138,7 +138,7 @@ class _Open(Verb):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; options of another verb say nothing where the word before them is neither."""
-        from app.cli.run import first_word
+        from app.cli.arguments import first_word
 
         name = first_word(args)
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome, Workspace
     from widgets.dialogs.three_way import Answers, Question
     from widgets.pane.base import Pane
-    from widgets.panes.changes.pane import LoggedChange
+    from widgets.panes.changes.logged_change import LoggedChange
     from widgets.text.styled_text import Line
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
     from memory.files.plans.model import Plan
     from memory.storage.log.records import Record
-    from widgets.panes.changes.pane import LoggedChange
+    from widgets.panes.changes.logged_change import LoggedChange
 
 MOST = 1000
 """The largest number that is counted; more is no better to know."""
@@ -151,7 +151,7 @@ def logged(record: Record) -> LoggedChange:
     """A change of the log as the pane lists it."""
     from memory.history.changes import file_name
     from memory.storage.log.undo import unturned
-    from widgets.panes.changes.pane import ChangedEntry, LoggedChange
+    from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
 
     return LoggedChange(
         record.id,

@@ -14,10 +14,7 @@ from dataclasses import dataclass, field
 
 from memory.errors import MemdeckError, UsageError
 
-MAX_BYTES = 64 * 1024
-MAX_LINES = 512
-MAX_DEPTH = 8
-"""How many lists and mappings may lie inside each other below the top one."""
+from .front_guard import MAX_BYTES, MAX_LINES, Item, Refused, duplicate
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # The plain scalars that need no YAML: words of harmless characters, one space between, colons only inside a
@@ -36,46 +33,6 @@ _MISREAD = re.compile(
     r"(?i:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|[-+]?0[0-9_]+|0[xbo][0-9a-f_]+|[-+]?[0-9_]*_[0-9_.]*"
     r"|[-+]?[0-9.]+e[-+]?[0-9]+|[-+]?\.(?:inf|nan)|yes|no|on|off|y|n)"
 )
-
-_REFUSED = {
-    "size": f"the front matter is larger than {MAX_BYTES // 1024} KB",
-    "lines": f"the front matter has more than {MAX_LINES} lines",
-    "nesting": f"the front matter is nested deeper than {MAX_DEPTH} levels",
-    "anchor": "the front matter uses an anchor (&)",
-    "alias": "the front matter uses an alias (*)",
-    "tag": "the front matter uses a tag (!)",
-    "merge": "the front matter uses a merge key (<<)",
-    "documents": "the front matter holds more than one YAML document",
-    "mapping": "the front matter is not a list of `key: value` lines",
-    "key": "a key in the front matter is not plain text",
-    "character": "the front matter holds a character that YAML does not allow",
-}
-
-
-class Refused(Exception):
-    """The guard stops here; `problem` is (line in the front matter, code, sentence)."""
-
-    def __init__(self, what: str, line: int, message: str = "") -> None:
-        """Name what was found, and say it in the usual sentence unless another is given."""
-        super().__init__(what)
-        self.problem = (line, f"front.{what}", message or _REFUSED[what])
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One key at the top and where its value stands: lines of the front matter from 0, columns in characters.
-
-    `value` is text, a list or a mapping; `style` is the quote of a scalar, or empty.
-    """
-
-    key: str
-    value: object
-    column: int
-    line: int
-    start: int
-    end_line: int
-    end: int
-    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +82,6 @@ class FrontMatter:
     def line_of(self, key: str) -> int | None:
         """Return the line (from 0, the opening line is 0) of a key's value; None if the key is not there."""
         return next((item.line for item in self.items if item.key == key), None)
-
-
-def duplicate(line: int, key: str) -> tuple[int, str, str]:
-    """Return the problem of a key that stands twice in one mapping."""
-    return line, "front.duplicate", f"the key {key[:40]!r} stands in the front matter twice; the first counts"
 
 
 def _read_flat(lines: list[str]) -> list[Item] | None:

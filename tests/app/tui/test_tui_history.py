@@ -16,7 +16,8 @@ from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.entry_history import EntryHistory
 from widgets.dialogs.three_way import ThreeWay
-from widgets.panes.changes.pane import PAGE, LoggedChange
+from widgets.panes.changes.logged_change import LoggedChange
+from widgets.panes.changes.pane import PAGE
 from widgets.panes.changes.words import short_actor
 
 FIRST = "Deploy v2.1 to staging"

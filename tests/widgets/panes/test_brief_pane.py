@@ -11,7 +11,8 @@ from tests.widgets.panes.looking import DEMO, NOW, ONE_LINE, Files, settled, sho
 from widgets.list.rows import Heading
 from widgets.pane.base import Pane
 from widgets.pane.rows import Row
-from widgets.panes.brief.pane import BriefPane, BriefRow
+from widgets.panes.brief.pane import BriefPane
+from widgets.panes.brief.row import BriefRow
 
 FILES: dict[str, str | bytes] = {
     "tasks.md": """## Pending

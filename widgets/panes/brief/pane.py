@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +20,7 @@ from widgets.panes.time_words import until
 from widgets.text.styled_text import Line
 
 from .more import DOORS, KEPT, MORE, cut, more_words, shown_of
+from .row import BriefRow
 from .words import BEHIND, WIDEST_LEAD, days_since, note_of, row_line
 
 if TYPE_CHECKING:
@@ -36,34 +37,6 @@ STALE_DAYS = 7
 
 MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
-
-
-@dataclass(frozen=True, slots=True)
-class BriefRow:
-    """One row: the group it stands in, where it leads, and the thing itself."""
-
-    group: str
-    file: str
-    target: str
-    thing: Any = field(compare=False)
-    words: str = ""
-
-    @property
-    def ref(self) -> str:
-        """Unique in the pane: one entry may stand in two groups."""
-        return f"{self.group}:{self.file}:{self.target}:{self.words}"
-
-    @property
-    def monitor(self) -> Any:
-        """The monitor that the row is about."""
-        return self.thing.monitor if self.group == "waiting" else self.thing
-
-    @property
-    def title(self) -> str:
-        """What the row is about."""
-        if self.group in ("waiting", "muted"):
-            return str(self.monitor.name)
-        return self.words or str(getattr(self.thing, "title", getattr(self.thing, "name", "")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from .more import MORE
 if TYPE_CHECKING:
     from widgets.text.glyphs import Glyphs
 
-    from .pane import BriefRow
+    from .row import BriefRow
 
 ROW = Columns(Column("when", 14, importance=9), Column("title", minimum=18), Column("note", 20, importance=1), gap=2)
 """When or where, what, and a word more."""

@@ -15,7 +15,7 @@ from widgets.text.styled_text import Line, Piece, line, line_width
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from .pane import LoggedChange
+    from .logged_change import LoggedChange
 
 OUTSIDE = "outside"
 """Who changed a file without memdeck."""
