@@ -7,10 +7,13 @@ where, and never shows it: what was found is a part of no message.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
+
+from .secret_prose import PROSE_WORDS
 
 
 class Found(NamedTuple):
@@ -113,6 +116,14 @@ _HARMLESS = (
 )  # fmt: skip
 _SECRET_LENGTH = 6
 
+# Behind these names one word that ends the clause is a value: `password: swordfish`, not `password: ask Alice`.
+_STATED = (
+    r"(?<![A-Za-z])(?:pass(?:w(?:or)?d|phrase|code)|pwd|(?:[a-z]+[_-])?token|[a-z]+[_-]secret)"
+    r"(?:\*\*|[`\"'])?[ \t]{0,3}[:=](?:\*\*)?[ \t]{0,3}"
+    r"[\"'`]?(?P<value>[A-Za-z][A-Za-z_!@#$%^&*+-]{3,127})[\"'`]?(?=[.!?)\]}]{0,3}(?:[\s,;|]*\Z|[\r\n,;|]))"
+)  # fmt: skip
+_BEARER = r"(?<![A-Za-z])bearer[ \t]+(?P<value>[A-Za-z][A-Za-z._~+/-]{3,2047})(?P<next>[ \t]+[A-Za-z])?"
+
 _RUN, _RUN_LOOK = 40, 2048
 _RUN_CHARS = bytes(97 if code in _WORD or code in b"+/=" else 32 for code in range(256))
 _RUN_NEEDLE = b"a" * _RUN
@@ -124,16 +135,19 @@ _DIGITS = "[0-9]+"
 _LOWER, _UPPER = "[a-z]", "[A-Z]"
 
 
-def find_secrets(text: str) -> tuple[Found, ...]:
+def find_secrets(text: str, *, plain_words: bool = False) -> tuple[Found, ...]:
     """Return what looks like a secret, in the order of the text and without overlaps; of two in one place the first.
 
     It is meant to be sure rather than complete: hashes, identifiers, paths and words about passwords are left alone.
-    Of more than a thousand of a kind the rest is not looked for.
+    Of more than a thousand of a kind the rest is not looked for. With `plain_words` a word of letters alone
+    is a secret, too, where `Bearer`, `token:` or `password:` stands before it: for what refuses secrets.
     """
     # One byte for each character, which can be searched much faster.
     data = text.encode("ascii", "replace")
     lower = data.lower()
     found = [*_shapes(text, data), *_logins(text, data), *_named(text, lower), *_runs(text, data)]
+    if plain_words:
+        found += _plain_words(text, lower)
     kept: list[Found] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
@@ -222,6 +236,30 @@ def _named(text: str, lower: bytes) -> Iterator[Found]:
                 count += 1
                 if count == _MOST:
                     break
+
+
+def _plain_words(text: str, lower: bytes) -> Iterator[Found]:
+    """Yield values of letters alone: behind `token:` and the like where they end a clause, and behind `Bearer`."""
+    if any(needle in lower for needle in (b"pass", b"pwd", b"secret", b"token")):
+        for match in itertools.islice(_regex(_STATED, _ANY_CASE).finditer(text), _MOST):
+            if _is_plain_value(match["value"]):
+                yield Found("password or token", match.start("value"), match.end("value"))
+    if b"bearer" in lower:
+        for match in itertools.islice(_regex(_BEARER, _ANY_CASE).finditer(text), _MOST):
+            prose = match["next"] and not match[0].startswith("Bearer")
+            if not prose and _is_plain_value(match["value"]):
+                yield Found("bearer token", match.start("value"), match.end("value"))
+
+
+def _is_plain_value(word: str) -> bool:
+    """Tell whether a word of letters and marks may be a secret: it is none that people write about secrets."""
+    lower = word.lower().strip("-_")
+    return (
+        len(lower) >= 4
+        and lower not in PROSE_WORDS
+        and not _regex(_HARMLESS, _ANY_CASE).match(word)
+        and not _regex(_STANDS_FOR, re.IGNORECASE).match(word)
+    )
 
 
 def _last(word: str) -> str:

@@ -45,7 +45,7 @@ def _of_fact(fact: Fact) -> Iterator[Problem]:
     from memory.base.secrets import find_secrets
 
     line = fact.line + 1
-    if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text)):
+    if any(True for text in (fact.text, *fact.tags) for _ in find_secrets(text, plain_words=True)):
         yield Problem("warning", SHOWN, line, "fact.secret", f"{fact.id} looks like a secret; delete it and change it")
     if not fact.text.strip():
         yield Problem("warning", SHOWN, line, "fact.text", f"{fact.id} has no text")

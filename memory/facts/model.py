@@ -150,7 +150,7 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return LONG_TEXT
     if not _encodable(text):
         return BAD_TEXT
-    if any(True for _ in find_secrets(text)):
+    if any(True for _ in find_secrets(text, plain_words=True)):
         return SECRET
     if scope not in SCOPES:
         return BAD_SCOPE
@@ -158,7 +158,7 @@ def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
         return MANY_TAGS
     if not all(tag.strip() and _encodable(tag) for tag in tags):
         return BAD_TAG
-    if any(True for tag in tags for _ in find_secrets(tag)):
+    if any(True for tag in tags for _ in find_secrets(tag, plain_words=True)):
         return SECRET
     return None
 

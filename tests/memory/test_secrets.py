@@ -127,6 +127,133 @@ NO_SECRETS = [
 ]
 
 
+PLAIN_WORDS = [
+    "Bearer abcdefgh",
+    "Bearer mytokenvalue",
+    "Authorization: Bearer supersecretvalue",
+    "curl -H 'Authorization: Bearer letmeinplease' https://api.example.com",
+    "Bearer xyzzyplugh for the staging API",
+    "send it as Bearer swordfish",
+    "bearer abcdefghijk",
+    "BEARER QWERTYUIOP",
+    "header is Bearer dragonfly-monkey",
+    "Authorization=Bearer opensesame",
+    "use Bearer aaaabbbbcccc when calling it",
+    "Bearer ThisIsTheKey",
+    "token: swordfish",
+    "token:abcdef",
+    "token = opensesame",
+    "token=letmein",
+    "deploy token: letmein-please",
+    "deploy_token: hunterhunter",
+    "api_token=zyxwvuts",
+    "refresh token: mnbvcxz.",
+    "auth_token: abcdefghij",
+    "access-token: qwertzuiop",
+    "session token: marmalade",
+    "the CI token: pineapple",
+    "bot token: gingerbread",
+    "my token: abrakadabra",
+    'push token: "kaleidoscope"',
+    "token: 'butterscotch'",
+    '"token": "thunderstruck"',
+    "**Token:** moonlight",
+    "password: swordfish",
+    "password:qwerty",
+    "password = sesame",
+    "password=trustno",
+    "Password: Sommer!",
+    "PASSWORD=changeme",
+    "password: correct-horse",
+    'password: "monkey"',
+    "password: 'dragon'",
+    "password: `sunshine`",
+    '"password": "princess"',
+    "**Password:** football",
+    "the password is in there, password: opensesame",
+    "db password: postgres",
+    "db_password=shadow",
+    "root password: toor",
+    "wifi password: bananasplit",
+    "admin password: adminadmin",
+    "VPN password: iloveyou.",
+    "the password: swordfish, the user: alice",
+    "user: alice, password: swordfish",
+    "login alice / password: superman;",
+    "passwd: secretsauce",
+    "passwd=batman",
+    "pwd: hunter",
+    "pwd=ninja",
+    "passphrase: correct-horse-battery-staple",
+    "passcode: abcdefg",
+    "client_secret: mysecretvalue",
+    "app-secret = tremendous",
+]
+
+PROSE = [
+    "Bearer tokens expire after an hour",
+    "Bearer authentication is used everywhere",
+    "Bearer token required",
+    "the bearer of bad news",
+    "the bearer presents the letter at the door",
+    "Use a Bearer token in the header",
+    "Bearer scheme",
+    "Bearer auth, not Basic",
+    "Bearer header missing",
+    "bearer bonds and shares",
+    "as a bearer credential",
+    "Bearer prefix is optional",
+    "Bearer must be sent",
+    "bearer tokens are cached",
+    "Bearer or Basic",
+    "Bearer with refresh",
+    "token: required",
+    "token: expired",
+    "token: JWT",
+    "token: optional, header: required",
+    "token: missing",
+    "token: none",
+    "token: invalid",
+    "token: see the vault",
+    "token: ask the platform team",
+    "token: rotates every Monday",
+    "token: never",
+    "token: unknown",
+    "token: stored in the keychain",
+    "token: generated on first use",
+    "refresh token: works",
+    "the token: where does it come from",
+    "tokens: unlimited",
+    "token budget: large",
+    "token_type: bearer",
+    "tokenizer: fast",
+    "password: ask Alice",
+    "password: see the vault",
+    "password: rotated weekly",
+    "password: changed",
+    "password: unknown",
+    "password: required",
+    "password: none",
+    "password: bitwarden",
+    "password: hidden",
+    "password: same as before",
+    "password: the usual one",
+    "password: in the keychain",
+    "password: must have twelve letters",
+    "password: expired",
+    "password: forgotten",
+    "password: empty",
+    "password reset flow: works",
+    "passwords: rotate them",
+    "password policy: strict",
+    "password manager: Bitwarden",
+    "the password is stored in Bitwarden",
+    "password field: accessible label missing",
+    "passphrase: written on paper",
+    "client secret: see the vault",
+]
+
+
 @pytest.mark.parametrize("text", SECRETS)
 def test_found(text: str) -> None:
     """Each is found once or more, within the text, by a kind that does not show it."""
@@ -142,6 +269,26 @@ def test_left_alone(text: str) -> None:
     """Near misses, in the middle of a line and alone."""
     assert find_secrets(text) == ()
     assert find_secrets(f"- notes: {text}\n- tags: a, b\n") == ()
+
+
+@pytest.mark.parametrize("text", PLAIN_WORDS)
+def test_plain_words_are_found_where_secrets_are_refused(text: str) -> None:
+    """A word of letters behind `Bearer`, `token:` or `password:` is a secret to what refuses secrets, in any line."""
+    assert find_secrets(text, plain_words=True)
+    assert find_secrets(f"one line\n- {text}\nanother line", plain_words=True)
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_about_secrets_is_none(text: str) -> None:
+    """What people write about passwords and tokens is left alone by what refuses secrets, too."""
+    assert find_secrets(text, plain_words=True) == ()
+    assert find_secrets(f"one line\n- {text}\nanother line", plain_words=True) == ()
+
+
+@pytest.mark.parametrize("text", NO_SECRETS)
+def test_near_misses_are_none_where_secrets_are_refused(text: str) -> None:
+    """Near misses are no secrets with plain words, either."""
+    assert find_secrets(text, plain_words=True) == ()
 
 
 def test_the_sample_holds_none() -> None:
@@ -214,3 +361,13 @@ MEGABYTE = 1 << 20
 def test_a_line_of_a_megabyte_costs_in_proportion(piece: str) -> None:
     """Text that begins like secrets over and over is looked through in proportion to its length."""
     assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], find_secrets, MEGABYTE // TIMES)
+
+
+@pytest.mark.parametrize("piece", ["a", "token: abcdef ", "token:a", "bearer a ", "password:!!!!!!!!", "a-secret: b!"])
+def test_plain_words_cost_in_proportion(piece: str) -> None:
+    """Text that begins like stated secrets over and over is looked through in proportion to its length."""
+
+    def look(text: str) -> object:
+        return find_secrets(text, plain_words=True)
+
+    assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], look, MEGABYTE // TIMES)
