@@ -36,9 +36,13 @@ _LOWER: dict[str, tuple[Dimension, float]] = {
 }
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3}(?![\w.]))?"
 """What a number looks like, without a sign; its length is bounded."""
-_QUANTITY = re.compile(rf"\s*([-+]?{NUMBER})\s*(%|[A-Za-zµ]{{0,12}})\s*", re.ASCII)
-# Parts of words, versions, dates and clock times are no numbers.
-_IN_TEXT = re.compile(rf"(?<![\w.])(?<!\d[-:])([-+]?{NUMBER})(%|[A-Za-zµ]{{1,3}})?(?![\w%]|\.\d|[-:]\d)", re.ASCII)
+_PRINTED = rf"[-+−]?(?:[1-9]\d{{0,2}}(?:,\d{{3}}){{1,12}}(?:\.\d{{1,40}})?(?!\d)|{NUMBER})"
+"""A number as programs print it: a comma may part thousands, and the sign may be a real minus."""
+_QUANTITY = re.compile(rf"\s*({_PRINTED})\s*(%|[A-Za-zµ]{{0,12}})\s*", re.ASCII)
+# Parts of words, versions, dates and clock times are no numbers, nor is what one place reads as 1.5 and another as 15.
+_IN_TEXT = re.compile(
+    rf"(?<![\w.−])(?<!\d[-:,'’])({_PRINTED})(%|[A-Za-zµ]{{1,3}})?(?![\w%]|\.\d|[-:−,'’]\d|[²³¹¼½¾⁰-⁹])", re.ASCII
+)
 _MOST_NUMBERS = 100
 
 
@@ -68,7 +72,8 @@ def unit_of(word: str) -> tuple[Dimension, float] | None:
 
 
 def read_number(text: str) -> float:
-    """Read digits that fit `NUMBER`; whole numbers stay whole."""
+    """Read digits that fit `NUMBER`, thousands parted by commas or not; whole numbers stay whole."""
+    text = text.replace(",", "").replace("−", "-")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
@@ -82,7 +87,10 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def numbers_in(text: str) -> list[Quantity]:
-    """Return the numbers of a text in their order, the first hundred; a number glued to an unknown word is none."""
+    """Return the numbers of a text in their order, the first hundred.
+
+    `1,234` is 1234. A number glued to an unknown word is none, and none is one that could be read in two ways (`1,5`).
+    """
     found: list[Quantity] = []
     for match in _IN_TEXT.finditer(text):
         number = read_number(match[1])

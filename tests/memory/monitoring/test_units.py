@@ -35,6 +35,10 @@ from memory.monitoring.thresholds.units import (
         ("10mb", "size", 10_000_000),
         ("1KiB", "size", 1024),
         ("5.5G", "size", 5.5 * 1024**3),
+        ("1,234", "", 1234),
+        ("1,234,567.5", "", 1234567.5),
+        ("12,000 ms", "time", 12),
+        ("−3", "", -3),
     ],
 )
 def test_a_number_with_its_unit(text: str, dimension: str, amount: float) -> None:
@@ -44,7 +48,9 @@ def test_a_number_with_its_unit(text: str, dimension: str, amount: float) -> Non
     assert (found.dimension, found.amount) == (dimension, pytest.approx(amount))
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.2.3", "3q", "ms", "1 2", "٣", "1" * 200, "0x10", "1e999"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1.2.3", "3q", "ms", "1 2", "٣", "1" * 200, "0x10", "1e999", "1,5", "0,123", "12,34", "1.234,5"]
+)
 def test_what_is_no_number(text: str) -> None:
     """Anything else is none, however long."""
     assert read_quantity(text) is None
@@ -59,6 +65,10 @@ def test_what_is_no_number(text: str) -> None:
         ("/dev/sda1 5.2G 80% /", [Quantity(5.2, "G"), Quantity(80, "%")]),
         ("took 120ms, ok", [Quantity(120, "ms")]),
         ("queue=17;", [Quantity(17)]),
+        ("1,234\n", [Quantity(1234)]),
+        ("total 1,234,567 of 5,678.5 MB", [Quantity(1234567), Quantity(5678.5)]),
+        ("−5 and −1,234", [Quantity(-5), Quantity(-1234)]),
+        ("1,5 0,123 1,2,3 12,345,67 1.234,56 1'234 1_000 10² 5−3 nan inf", []),
         ("2024-01-15 10:30:00 version 1.2.3 ipv4 3rd", []),
         ("", []),
     ],
