@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from memory.base.clock import format_local
 from memory.document import Document, Entry, Section
 from memory.document.content.fields import set_field
-from memory.errors import UsageError
+from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.source_text import entry_of_text, started_document
@@ -160,12 +160,17 @@ def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: 
     at the first occurrence after now and after the `due` that it had: what is finished early is done for that time,
     and occurrences that were missed are not made up for. The two are twins from then on, equal in title and
     `created`: the ref given back is the open one's, in its long form, which stays the same through every further run.
-    A completed task only gets the outcome.
+    A task that is completed already raises ConflictError `task.completed`: its outcome is somebody's.
     """
     task = find_task(snapshot, ref)
     if task.section == "completed":
-        entry = with_text(task.entry, "outcome", outcome.strip()) if outcome and outcome.strip() else task.entry
-        return _replaced(task, entry, f"{_short(task.title)} is completed")
+        raise ConflictError(
+            "task.completed",
+            f"{_short(task.title)} is completed already",
+            "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` opens it again",
+            ref=task.ref,
+            completed=task.completed,
+        )
     return _done(snapshot, task, task.entry, outcome, now)
 
 

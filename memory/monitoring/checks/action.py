@@ -84,7 +84,8 @@ def run_action(
     entry = task.long_hex
 
     def build(current: Snapshot) -> Edit:
-        if finish and finished.exit_code == 0:
+        # Somebody may have completed it while its action ran.
+        if finish and finished.exit_code == 0 and find_task(current, entry).section != "completed":
             return done_task(current, entry, outcome=outcome, now=now)
         return edit_task(current, entry, set={"outcome": outcome}, now=now)
 

@@ -186,11 +186,20 @@ def test_done_moves_to_the_top_of_completed(start: Snapshot) -> None:
     task = done.tasks.in_section("completed")[0]
     expected = find_task(start, "latency").entry.text.replace("- progress: 45%\n", "")
     assert expected + "- completed: 2024-01-15 12:00\n- outcome: All fine\n  for now\n" == task.entry.text
-    again = apply(done, task_edits.done_task, task.ref, outcome="Better")
+    again = apply(done, task_edits.edit_task, task.ref, set={"section": "completed", "outcome": "Better"})
     assert changed_lines(text_of(done), text_of(again)) == (
         ["- outcome: All fine\n", "  for now\n"],
         ["- outcome: Better\n"],
     )
+
+
+@pytest.mark.parametrize("outcome", [None, "Better"])
+def test_what_is_completed_is_not_completed_again(start: Snapshot, outcome: str | None) -> None:
+    """A second `done` is a conflict that names the ref, and the outcome that stands there stays."""
+    with pytest.raises(ConflictError) as caught:
+        task_edits.done_task(start, "CI", outcome=outcome, now=NOW)
+    assert ("task.completed", 4) == (caught.value.code, caught.value.exit_code)
+    assert find_task(start, "CI").ref == caught.value.details["ref"]
 
 
 def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) -> None:
@@ -202,7 +211,7 @@ def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) ->
     assert (task.section, task.started, task.progress) == ("pending", None, None)
 
 
-@pytest.mark.parametrize(("verb", "text"), [("start_task", "latency"), ("done_task", "CI"), ("reopen_task", "README")])
+@pytest.mark.parametrize(("verb", "text"), [("start_task", "latency"), ("reopen_task", "README")])
 def test_a_verb_that_is_done_already_changes_nothing(start: Snapshot, verb: str, text: str) -> None:
     """Verbs may be repeated."""
     edit = getattr(task_edits, verb)(start, text, now=NOW)
@@ -592,7 +601,7 @@ def test_any_sequence_of_edits_touches_only_its_entry(text: str, steps: list[tup
         task = tasks[number % len(tasks)] if tasks else None
         try:
             edit = _operate(snapshot, name, task)
-        except UsageError as error:
+        except (ConflictError, UsageError) as error:
             if error.code not in ("task.completed", "field.value", "document.unclosed"):
                 raise
             continue
