@@ -198,7 +198,7 @@ def test_what_is_completed_is_not_completed_again(start: Snapshot, outcome: str 
     """A second `done` is a conflict that names the ref, and the outcome that stands there stays."""
     with pytest.raises(ConflictError) as caught:
         task_edits.done_task(start, "CI", outcome=outcome, now=NOW)
-    assert ("task.completed", 4) == (caught.value.code, caught.value.exit_code)
+    assert (caught.value.code, caught.value.exit_code) == ("task.completed", 4)
     assert find_task(start, "CI").ref == caught.value.details["ref"]
 
 
