@@ -214,6 +214,9 @@ def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
 
 def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     config = snapshot.config
+    doubtful = config.doubtful()
+    yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
+    said = {line for line, _, _ in doubtful}
     again = set(map(id, config.duplicates))
     # Two in one section were found as two fields of one name.
     found = {line for line, code, _ in document.problems() if code == "field.twice"} if again else set()
@@ -228,7 +231,7 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
         wrong = config_problem(setting.key, setting.value)
         if wrong is not None:
             yield Problem("error", name, setting.line + 1, "config.value", wrong)
-        elif (meant := meant_key(setting.key, _MISSPELLED)) is not None:
+        elif setting.line not in said and (meant := meant_key(setting.key, _MISSPELLED)) is not None:
             words = unknown_key_words(setting.key, meant)
             yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)
 

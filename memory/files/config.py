@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
+from memory.document.content.fields import hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 
 from .edit import Edit
@@ -48,7 +49,14 @@ CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
 BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
 PRIORITIES = frozenset({"low", "normal", "high"})
 _LIMITS = {"archiveCompletedAfterDays": 36_500, "pruneJournalAfterDays": 36_500, "maxJournalEntries": 100_000_000}
+MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")
+"""The settings that decide what maintenance moves and when."""
+_ALIKE = 0.85
+"""An unknown key that agrees so far with one that maintenance goes by was meant to be it."""
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_LIKE_FIELD = re.compile(
+    rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE
+)
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -108,6 +116,26 @@ class Config:
         """Settings whose key stood in the file before: they do not count."""
         return tuple(setting for setting in self.settings if self._first[setting.key] is not setting)
 
+    def doubtful(self) -> tuple[tuple[int, str, str], ...]:
+        """Return the lines that look like a setting of maintenance and are none: line from 0, the key, a sentence.
+
+        The key is set nowhere, so its default would count although somebody wrote another value. Lines of code and of
+        comments are no settings.
+        """
+        found: dict[str, tuple[int, str, str]] = {}
+        for setting in self.settings:
+            meant = meant_key(setting.key, _ALIKE)
+            if meant in MAINTENANCE_KEYS and meant not in self._first:
+                found.setdefault(meant, (setting.line, meant, unknown_key_words(setting.key, meant)))
+        missing = [key for key in MAINTENANCE_KEYS if key not in self._first and key not in found]
+        for line, text in _lines_of_text(self.document) if missing else ():
+            match = _LIKE_FIELD.match(text)
+            key = next((key for key in missing if match and key.lower() == match[1].lower()), None)
+            if key is not None:
+                sentence = f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: value`"
+                found.setdefault(key, (line, key, sentence))
+        return tuple(sorted(found.values()))
+
     def zone(self, fallback: Callable[[], tzinfo]) -> tzinfo:
         """Return the zone that `timezone` names; `fallback()` where it is missing or unknown."""
         if not self._zone_read:
@@ -123,16 +151,17 @@ class Config:
         return fallback() if self._zone is None else self._zone
 
     def require_zone(self, fallback: Callable[[], tzinfo]) -> tzinfo:
-        """Return the zone; unlike `zone` raises ConfigError `config.value` where `timezone` names an unknown one."""
-        found = self.setting("timezone")
-        if found is not None:
-            self._check(found)
+        """Return the zone; unlike `zone` raises ConfigError `config.value` where `timezone` names an unknown one, and
+        `config.malformed` where a line looks like it and sets nothing.
+        """
+        self._require("timezone")
         return self.zone(fallback)
 
     def maintenance(self) -> MaintenanceSettings:
         """Return the numbers of the maintenance rules; where the line is missing the default counts.
 
-        Raises ConfigError `config.value` that names file and line where a value is no usable number, an empty one too.
+        Raises ConfigError `config.value` that names file and line where a value is no usable number, an empty one too,
+        and `config.malformed` where a line looks like one of them and sets nothing.
         """
         usual = MaintenanceSettings()
         return MaintenanceSettings(
@@ -143,17 +172,30 @@ class Config:
 
     def schedule(self) -> str | None:
         """Return the cron expression of `maintenanceSchedule`, None if maintenance is off; ConfigError if it is bad."""
-        found = self.setting("maintenanceSchedule")
-        if found is not None:
-            self._check(found)
+        self._require("maintenanceSchedule")
         return self.get("maintenanceSchedule")
 
     def _number(self, key: str, usual: int) -> int:
+        found = self._require(key)
+        return usual if found is None else int(found.value)
+
+    def _require(self, key: str) -> Setting | None:
+        """Return the setting of a key once its value is known to be usable; None where nothing sets it."""
         found = self.setting(key)
-        if found is None:
-            return usual
-        self._check(found)
-        return int(found.value)
+        if found is not None:
+            self._check(found)
+            return found
+        for line, meant, sentence in self.doubtful():
+            if meant == key:
+                raise ConfigError(
+                    "config.malformed",
+                    f"{self.file}:{line + 1}: {sentence}",
+                    "correct the line or take it out",
+                    file=self.file,
+                    line=line + 1,
+                    key=key,
+                )
+        return None
 
     def _check(self, setting: Setting) -> None:
         sentence = value_problem(setting.key, setting.value)
@@ -171,6 +213,19 @@ class Config:
     def json(self) -> dict[str, Any]:
         """Return key → value without remarks, the first of each key; values that say there is none are None."""
         return {key: self.get(key) for key in self._first if key not in ("type", "updated")}
+
+
+def _lines_of_text(document: Document) -> Iterator[tuple[int, str]]:
+    """Yield the lines of all bodies that are neither code nor comments, each with its number from 0."""
+    for index, section in document.all_sections():
+        above = document.line_of(index, None) + (1 if section.heading else 0)
+        bodies = [(section.body, above)]
+        bodies += [(entry.body, document.line_of(index, number) + 1) for number, entry in enumerate(section.entries)]
+        for body, first in bodies:
+            hidden = hidden_lines(body)
+            for number, (text, _) in enumerate(split_lines(body)):
+                if not (number < len(hidden) and hidden[number]):
+                    yield first + number, text
 
 
 def _read_settings(document: Document) -> list[Setting]:

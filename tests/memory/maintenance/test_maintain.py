@@ -19,6 +19,7 @@ from memory.files.snapshot import MEMORY_FILES, Snapshot
 from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
 from memory.maintenance.run import _write, checked
 from memory.storage import Store
+from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.memory.maintenance.maintenance_files import (
@@ -148,6 +149,52 @@ def test_one_undo_takes_a_run_back(workspace: Workspace) -> None:
     undone = workspace.undo(actor="maintain", now=NOW)
     assert undone.undoes == report.change
     assert contents(workspace) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "* archiveCompletedAfterDays: 30",
+        "- pruneJournalAfterDays:60",
+        "-maxJournalEntries: 5",
+        "- maxJournalEntries : 5",
+        "maxJournalEntries: 5",
+        "**maxJournalEntries**: 5",
+        "  - maxJournalEntries: 5",
+        "- maxJournalEntry: 5",
+        "- MaxJournalEntries: 5",
+        "- archiveCompletedAfterDay: 30",
+        "- timezone:Europe/Berlin",
+    ],
+)
+def test_a_line_that_sets_nothing_stops_it(tmp_path: Path, line: str) -> None:
+    """Where a setting was meant and is none, no default takes its place: nothing moves, and file and line are named."""
+    workspace = make(
+        tmp_path, {**FILES, "config.md": f"---\ntype: agent-config\n---\n\n## Memory Maintenance\n{line}\n"}
+    )
+    before = contents(workspace)
+    with pytest.raises(ConfigError) as caught:
+        maintain(workspace, NOW)
+    assert caught.value.code == "config.malformed"
+    assert "config.md:6" in caught.value.message
+    assert contents(workspace) == before
+    assert ("config.md", 6, "error") in {(one.file, one.line, one.level) for one in check_all(workspace)}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "- maxJournalEntries: 5\n* maxJournalEntries: 9",
+        "<!--\n- maxJournalEntries : 5\n-->",
+        "```\n* maxJournalEntries: 5\n```",
+        "- maxKnowledgeEntries: 5",
+        "The default of maxJournalEntries is 500: enough.",
+    ],
+)
+def test_lines_that_set_nothing_and_mean_nothing(tmp_path: Path, lines: str) -> None:
+    """Comments, code, prose, other keys, and a second spelling of what is set stop nothing."""
+    workspace = make(tmp_path, {**FILES, "config.md": f"## Memory Maintenance\n{lines}\n"})
+    assert maintain(workspace, NOW, dry_run=True).balanced
 
 
 def test_settings_come_from_the_config(tmp_path: Path) -> None:
