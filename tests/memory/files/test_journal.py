@@ -11,7 +11,7 @@ from memory.errors import AmbiguousError, NotFoundError
 from memory.files.journal.lines import read_lines
 from memory.files.journal.model import find_entry, read_date, read_journal, split_heading
 from tests.fixture_files import sample, with_newlines
-from tests.memory_files import snapshot_of
+from tests.memory_files import snapshot_of, text_of
 
 MIXED = """\
 ---
@@ -36,7 +36,8 @@ type: activity-journal
 
 def test_the_sample_has_every_entry_right() -> None:
     """Date, time, title, lines and line of the format's sample."""
-    entries = [entry.json() for entry in read_journal("journal.md", parse(sample("journal.md"))).entries()]
+    journal = read_journal("journal.md", parse(sample("journal.md")))
+    entries = [entry.json() for day in journal.days for entry in journal.of_day(day)]
     assert [list(entry) for entry in entries] == [["ref", "date", "time", "title", "lines", "line"]] * 5
     assert {**entries[0], "ref": None} == {
         "ref": None,
@@ -108,9 +109,9 @@ def test_a_day_is_a_heading_that_begins_with_a_date(title: str, expected: str | 
 
 
 def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:
-    """By date, then in file order, two sections of a day together; what has no date comes last."""
+    """By date and time, two sections of a day together; what has no date comes last."""
     journal = read_journal("journal.md", parse(MIXED.encode()))
-    titles = ["impossible", "new a", "new b", "new c", "old", "before any section", "undated"]
+    titles = ["impossible", "new c", "new b", "new a", "old", "before any section", "undated"]
     assert titles == [entry.title for entry in journal.entries()]
     assert titles == [entry.title for entry in journal.newest_first()]
     assert titles[:3] == [entry.title for entry in journal.entries(3)]
@@ -122,11 +123,11 @@ def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("arguments", "titles"),
     [
-        ({"since": "2024-01-15"}, ["impossible", "new a", "new b", "new c"]),
+        ({"since": "2024-01-15"}, ["impossible", "new c", "new b", "new a"]),
         ({"until": "2024-01-14"}, ["old"]),
-        ({"since": "2024-01-15", "until": "2024-01-15"}, ["new a", "new b", "new c"]),
+        ({"since": "2024-01-15", "until": "2024-01-15"}, ["new c", "new b", "new a"]),
         ({"match": "MATCH me"}, ["new a"]),
-        ({"match": "new", "limit": 2}, ["new a", "new b"]),
+        ({"match": "new", "limit": 2}, ["new c", "new b"]),
         ({"match": "nothing"}, []),
     ],
 )
@@ -205,3 +206,41 @@ def test_reading_never_fails(data: bytes) -> None:
     assert journal.count == len(entries) == len({entry.ref for entry in entries})
     for entry in entries:
         assert "".join("\n".join(entry.json()["lines"]).split()) in "".join(entry.entry.body.split()) or entry.lines
+
+
+DOWNWARDS = """## 2024-01-15
+### 08:00 — first
+### 9:05 - second
+### no time at all
+### 10:30:20 — fourth
+### 10:30 — third
+### 23:59 — last
+
+## 2024-01-14
+### 12:00 — before
+### 12:00 — its twin in time
+
+## 2024-01-15
+### 11:00 — in a second section of the day
+"""
+
+
+def test_the_newest_comes_first_wherever_it_stands() -> None:
+    """Entries go by date and time, ties and what has no time by place; the file stays as it is."""
+    snapshot = snapshot_of({"journal.md": DOWNWARDS})
+    titles = [entry.title for entry in snapshot.journal.entries()]
+    assert titles == [
+        "last",
+        "in a second section of the day",
+        "fourth",
+        "third",
+        "second",
+        "first",
+        "no time at all",
+        "before",
+        "its twin in time",
+    ]
+    assert [entry.title for entry in snapshot.journal.entries(limit=2)] == titles[:2]
+    assert [entry.title for entry in snapshot.journal.entries(match="rth", limit=1)] == ["fourth"]
+    assert list(snapshot.journal.newest_first()) == snapshot.journal.entries()
+    assert text_of(snapshot, "journal.md") == DOWNWARDS

@@ -68,7 +68,8 @@ def test_a_missing_day_is_put_where_its_date_belongs(days: list[str], new: str, 
     assert ["Journal", *(f"2024-01-{day}" for day in expected)] == [
         section.title for section in done.document("journal.md").sections
     ]
-    entries = [entry for entry in done.journal.entries() if entry.date == f"2024-01-{new}"]
+    journal = done.journal
+    entries = [entry for day in journal.days if day.date == f"2024-01-{new}" for entry in journal.of_day(day)]
     assert entries[0].title == "new"
 
 
@@ -223,10 +224,10 @@ def test_headings_change_in_their_own_style(heading: str, arguments: dict[str, s
     """The dash stays as it was written; the other part too."""
     text = f"## 2024-01-15\n### {heading}\n- x\n### 01:00 — other\n"
     snapshot = snapshot_of({"journal.md": text})
-    edit = journal_edits.edit_entry(snapshot, snapshot.journal.entries(1)[0].ref, **arguments, now=NOW)
+    edit = journal_edits.edit_entry(snapshot, snapshot.journal.at(0, 0).ref, **arguments, now=NOW)
     done = after(snapshot, edit)
     assert ([f"### {heading}\n"], [expected]) == changed_lines(text, journal(done))
-    assert edit.ref == done.journal.entries(1)[0].ref
+    assert edit.ref == done.journal.at(0, 0).ref
 
 
 def test_a_heading_that_would_be_misread_is_refused() -> None:

@@ -123,8 +123,8 @@ def test_who_is_behind_an_entry_is_said_by_its_lines() -> None:
         '### 11:00 — b\n- "Cart" taken by Carol\n\n### 12:00 — c\n- by: Bob\n\n### 13:00 — d\n- nothing from: here\n'
     )
     entries = read_journal("journal.md", parse(text.encode())).entries()
-    assert [author_of(one) for one in entries] == ["Alice", "Carol", "Bob", ""]
-    assert came_from(entries[0]) == "Alice via Slack"
+    assert [author_of(one) for one in entries] == ["", "Bob", "Carol", "Alice"]
+    assert came_from(entries[3]) == "Alice via Slack"
 
 
 def test_the_whole_day_fits_two_lines_of_any_width() -> None:

@@ -38,7 +38,7 @@ def look_at(text: str) -> Snapshot:
 
 
 async def test_the_journal_opens_on_its_newest_entry() -> None:
-    """The newest day stands on top, its first entry under the cursor and in the detail."""
+    """The newest day stands on top, its newest entry under the cursor and in the detail."""
     pane = JournalPane()
     app = Harness(lambda: [pane])
     async with app.run_test(size=(120, 30)) as pilot:
@@ -48,8 +48,8 @@ async def test_the_journal_opens_on_its_newest_entry() -> None:
         text = screen_text(app)
         assert "MON 15 JAN  TODAY" in text
         assert "SUN 14 JAN  YESTERDAY" in text
-        assert pane.current().title == "Heartbeat Check"
-        assert "• 2 pending tasks found" in text
+        assert pane.current().title == "Monitor Alert"
+        assert "• API endpoint /products returned 503" in text
         assert "5 entries" in text
 
 
