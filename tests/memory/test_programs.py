@@ -18,6 +18,29 @@ def test_relative_folders_do_not_count(path: str, left: str) -> None:
     assert absolute_folders(path) == left
 
 
+def test_no_folder_of_path_passes_through_the_workspace(tmp_path: Path) -> None:
+    """Whether it lies in it, leads into it, leads out of it again, or is the folder that a command is in."""
+    shop, system = tmp_path / "shop", tmp_path / "system"
+    for folder in (shop / "bin", system / "bin"):
+        folder.mkdir(parents=True)
+    links = {
+        "in": shop / "bin",
+        "far": "in/../bin",
+        "cwd": "/proc/self/cwd/bin",
+        "round": "round",
+        "up": "shop/../shop/bin",
+    }
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    (shop / "out").symlink_to(system)
+    (tmp_path / "fine").symlink_to(system)
+    wrong = [*(str(tmp_path / name) for name in links), str(shop), f"{shop}/bin", f"{shop}/out/bin", "/proc/self/cwd"]
+    wrong += [f"{shop}/../shop/bin", "/dev/fd/3", f"{tmp_path}//./shop/bin"]
+    right = ["/usr/bin", str(system / "bin"), str(tmp_path / "fine" / "bin"), str(tmp_path / "missing")]
+    assert absolute_folders(":".join([*wrong, *right]), outside=shop) == ":".join(right)
+    assert absolute_folders(":".join(wrong), outside=shop) == ""
+
+
 def test_a_program_of_the_workspace_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither through the current folder, nor an absolute one within the workspace, nor a link to it."""
     shop, system, link = tmp_path / "shop", tmp_path / "system", tmp_path / "link"

@@ -76,7 +76,7 @@ def run_action(
     finished = run_command(
         decision.text,
         folder=workspace.root,
-        environment=clean_environment(environ, ask.environment),
+        environment=clean_environment(environ, ask.environment, outside=workspace.root),
         timeout=TIMEOUT,
         cancel=cancel,
     )

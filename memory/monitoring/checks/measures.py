@@ -65,7 +65,7 @@ def measure_command(settings: Settings, command: str, around: Around) -> Found:
     done = run_command(
         command,
         folder=around.root,
-        environment=clean_environment(around.environ, settings.environment),
+        environment=clean_environment(around.environ, settings.environment, outside=around.root),
         timeout=settings.timeout,
         cancel=around.cancel,
     )

@@ -28,6 +28,8 @@ LIMIT = 64 * 1024
 """Bytes that are kept of what a command prints, the first and the last half; of errors as many again."""
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
+ALONE: Mapping[str, str] = {"PYTHONSAFEPATH": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
+"""What keeps Python from taking modules of a script's own folder, and compiled ones in the place of those it reads."""
 _MARGIN = 8.0
 _HOUSE = os.path.abspath(f"{__file__}/../../../..")
 # The house comes last on the path, so that nothing in it can stand before the standard library.
@@ -57,15 +59,18 @@ class Finished:
     failure: str = ""
 
 
-def clean_environment(environ: Mapping[str, str], approved: Iterable[str] = ()) -> dict[str, str]:
+def clean_environment(
+    environ: Mapping[str, str], approved: Iterable[str] = (), *, outside: str | os.PathLike[str] | None = None
+) -> dict[str, str]:
     """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names.
 
-    Of PATH it sees the absolute folders: with others an approved `df` would be whatever the workspace calls so.
+    Of PATH it sees the absolute folders that do not lie in the folder `outside`, a workspace: with others an approved
+    `df` would be whatever the workspace calls so. Python is kept from modules that it comes upon (`ALONE`).
     """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
-    found["PATH"] = absolute_folders(found.get("PATH", "")) or _PATH
-    return found
+    found["PATH"] = absolute_folders(found.get("PATH", ""), outside=outside) or _PATH
+    return {**found, **ALONE}
 
 
 def run_command(

@@ -76,7 +76,7 @@ def repair(
     finished = run_command(
         decision.text,
         folder=around.root,
-        environment=clean_environment(around.environ, ask.environment),
+        environment=clean_environment(around.environ, ask.environment, outside=around.root),
         timeout=min(read_duration(split_remark(ask.timeout)[0]) or USUAL, LONGEST),
         cancel=around.cancel,
     )

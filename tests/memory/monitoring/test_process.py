@@ -133,12 +133,15 @@ def test_the_head_and_the_tail_are_kept(marked: Marked) -> None:
 
 @linux
 def test_nothing_is_seen_but_what_was_approved(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command has PATH, HOME, LANG, TZ and the approved variables, its folder, and no open files or terminal."""
+    """A command has PATH, HOME, LANG, TZ, what was approved and two for Python, its folder, no files, no terminal."""
     monkeypatch.setenv("SECRET", "hunter2")
     monkeypatch.setenv("PGHOST", "db")
     environment = clean_environment(os.environ | {"HOME": "/h", "LANG": "C.UTF-8", "TZ": "UTC"}, ["PGHOST", "NONE"])
     done = run_command("env | sort | cut -d= -f1 | tr '\\n' ' '", folder=marked.folder, environment=environment)
-    assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {"HOME", "LANG", "PATH", "PGHOST", "TZ"}
+    assert set(done.output.split()) - {"_", "PWD", "OLDPWD", "SHLVL"} == {
+        *("HOME", "LANG", "PATH", "PGHOST", "TZ"),
+        *("PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX"),
+    }
     around = clean_environment({"PATH": f".::bin:{os.environ['PATH']}"})
     assert around["PATH"] == os.environ["PATH"]
     assert os.path.isabs(clean_environment({"PATH": "."})["PATH"].split(":")[0])
