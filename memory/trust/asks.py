@@ -21,6 +21,13 @@ TASKS = "tasks.md"
 HTTP = frozenset({"http", "https"})
 CONNECTS = HTTP | {"tcp"}
 """The types of monitors that connect to somewhere instead of running something."""
+MEASURED = frozenset({"lastcheck", "laststatus"})
+"""The fields of a monitor, in small letters, that a run writes: what was measured, not what shall be."""
+SETTINGS = frozenset(
+    ("method", "follow", "expect", "certificate", "unit", "host", "port", "path", "entry", "olderthan")
+)
+"""The fields, in small letters, that say what a check looks at and when that is bad, beside those of every ask."""
+_APART = frozenset({"autoremediate", "threshold", "interval", "timeout", "environment"})
 LONGEST = 8192
 """The most characters of a command or address: nobody reads more; a script of its own is held on to as well."""
 
@@ -33,7 +40,9 @@ class Ask:
     runs in a shell. `text` is the command or address: text of the file's bytes, decoded with `surrogateescape`.
     `threshold`, `interval`, `timeout` are whole values with their remarks; `environment` the names of variables that
     a command gets, `environment_text` how they are written. `line` (from 0) is for messages and counts for nothing.
-    `fires` is, for a remediation, the check that fires it. `ambiguous` says why it can never be approved as it stands.
+    `fires` is, for a remediation, the check that fires it; `settings` further fields that decide what is done, a line
+    each: of a check those of `SETTINGS`, of a remediation all but what was measured. `ambiguous` says why it can never
+    be approved as it stands.
     """
 
     role: str
@@ -49,6 +58,7 @@ class Ask:
     fires: str = ""
     ambiguous: str = ""
     environment_text: str = ""
+    settings: str = ""
 
     @property
     def runs(self) -> bool:
@@ -112,10 +122,12 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     seen = (monitor.name, *timing.values(), written, kind)
 
     def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
-        reason = why or _hidden(text, (*seen, fires))
+        settings = _settings(monitor.entry, whole=role == "remediate")
+        reason = why or _hidden(text, (*seen, fires, settings))
         return Ask(
             role, kind, text, monitor.name, monitor.file, line, **timing,
             environment=environment, fires=fires, ambiguous=reason, environment_text=written,
+            settings=settings,
         )  # fmt: skip
 
     if text is not None:
@@ -157,6 +169,16 @@ def _of_task(task: Task, twins: frozenset[str]) -> Ask:
     why = _same_name(task.title, twins) or _same_keys(task.entry) or _hidden(action, (task.title,))
     line = _line(task.entry, "action", task.line)
     return Ask("action", "command", action, task.title, task.file, line, ambiguous=why)
+
+
+def _settings(entry: Entry, *, whole: bool) -> str:
+    """Return the fields that decide what an ask does, each as `key: "value"`, whatever their order in the file."""
+    found = []
+    for key, value in entry.fields.items():
+        name = key.casefold()
+        if name not in MEASURED | _APART if whole else name in SETTINGS:
+            found.append(f"{key}: {_quoted(value)}")
+    return "\n".join(sorted(found))
 
 
 def _line(entry: Entry, key: str, top: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,10 +21,11 @@ from memory.storage.private.record import PrivateRecord
 from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
-from .decision import Decision
-from .records import Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
-from .scripts import CannotPin, Script, Scripts
+from .decision import Decision, State
+from .records import VERSION, Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
+from .scripts import CannotPin, Pinned, Script, Scripts
 from .settings import Settings, read_settings
+from .unknown import sentence_of
 
 if TYPE_CHECKING:
     from memory.storage.files.version import Version
@@ -51,8 +53,14 @@ __all__ = [
 
 FOLDER, NAME = "trust", "approvals.json"
 T = TypeVar("T")
-_PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires")
-_WORDS = {"kind": "type", "text": "command", "environment_text": "environment", "fires": "check that fires it"}
+_PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
+_WORDS = {
+    "kind": "type",
+    "text": "command",
+    "environment_text": "environment",
+    "fires": "check that fires it",
+    "settings": "fields",
+}
 
 
 class Trust:
@@ -90,27 +98,29 @@ class Trust:
         if ask.ambiguous:
             return Decision(False, "refused", "", None, ask.ambiguous)
         try:
-            scripts, place = self._named(ask), self._place()
+            pinned, place = self._named(ask), self._place()
             try:
                 book = self._book()
             except Damaged as error:
                 why = f"the record of approvals is damaged ({error}): nothing counts as approved"
-                return Decision(False, "pending", identity_of(ask, scripts, place), None, why, scripts=scripts)
+                return _undecided("pending", identity_of(ask, pinned.scripts, place, pinned.unknown), why, pinned)
         except CannotPin as error:
             return Decision(False, "refused", "", None, str(error))
         except (MemdeckError, OSError) as error:
             why = error.message if isinstance(error, MemdeckError) else str(error)
             return Decision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
-        return self._judge(book, ask, scripts, place)
+        return self._judge(book, ask, pinned, place)
 
-    def _judge(self, book: Book, ask: Ask, scripts: tuple[Script, ...], place: Place) -> Decision:
-        found = identity_of(ask, scripts, place)
+    def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: Place) -> Decision:
+        scripts, unknown = pinned.scripts, pinned.unknown
+        found = identity_of(ask, scripts, place, unknown)
         same = next((one for one in book.records if one.id == found), None)
+        same = same or next((one for one in book.records if _denied_before(one, ask, scripts, place)), None)
         if same is not None and same.verdict == "denied":
-            return Decision(False, "denied", found, None, f"denied by {same.who}", scripts=scripts)
+            return _undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
             why = f"approved by {same.who}"
-            return Decision(True, "approved", found, same.ask.text, why, scripts=scripts, single=True)
+            return Decision(True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True)
         if ask.role == "url":
             closed = self.closed_reason(ask)
             if not closed and book.opening is not None and book.opening.place == place:
@@ -120,15 +130,13 @@ class Trust:
             closed = ""
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
         if old is not None:
-            why = f"{reasons.CHANGED}{_difference(old, ask, scripts, place)}"
-            return Decision(
-                False, "withdrawn", found, None, why, before=old.ask, scripts=scripts, scripts_before=old.scripts
-            )
+            why = f"{reasons.CHANGED}{_difference(old, ask, pinned, place)}"
+            return replace(_undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
         if ask.role == "url" and not closed:
             why = reasons.NOT_OPEN
         else:
             why = f"{reasons.OWN}{closed}" if closed else reasons.NOBODY
-        return Decision(False, "pending", found, None, why, scripts=scripts)
+        return _undecided("pending", found, why, pinned)
 
     def closed_reason(self, ask: Ask) -> str:
         """Say why an address needs an approval of its own even in an approved workspace, "" where it does not."""
@@ -246,7 +254,8 @@ class Trust:
             raise ConflictError(
                 "trust.changed", f"{_about(ask)} or a file that it names was changed meanwhile", "look at it again"
             )
-        record = Record(decision.id, verdict, ask, decision.scripts, self._place(), who, _stamp(now))
+        place, when = self._place(), _stamp(now)
+        record = Record(decision.id, verdict, ask, decision.scripts, place, who, when, decision.unknown)
         self._update(lambda book: book.with_record(record), now)
         self._say(f"{verdict}: {_about(ask)}", who, now)
         return record
@@ -263,8 +272,8 @@ class Trust:
 
     # -- what is there ----------------------------------------------------------------------------------------------
 
-    def _named(self, ask: Ask) -> tuple[Script, ...]:
-        return self._scripts.named_by(ask.text) if ask.runs and ask.kind.casefold() == "command" else ()
+    def _named(self, ask: Ask) -> Pinned:
+        return self._scripts.pinned(ask.text) if ask.runs and ask.kind.casefold() == "command" else Pinned()
 
     def _place(self) -> Place:
         if self._real is None:
@@ -312,6 +321,7 @@ def blocked_json(ask: Ask, decision: Decision) -> dict[str, Any]:
         "text": ask.text,
         "why": decision.why,
         "files": [script.path for script in decision.scripts],
+        "unknown": [sentence_of(one) for one in decision.unknown],
     }
 
 
@@ -343,9 +353,25 @@ def _stamp(now: datetime) -> str:
     return now.astimezone(UTC).replace(microsecond=0).isoformat()
 
 
-def _difference(old: Record, ask: Ask, scripts: tuple[Script, ...], place: Place) -> str:
+def _undecided(state: State, found: str, why: str, pinned: Pinned) -> Decision:
+    return Decision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
+
+
+def _denied_before(record: Record, ask: Ask, scripts: tuple[Script, ...], place: Place) -> bool:
+    """Tell whether an older version, which covered less, has denied this: a denial may well cover more."""
+    if record.version == VERSION or record.verdict != "denied":
+        return False
+    return record.id == identity_of(ask, scripts, place, version=record.version)
+
+
+def _difference(old: Record, ask: Ask, pinned: Pinned, place: Place) -> str:
     """Say in a few words what is not as it was approved."""
+    if old.version != VERSION:
+        return "an approval covers more by now, look at it once again"
+    scripts = pinned.scripts
     found = [_WORDS.get(part, part) for part in _PARTS if getattr(old.ask, part) != getattr(ask, part)]
+    if old.unknown != pinned.unknown:
+        found.append("files that cannot be known")
     if old.scripts != scripts:
         before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
         found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]

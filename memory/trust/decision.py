@@ -18,7 +18,8 @@ class Decision:
     """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
 
     `id` names exactly this ask with its files ("" where it can never be approved), `why` is a sentence for people,
-    `before` what was approved in its place before. `scripts` are the files that it names. `single`: it was approved
+    `before` what was approved in its place before. `scripts` are the files that it names, `unknown` says
+    which others it may reach, that cannot be known (`memory.trust.unknown`). `single`: it was approved
     by itself, not with the workspace; only then may an address lead to private places.
     """
 
@@ -30,6 +31,7 @@ class Decision:
     before: Ask | None = None
     scripts: tuple[Script, ...] = ()
     scripts_before: tuple[Script, ...] = ()
+    unknown: tuple[str, ...] = ()
     single: bool = False
 
     @property

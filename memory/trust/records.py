@@ -10,7 +10,11 @@ from typing import Any, Literal
 from .asks import Ask
 from .scripts import Script
 
-VERSION = 1
+VERSION = 2
+_FIRST = 1
+"""The version whose approvals covered less: they are compared with, and count for nothing."""
+_LATER = ("settings",)
+"""The parts of an ask that the first version did not know."""
 Verdict = Literal["approved", "denied"]
 
 
@@ -24,7 +28,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it."""
+    """One decision: `id` is the hash of everything that it covers, `who` and `when` (UTC) who took it.
+
+    `unknown` is what the person was told that it does not cover. `version` is the one that took it: of an older one
+    the id is that of nothing that is asked now, so that it never counts.
+    """
 
     id: str
     verdict: Verdict
@@ -33,6 +41,8 @@ class Record:
     place: Place
     who: str
     when: str
+    unknown: tuple[str, ...] = ()
+    version: int = VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +80,23 @@ class Damaged(ValueError):
     """The bytes are no book of this version."""
 
 
-def identity_of(ask: Ask, scripts: Iterable[Script], place: Place) -> str:
-    """Return the hash (64 hex digits) over everything that an approval covers; other bytes, another hash."""
+def identity_of(
+    ask: Ask, scripts: Iterable[Script], place: Place, unknown: Iterable[str] = (), version: int = VERSION
+) -> str:
+    """Return the hash (64 hex digits) over everything that an approval covers; other bytes, another hash.
+
+    `unknown` is what it is said not to cover: where that becomes more, it is asked about again.
+    """
+    more = [] if version == _FIRST else [ask.settings, list(unknown)]
     return _digest(
         [
             "memdeck consent",
-            VERSION,
+            version,
             *(ask.role, ask.kind, ask.text, ask.threshold, ask.interval, ask.timeout),
             *(list(ask.environment), ask.environment_text, ask.name, ask.file, ask.fires),
             *(place.path, place.inode),
             [[script.path, script.hash] for script in scripts],
+            *more,
         ]
     )
 
@@ -106,14 +123,14 @@ def read_book(data: bytes | None) -> Book:
         whole = json.loads(data.decode("ascii"))
         if not isinstance(whole, dict) or whole.keys() != {"version", "sum", "records", "workspace"}:
             raise Damaged("its parts are others")
-        if whole["version"] != VERSION or whole["version"] is True:
+        if whole["version"] not in (_FIRST, VERSION) or whole["version"] is True:
             raise Damaged("another version of memdeck wrote it")
         content = {"records": whole["records"], "workspace": whole["workspace"]}
         if _digest(content) != whole["sum"]:
             raise Damaged("its sum is wrong")
         opening = whole["workspace"]
         return Book(
-            tuple(_read_record(one) for one in whole["records"]),
+            tuple(_read_record(one, whole["version"]) for one in whole["records"]),
             None if opening is None else Opening(_read_place(opening), _text(opening["who"]), _time(opening["when"])),
         )
     except Damaged:
@@ -137,6 +154,8 @@ def _record_json(record: Record) -> dict[str, Any]:
         "verdict": record.verdict,
         "ask": {**ask, "environment": list(record.ask.environment)},
         "scripts": [[script.path, script.hash] for script in record.scripts],
+        "unknown": list(record.unknown),
+        "version": record.version,
         **_opening_json(Opening(record.place, record.who, record.when)),
     }
 
@@ -150,19 +169,27 @@ def _opening_json(opening: Opening) -> dict[str, Any]:
     }
 
 
-def _read_record(value: Mapping[str, Any]) -> Record:
+def _read_record(value: Mapping[str, Any], written: int) -> Record:
     given = value["ask"]
-    if given.keys() != {field.name for field in fields(Ask)}:
+    known = {field.name for field in fields(Ask)}
+    if given.keys() != (known.difference(_LATER) if written == _FIRST else known):
         raise Damaged("a record has other parts")
+    version = _FIRST if written == _FIRST else _number(value["version"])
+    if version not in (_FIRST, VERSION):
+        raise Damaged("another version of memdeck wrote it")
+    unknown = () if written == _FIRST else tuple(_text(one) for one in value["unknown"])
     texts = {key: _text(one) for key, one in given.items() if key not in ("line", "environment")}
     ask = Ask(**texts, line=_number(given["line"]), environment=tuple(_text(one) for one in given["environment"]))
     scripts = tuple(Script(_text(path), _text(found)) for path, found in value["scripts"])
     place = _read_place(value)
-    if value["verdict"] not in ("approved", "denied") or value["id"] != identity_of(ask, scripts, place):
+    if value["verdict"] not in ("approved", "denied") or value["id"] != identity_of(
+        ask, scripts, place, unknown, version
+    ):
         raise Damaged("a record is not what it was")
     if ask.ambiguous:
         raise Damaged("a record holds what nobody can approve")
-    return Record(value["id"], value["verdict"], ask, scripts, place, _text(value["who"]), _time(value["when"]))
+    who, when = _text(value["who"]), _time(value["when"])
+    return Record(value["id"], value["verdict"], ask, scripts, place, who, when, unknown, version)
 
 
 def _read_place(value: Mapping[str, Any]) -> Place:

@@ -1,59 +1,41 @@
 """The files of the workspace that a command names, with the hashes of their bytes: they are approved with it.
 
 Which those are is guessed widely: every word of the command, and every end of a path in it, is looked for in the
-workspace and in each of its folders that the command names. A file too many costs another question some day; a file
-too few would run unasked.
+workspace and in each of its folders that the command names; so are the files that its programs read without being
+told, and the modules that those files load by name. A file too many costs another question some day; a file too few
+would run unasked.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import stat as st
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.storage.files.safe_open import open_beneath
 from memory.storage.files.version import Version
 
+from .loading import Reference
+from .patterns import fits, is_pattern
+from .pins import CannotPin, Held, Pinned, Script, read_held
+from .resolve import Led, Resolver
+from .runners import ENDINGS, READS, languages_of, plain_name
+from .unknown import unknown_of
 from .words import Word, words_of
 
+__all__ = ["CannotPin", "Pinned", "Script", "Scripts"]
+
 _MOST_LOOKS = 20_000
+_MOST_PAIRS = 400_000
 _MOST_FOLDERS = 64
+_MOST_BASES = 400
 _MOST_FILES = 200
+_MOST_LOADED = 2000
 _MOST_ENDS = 64
-_LARGEST = 256 << 20
-_CHUNK = 1 << 20
-_RUNNERS = {
-    "make": ("Makefile", "makefile", "GNUmakefile"),
-    "gmake": ("Makefile", "makefile", "GNUmakefile"),
-    "npm": ("package.json",),
-    "npx": ("package.json",),
-    "pnpm": ("package.json",),
-    "yarn": ("package.json",),
-    "bun": ("package.json",),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "rake": ("Rakefile", "rakefile"),
-    "composer": ("composer.json",),
-    "docker-compose": ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"),
-    "compose": ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"),
-}
-"""What runners read without being told its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A file that a command names: its path in the workspace, and what tells its bytes (or where its link leads)."""
-
-    path: str
-    hash: str
-
-
-class CannotPin(Exception):
-    """A command names files that cannot be held on to; the text says why."""
+_STANDARD = frozenset(sys.stdlib_module_names) | {"sitecustomize", "usercustomize"}
 
 
 class Scripts:
@@ -62,183 +44,349 @@ class Scripts:
     def __init__(self, workspace: Path) -> None:
         """Nothing is looked at yet."""
         self.root = workspace
-        self._known: dict[str, tuple[Version, str]] = {}
+        self._known: dict[str, tuple[Version, tuple[str, ...], Held]] = {}
+
+    def pinned(self, command: str) -> Pinned:
+        """Return the files that a command names, and what is said about those that cannot be known.
+
+        CannotPin where one lies outside, cannot be read or is too large, or where there are too many to look at.
+        """
+        return _Search(self, command).run()
 
     def named_by(self, command: str) -> tuple[Script, ...]:
-        """Return the files that a command names, sorted by path.
+        """Return the files alone, sorted by path; raises as `pinned`."""
+        return self.pinned(command).scripts
 
-        CannotPin where one cannot be read or is too large, or where there are too many places to look at.
-        """
-        return tuple(_Search(self, command).run())
-
-    def hash_of(self, path: str, fd: int) -> str:
-        """Return the hash of an open file."""
+    def held(self, path: str, fd: int, languages: tuple[str, ...]) -> Held:
+        """Return the hash of an open file, and what it loads; see `read_held`."""
         version = Version.of(os.fstat(fd))
         known = self._known.get(path)
-        if known is not None and known[0] == version:
-            return known[1]
-        if version.size > _LARGEST:
-            raise CannotPin(f"{path} is too large to be held on to ({version.size >> 20} MB)")
-        import time
-        from hashlib import sha256
-
-        began = time.time_ns()
-        digest = sha256()
-        position = 0
-        while chunk := os.pread(fd, _CHUNK, position):
-            digest.update(chunk)
-            position += len(chunk)
-            if position > _LARGEST:
-                raise CannotPin(f"{path} grows while it is read")
-        found = digest.hexdigest()
-        if version.settled(began) and Version.of(os.fstat(fd)) == version:
-            self._known[path] = (version, found)
-        return found
+        if known is not None and known[:2] == (version, languages):
+            return known[2]
+        held, settled = read_held(path, fd, languages)
+        if settled:
+            self._known[path] = (version, languages, held)
+        return held
 
 
 class _Search:
-    """One look through a command."""
+    """One look through a command.
+
+    `words` and `loads` are what is looked for, `folders` where; each grows while things are found.
+    """
 
     def __init__(self, scripts: Scripts, command: str) -> None:
         self.scripts = scripts
-        self.root = scripts.root
-        self.words = words_of(command)
+        self.command = command
+        self.resolver = Resolver(scripts.root)
+        self.words: list[Word] = list(words_of(command))
+        self.loads: list[Reference] = []
         self.folders: list[str] = [""]
+        self.named: set[str] = set()
         self.found: dict[str, Script] = {}
-        self.looks = 0
+        self.looks = self.pairs = 0
+        self.runs = False
+        self.loading = False
+        self.programs = frozenset(plain_name(word.text) for word in self.words)
+        self.languages = set(languages_of(self.programs))
+        self.reads = sorted({file for name in self.programs for file in READS.get(name, ())})
+        # What an interpreter is given without an ending is in its language.
+        self.taken_for = tuple(sorted(self.languages))
+        self._wanted: dict[Reference, None] = {}
+        self._known_words = set(self.words)
+        self._named_files = self._sought = 0
         self._seen: set[str] = set()
-        self._names: dict[str, frozenset[str]] = {}
-        self._folded_names: dict[str, frozenset[str]] = {}
+        self._in: dict[str, frozenset[str]] = {}
+        self._folded: dict[str, frozenset[str]] = {}
+        self._by_stem: dict[str, dict[str, list[str]]] = {}
+        for language in sorted(self.languages):
+            self._want_modules(language)
 
-    def run(self) -> Iterable[Script]:
-        # Words that name folders are places where later (and, to be sure, earlier) words may lie.
-        done = 0
-        while done < len(self.folders):
-            folder = self.folders[done]
-            done += 1
-            for word in self.words:
-                self._look_for(word, folder)
-        return sorted(self.found.values(), key=lambda script: script.path)
+    def run(self) -> Pinned:
+        done: dict[str, tuple[int, int]] = {}
+        changed = True
+        while changed:
+            changed = False
+            for folder in list(self.folders):
+                words, loads = done.get(folder, (0, 0))
+                if folder not in done:
+                    self._look_for_read(folder)
+                seen = (len(self.words), len(self.loads))
+                for word in self.words[words : seen[0]]:
+                    self._look_for(word, folder)
+                self.loading = True
+                for one in self.loads[loads : seen[1]]:
+                    self._look_for_loaded(one, folder)
+                self.loading = False
+                done[folder] = seen
+            # Each may have found more to look for, and more places.
+            ends = (len(self.words), len(self.loads))
+            changed = len(done) < len(self.folders) or any(seen != ends for seen in done.values())
+        unknown = unknown_of(self.command, self.programs, self.languages, self.named - {""}, scripts=self.runs)
+        return Pinned(tuple(sorted(self.found.values(), key=lambda script: script.path)), unknown)
+
+    # -- what is looked for ---------------------------------------------------------------------------------------
+
+    def _want_modules(self, language: str) -> None:
+        """Let each word of the command be a module as well, as an interpreter of a language finds it."""
+        if language in ("shell", "make"):
+            return
+        for word in list(self.words):
+            if not word.open and len(word.text) < 500:
+                self._load(Reference(language, word.text))  # type: ignore[arg-type]
+
+    def _load(self, reference: Reference) -> None:
+        if reference not in self._wanted:
+            self._wanted[reference] = None
+            self.loads.append(reference)
 
     def _look_for(self, word: Word, folder: str) -> None:
+        self._pair()
         for path in _ends(word.text):
-            if word.pattern and any(char in path for char in "*?["):
+            if word.pattern and is_pattern(path):
                 for match in self._matches(folder, path):
                     self._look_at(match)
-            elif path.split("/", 1)[0].casefold() in self._folded(folder):
+            elif path.split("/", 1)[0].casefold() in self._folded_entries(folder):
                 self._look_at(_joined(folder, path))
-        for name in _RUNNERS.get(word.text.rpartition("/")[2], ()):
-            if name in self._entries(folder):
+
+    def _look_for_read(self, folder: str) -> None:
+        """Look for what the programs of the command read without being told."""
+        for pattern in self.reads:
+            for match in self._matches(folder, pattern):
+                self._look_at(match)
+        if "python" in self.languages:
+            self._look_for_shadows(folder)
+        if "node" in self.languages and folder:
+            self._ended(folder, "index", ENDINGS["node"])
+
+    def _look_for_shadows(self, folder: str) -> None:
+        """Look for what Python runs of a folder, and for what older versions take for modules of their own."""
+        for stem in sorted((self._stems(folder).keys() & _STANDARD) | {"__main__"}):
+            self._module(folder, [stem])
+
+    def _look_for_loaded(self, one: Reference, folder: str) -> None:
+        self._pair()
+        text = one.text
+        if "\0" in text:
+            return
+        if one.how == "python":
+            parts = text.strip(".").split(".") if "/" not in text else []
+            self._module(folder, parts)
+            return
+        if one.how == "perl" and "::" in text:
+            text = text.replace("::", "/")
+        if one.how == "lua" and "/" not in text:
+            text = text.replace(".", "/")
+        for path in _ends(text):
+            if path.split("/", 1)[0].casefold() in self._folded_entries(folder) or "/" not in path:
+                self._ended(folder, path, ("", *ENDINGS[one.how]))
+
+    def _ended(self, folder: str, path: str, endings: Iterable[str]) -> None:
+        """Look at a file whose ending is left out."""
+        parent, _, name = path.rpartition("/")
+        beside = self._entries(_joined(folder, parent)) if parent else self._entries(folder)
+        for ending in endings:
+            if name + ending in beside:
+                self._look_at(_joined(folder, path + ending))
+
+    def _module(self, folder: str, parts: list[str]) -> None:
+        """Look at a module of Python by the parts of its name, and at the packages that it lies in."""
+        for number, part in enumerate(parts):
+            if not part.isidentifier():
+                return
+            # With its ending may stand the version that it was made for: `a.cpython-311-x86_64-linux-gnu.so`.
+            for name in self._stems(folder).get(part, ()):
                 self._look_at(_joined(folder, name))
-
-    def _folded(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder without upper case: some file systems make no difference."""
-        if folder not in self._folded_names:
-            self._folded_names[folder] = frozenset(name.casefold() for name in self._entries(folder))
-        return self._folded_names[folder]
-
-    def _entries(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder of the workspace."""
-        if folder not in self._names:
-            try:
-                fd = open_beneath(folder, self.root) if folder else os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
-                try:
-                    self._names[folder] = frozenset((".", "..", *os.listdir(fd)))
-                finally:
-                    os.close(fd)
-            except (OSError, MemdeckError):
-                self._names[folder] = frozenset()
-        return self._names[folder]
+            if part not in self._entries(folder):
+                return
+            folder = _joined(folder, part)
+            for stem in ("__init__", "__main__") if number == len(parts) - 1 else ("__init__",):
+                for name in self._stems(folder).get(stem, ()):
+                    self._look_at(_joined(folder, name))
 
     def _matches(self, folder: str, pattern: str) -> Iterator[str]:
         """Yield what a file name pattern stands for, the hidden files among it."""
         first, _, rest = pattern.partition("/")
-        plain = not any(char in first for char in "*?[")
-        for name in sorted(self._entries(folder)):
-            if name != first if plain else name in (".", "..") or not fnmatchcase(name, first):
+        if not is_pattern(first):
+            if first.casefold() in self._folded_entries(folder):
+                yield from self._matches(_joined(folder, first), rest) if rest else (_joined(folder, first),)
+            return
+        if first == "**" and rest:
+            yield from self._matches(folder, rest)
+        for name in sorted(self._entries(folder) - {".", ".."}):
+            if not fits(name, first):
                 continue
             self._count()
             path = _joined(folder, name)
             if rest:
                 yield from self._matches(path, rest)
+                if first == "**":
+                    yield from self._matches(path, pattern)
             else:
                 yield path
+
+    # -- what is there --------------------------------------------------------------------------------------------
+
+    def _folded_entries(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder without upper case: some file systems make no difference."""
+        if folder not in self._folded:
+            self._folded[folder] = frozenset(name.casefold() for name in self._entries(folder))
+        return self._folded[folder]
+
+    def _stems(self, folder: str) -> dict[str, list[str]]:
+        """Return the modules of Python in a folder by their names."""
+        if folder not in self._by_stem:
+            found = self._by_stem[folder] = {}
+            for name in sorted(self._entries(folder)):
+                stem, dot, _ = name.partition(".")
+                if dot and name.endswith(ENDINGS["python"]):
+                    found.setdefault(stem, []).append(name)
+        return self._by_stem[folder]
+
+    def _entries(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder of the workspace."""
+        if folder not in self._in:
+            try:
+                led = self.resolver.resolve(folder)
+                if led.kind != "folder":
+                    raise NotADirectoryError(errno.ENOTDIR, folder)
+                root = self.resolver.root
+                fd = open_beneath(led.path, root) if led.path else os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    self._in[folder] = frozenset((".", "..", *os.listdir(fd)))
+                finally:
+                    os.close(fd)
+            except (OSError, MemdeckError):
+                self._in[folder] = frozenset()
+        return self._in[folder]
+
+    def _look_at(self, path: str) -> None:
+        """Hold on to what a path of the workspace leads to, and to each link on the way."""
+        if path in self._seen:
+            return
+        self._seen.add(path)
+        self._count()
+        try:
+            led = self.resolver.resolve(path)
+        except OSError as error:
+            raise CannotPin(f"{path} cannot be read ({error.strerror})") from None
+        for link, target in led.links:
+            self._add(Script(link, f"link to {target}"))
+        match led.kind:
+            case "outside":
+                link = led.links[-1][0] if led.links else path
+                raise CannotPin(
+                    f"{link} is a link that leads out of the workspace ({led.path}), where nothing can be held on to"
+                )
+            case "special":
+                raise CannotPin(f"{path} is a pipe or a device: what it will give cannot be held on to")
+            case "running":
+                self._want(led)
+            case "folder":
+                self._add_folder(path, led.path)
+            case "file":
+                self._hold(path, led)
+            case _:
+                pass
+
+    def _want(self, led: Led) -> None:
+        """Look, from now on, in every folder for what a link seeks in the one that the command is in."""
+        word = Word(led.path)
+        if led.path and word not in self._known_words:
+            self._sought += 1
+            if self._sought > _MOST_FOLDERS:
+                raise CannotPin("its links lead to too many places")
+            self._known_words.add(word)
+            self.words.append(word)
+
+    def _hold(self, path: str, led: Led) -> None:
+        try:
+            fd = open_beneath(led.path, self.resolver.root)
+        except (OSError, MemdeckError) as error:
+            why = error.message if isinstance(error, MemdeckError) else error.strerror
+            raise CannotPin(f"{path} cannot be read ({why})") from None
+        try:
+            status = os.fstat(fd)
+            if (status.st_dev, status.st_ino) != led.node:
+                raise CannotPin(f"{path} is changed while it is looked at")
+            held = self.scripts.held(led.path, fd, self.taken_for)
+            executable = bool(status.st_mode & 0o111)
+        except OSError as error:
+            raise CannotPin(f"{path} cannot be read ({error.strerror})") from None
+        finally:
+            os.close(fd)
+        new = led.path not in self.found
+        self._add(Script(led.path, held.hash))
+        self.runs = self.runs or bool(held.language or self.languages) or executable
+        if held.language == "python":
+            self._look_for_shadows(os.path.dirname(path))
+        if held.language in ENDINGS:
+            self.languages.add(held.language)
+        if "zsh" in self.programs:
+            self._look_at(f"{path}.zwc")
+        if new:
+            self._follow(path, led.path, held)
+
+    def _follow(self, path: str, real: str, held: Held) -> None:
+        """Look for what a file loads, from its own folder on, whichever way it was reached."""
+        if not held.references:
+            return
+        for place in {path, real}:
+            folder = os.path.dirname(place)
+            self._add_base(folder)
+            for one in held.references:
+                base = folder
+                for _ in range(one.up):
+                    base = os.path.dirname(base)
+                self._add_base(base)
+        for one in held.references:
+            if one.how == "word":
+                for word in words_of(one.text):
+                    if word not in self._known_words:
+                        self._known_words.add(word)
+                        self.words.append(word)
+            else:
+                self._load(Reference(one.how, one.text))
+
+    # -- limits ---------------------------------------------------------------------------------------------------
 
     def _count(self) -> None:
         self.looks += 1
         if self.looks > _MOST_LOOKS:
             raise CannotPin("it names too many places to look at")
 
-    def _look_at(self, path: str) -> None:
-        """Hold on to what lies under a path of the workspace, if anything does."""
-        if path in self._seen:
-            return
-        self._seen.add(path)
-        self._count()
-        self._note_links(path)
-        try:
-            fd = open_beneath(path, self.root)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL):
-                return
-            raise CannotPin(f"{path} cannot be read ({error.strerror})") from None
-        except MemdeckError:
-            return  # a link that leads out of the workspace, which is noted, or a pipe
-        try:
-            mode = os.fstat(fd).st_mode
-            if st.S_ISDIR(mode):
-                self._add_folder(path)
-            elif st.S_ISREG(mode):
-                self._add(Script(path, self.scripts.hash_of(path, fd)))
-        except OSError as error:
-            raise CannotPin(f"{path} cannot be read ({error.strerror})") from None
-        finally:
-            os.close(fd)
-
-    def _note_links(self, path: str) -> None:
-        """Hold on to where the first link of a path leads, and look there, as long as that is in the workspace."""
-        top = os.fspath(self.root)
-        parts = path.split("/")
-        for depth, part in enumerate(parts, 1):
-            if part == "..":
-                return
-            here = "/".join(parts[:depth])
-            try:
-                target = os.readlink(f"{top}/{here}")
-            except OSError:
-                continue
-            self._add(Script(here, f"link to {target}"))
-            if target.startswith("/"):
-                within = self._within(target)
-            else:
-                within = os.path.normpath("/".join((*parts[: depth - 1], target)))
-            if within is not None and not within.startswith(".."):
-                self._look_at("/".join((within, *parts[depth:])))
-            return
-
-    def _within(self, path: str) -> str | None:
-        """Return an absolute path relative to the workspace, None where it lies elsewhere."""
-        for top in (os.path.realpath(self.root), os.path.abspath(self.root)):
-            if path.startswith(top.rstrip("/") + "/"):
-                return os.path.normpath(path[len(top.rstrip("/")) + 1 :])
-        return None
+    def _pair(self) -> None:
+        self.pairs += 1
+        if self.pairs > _MOST_PAIRS:
+            raise CannotPin("it and the files that it names load too much to look for")
 
     def _add(self, script: Script) -> None:
         key = script.path if not script.hash.startswith("link to ") else f"{script.path}\0"
+        if key in self.found:
+            return
         self.found[key] = script
-        if len(self.found) > _MOST_FILES:
+        self._named_files += not self.loading
+        if self._named_files > _MOST_FILES:
             raise CannotPin(f"it names more than {_MOST_FILES} files")
+        if len(self.found) > _MOST_LOADED:
+            raise CannotPin(f"it loads more than {_MOST_LOADED:,} files")
 
-    def _add_folder(self, path: str) -> None:
-        # `cd` takes `..` away before it looks for links, the system after that.
-        for one in (os.path.normpath(path), *((path,) if ".." in path else ())):
-            if one == "." or one.startswith("..") or one in self.folders:
-                continue
-            if len(self.folders) >= _MOST_FOLDERS:
+    def _add_folder(self, path: str, real: str) -> None:
+        if not self.loading:
+            self.named.add(real)
+            if len(self.named) > _MOST_FOLDERS:
                 raise CannotPin(f"it names more than {_MOST_FOLDERS} folders")
-            self.folders.append(one)
+        # `cd` takes `..` away before it looks for links, the system after that.
+        for one in (path, os.path.normpath(path), real):
+            if one not in (".", "") and not one.startswith(".."):
+                self._add_base(one)
+
+    def _add_base(self, folder: str) -> None:
+        if folder in self.folders:
+            return
+        if len(self.folders) >= _MOST_BASES:
+            raise CannotPin(f"it leads to more than {_MOST_BASES} folders")
+        self.folders.append(folder)
 
 
 def _joined(folder: str, path: str) -> str:

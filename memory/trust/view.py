@@ -10,6 +10,7 @@ from memory.base.safe_text import visible
 
 from .asks import LONGEST, Ask
 from .suspicion import revealed
+from .unknown import sentence_of
 from .warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _COMPARED = (
     ("timeout", "timeout"),
     ("environment_text", "environment"),
     ("fires", "fired by"),
+    ("settings", "its fields"),
 )
 
 
@@ -69,6 +71,7 @@ def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
     warnings = warnings_of(ask.text) if ask.runs else _address_warnings(ask)
+    warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
     return ConsentView(
@@ -123,6 +126,7 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("alert when", ask.threshold if ask.role in ("check", "url") else ""),
         ("when", "only by your own key, each time" if ask.role == "action" else ""),
         ("timeout", ask.timeout),
+        ("its fields", ask.settings.replace("\n", ", ")),
         ("environment", ask.environment_text),
         ("in folder", folder if ask.runs else ""),
         ("approval ends", ends if ask.runs else ""),

@@ -6,6 +6,7 @@ import re
 
 from .asks import LONGEST
 from .suspicion import hidden_in, unusual_in
+from .unknown import WORDS
 from .words import has_expansions, words_of
 
 _SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
@@ -34,6 +35,7 @@ _SECRETS = re.compile(
     r"|\.config/|\.docker/config|\.git-credentials|\.npmrc|\.pypirc|\.bash_history|\.(?:bash|zsh)rc\b|\.profile\b"
     r"|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|[Kk]eychain|memdeck"
 )
+_LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|LUA_|GIT_|npm_config_)\w*|PATH|CDPATH|IFS|BASH_ENV|ENV|SHELL)="
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
@@ -43,7 +45,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bxargs\b", "builds commands out of what it reads (xargs)"),
         (r"/dev/(?:tcp|udp)/", "opens a connection (/dev/tcp)"),
         (r"<<", "holds a document of its own (<<)"),
-        (r"\b(?:LD_\w+|DYLD_\w+|PATH|IFS|BASH_ENV|ENV|PYTHONPATH)=", "changes how programs are found or loaded"),
+        (_LOADING, "changes how programs are found or loaded"),
         (r"\\x[0-9A-Fa-f]{2}|\\[0-7]{3}|\\u[0-9A-Fa-f]{4}", "holds characters written as numbers"),
         (r"(?<![&>])&(?![&>])", "leaves something running in the background (&)"),
         (r"(?:^|\s)#", "ends in a remark: the rest does not run (#)"),
@@ -79,7 +81,7 @@ def warnings_of(command: str) -> tuple[str, ...]:
         found += _said(words, names, text)
     found += [text for pattern, text in _PATTERNS if pattern.search(command)]
     if has_expansions(command):
-        found.append("some words are known only when it runs ($, `): files named that way are not held on to")
+        found.append(WORDS)
     unusual = unusual_in(command)
     if unusual:
         shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])

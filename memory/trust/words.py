@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from .patterns import expanded, is_pattern, with_groups_open
+
 _SPACE = frozenset(" \t\n")
 _OPERATORS = frozenset(";&|()<>{}`")
 _ESCAPED = '$`"\\\n'
@@ -33,6 +35,9 @@ def words_of(command: str) -> tuple[Word, ...]:
     """Return all words of a command that might name a file, in the order of their first place, each once."""
     found: dict[Word, None] = {}
     _collect(command, found, _DEPTH)
+    opened = with_groups_open(command)
+    if opened != command:
+        _collect(opened, found, _DEPTH)
     for match in _COARSE.finditer(command.replace("\\\n", "").replace("\\", "")):
         found.setdefault(Word(match[0]))
     for word in list(found):
@@ -43,11 +48,23 @@ def words_of(command: str) -> tuple[Word, ...]:
 
 def has_expansions(command: str) -> bool:
     """Tell whether a word of the command becomes another one only when it runs."""
-    return any(word.open for word in _cut(command)) or "`" in command
+    return any(word.open for word in (*_cut(command), *_braced(command))) or "`" in command
+
+
+def _braced(command: str) -> list[Word]:
+    """Return the words that braces make; not every shell makes them."""
+    if "{" not in command:
+        return []
+    found = []
+    for word in _cut(command, _OPERATORS - {"{", "}"}):
+        if "{" in word.text:
+            texts, more = expanded(word.text)
+            found += [Word(text, word.pattern or is_pattern(text), word.open or more) for text in texts]
+    return found
 
 
 def _collect(command: str, found: dict[Word, None], depth: int) -> None:
-    for word in _cut(command):
+    for word in (*_cut(command), *_braced(command)):
         found.setdefault(word)
         if depth and word.text != command and any(char in _SPACE or char in _OPERATORS for char in word.text):
             _collect(word.text, found, depth - 1)
@@ -66,7 +83,7 @@ def _parts(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _cut(command: str) -> list[Word]:
+def _cut(command: str, operators: frozenset[str] = _OPERATORS) -> list[Word]:
     """Cut a command into words as a shell does: quotes and backslashes taken away, operators between words."""
     words: list[Word] = []
     chars: list[str] = []
@@ -106,7 +123,7 @@ def _cut(command: str) -> list[Word]:
                 chars.append(char)
         elif char in "'\"":
             begun, quote = True, char
-        elif char in _SPACE or char in _OPERATORS:
+        elif char in _SPACE or char in operators:
             end()
         else:
             begun = True

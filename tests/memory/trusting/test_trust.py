@@ -141,7 +141,9 @@ def harmless(text: str, count: int) -> Iterator[str]:
             extra = f"Other {number}\n- type: command\n- command: echo {number}\n- interval: * * * * *\n\n"
             some.insert(chance.randrange(len(some) + 1), extra)
         if number % 5 == 0:
-            some = [entry.rstrip("\n") + "\n- cronJobId: cron-1\n- alertPriority: high\n\n" for entry in some]
+            # A remediation covers these fields, too.
+            more = "\n- cronJobId: cron-1\n- alertPriority: high\n\n"
+            some = [entry if "autoRemediate: sh" in entry else entry.rstrip("\n") + more for entry in some]
         whole = head.replace("10:00:00Z", f"{chance.randint(10, 23)}:00:00Z") + "".join(f"### {one}" for one in some)
         if number % 7 == 0:
             whole = whole.replace("\n", "\r\n")

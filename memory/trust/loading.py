@@ -1,0 +1,117 @@
+"""What the text of a program says that it loads: modules and files, by the words of its language.
+
+Nothing is run and nothing is parsed to the end: these are the plain ways to write it. What a program puts together
+while it runs is found by nobody, and the question about it says so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+MOST = 2000
+"""The most references that are taken from one file."""
+LARGEST = 4 << 20
+"""So many bytes of a file are looked through."""
+_PYTHON_FROM = re.compile(
+    r"\bfrom[ \t]{1,20}(\.{0,20})([\w.]*)[ \t]{1,20}import\b[ \t]{0,20}(\([^()]{0,4000}|[^\n;#]{0,1000})"
+)
+_PYTHON_IMPORT = re.compile(r"\bimport[ \t]{1,20}([\w.][\w., \t\\]{0,1000})")
+_QUOTED = re.compile(
+    r"\b(?:require(?:_relative|_once|_dependency)?|load|autoload|do|dofile|loadfile|include(?:_once)?|import|from|source"
+    r"|import_module|__import__|run_path|run_module|export|eval_file|instance_eval|importScripts|Worker|fork|resolve)\b"
+    r"[^'\"`\n]{0,60}['\"`]([^'\"`\n]{1,300})['\"`]"
+)
+_PERL = re.compile(
+    r"\b(?:use|require|no|parent|base)[ \t]{1,20}(?:-norequire)?[ \t,'\"(qw/]{0,20}([A-Za-z_][\w:]{0,200})"
+)
+_SHELL = re.compile(
+    r"(?:^|[;&|({!]|\b(?:then|do|else|if|while))[ \t]{0,200}(?:\.|source)[ \t]{1,20}([^\n;&|]{1,500})", re.M
+)
+_MAKE = re.compile(r"^[ \t]{0,20}(?:-?include|sinclude|-?load)[ \t]{1,20}([^\n]{1,2000})", re.M)
+How = Literal["word", "python", "node", "ruby", "perl", "php", "lua"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One thing that a file loads: `text` as its language `how` finds it, `up` folders above the file's own.
+
+    A `word` is one that a shell could take for a file.
+    """
+
+    how: How
+    text: str
+    up: int = 0
+
+
+def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
+    """Return what a file of a language loads, each once, at most `MOST`."""
+    text = data[:LARGEST].decode("utf-8", "replace")
+    found: dict[Reference, None] = {}
+
+    def add(how: How, one: str, up: int = 0) -> None:
+        if one and len(found) < MOST:
+            found.setdefault(Reference(how, one, up))
+
+    match language:
+        case "python":
+            _python(text, add)
+            for match in _QUOTED.finditer(text):
+                add("python" if _is_module(match[1]) else "word", match[1])
+        case "package":
+            for one in _entries(data):
+                add("node", one)
+        case "make" | "shell":
+            for match in (_MAKE if language == "make" else _SHELL).finditer(text.replace("\\\n", " ")):
+                add("word", match[1])
+        case "perl" | "ruby" | "php" | "lua" | "node":
+            how: How = language
+            for match in _QUOTED.finditer(text):
+                add(how, match[1])
+            for match in _PERL.finditer(text) if language == "perl" else ():
+                add(how, match[1])
+    return tuple(found)
+
+
+def _python(text: str, add: object) -> None:
+    assert callable(add)
+    # Names in Python are what they become in this form.
+    text = unicodedata.normalize("NFKC", text)
+    for match in _PYTHON_FROM.finditer(text):
+        base, up = match[2].strip("."), max(0, len(match[1]) - 1)
+        if base:
+            add("python", base, up)
+        for name in re.findall(r"\w+", match[3])[:200]:
+            if base or match[1]:
+                add("python", f"{base}.{name}" if base else name, up)
+    for match in _PYTHON_IMPORT.finditer(text):
+        for piece in match[1].replace("\\", " ").split(","):
+            name = piece.split(" as ")[0].strip().strip(".")
+            add("python", name.split()[0] if name.split() else "")
+
+
+def _entries(data: bytes) -> list[str]:
+    """Return the files that a package.json names as those to begin with."""
+    import json
+
+    try:
+        whole = json.loads(data)
+    except (ValueError, RecursionError):
+        return []
+    waiting = (
+        [whole.get(key) for key in ("main", "module", "exports", "imports", "bin")] if isinstance(whole, dict) else []
+    )
+    found: list[str] = []
+    while waiting and len(found) < MOST:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, list | dict):
+            waiting += one.values() if isinstance(one, dict) else one
+    return found
+
+
+def _is_module(text: str) -> bool:
+    return all(part.isidentifier() for part in text.strip(".").split(".")) and bool(text.strip("."))

@@ -1,0 +1,55 @@
+"""Which files a command may reach that nobody can know before it runs: told with the question, kept with the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memory.base.safe_text import visible
+
+from .runners import FINDS, READS, RUNS, language_of_program
+from .words import has_expansions
+
+WORDS = "some words are known only when it runs ($, `): files named that way are not held on to"
+_SENTENCES = {
+    "words": WORDS,
+    "finds": "the files that {} will come upon are known only when it runs, and are not held on to",
+    "modules": "the modules and settings that {} loads by itself are held on to only as far as plain imports name them",
+    "reads": "the files that {} reads by itself, beside those listed, are not held on to",
+    "calls": "the files listed are held on to; what they run or open in turn is not",
+    "folders": "the files in {} that are not listed are not held on to",
+}
+_WITHOUT = ("shell", "make")
+"""Languages without modules."""
+_SHOWN = 6
+
+
+def unknown_of(
+    command: str, programs: Iterable[str], languages: Iterable[str], folders: Iterable[str], *, scripts: bool
+) -> tuple[str, ...]:
+    """Return what cannot be known of a command, each as `kind: names` for `sentence_of`.
+
+    `programs` are plain names of programs that it may start, `languages` those of files that it names, `folders` those
+    of the workspace that it names; `scripts` tells that it names something that runs.
+    """
+    names = frozenset(programs)
+    found = ["words"] if has_expansions(command) else []
+    running = {one for one in names if language_of_program(one) not in (None, *_WITHOUT)}
+    covered = {language_of_program(one) for one in running}
+    running |= frozenset(languages).difference(covered, _WITHOUT)
+    for kind, some in (
+        ("finds", names & FINDS),
+        ("modules", running),
+        ("reads", names & (RUNS | READS.keys())),
+        ("folders", frozenset(folders)),
+    ):
+        if some:
+            found.append(f"{kind}: {', '.join(sorted(some))}")
+    return (*found, "calls") if scripts else tuple(found)
+
+
+def sentence_of(unknown: str) -> str:
+    """Return a sentence for people about what cannot be known; safe to show."""
+    kind, _, names = unknown.partition(": ")
+    shown = names.split(", ")
+    text = ", ".join(shown[:_SHOWN]) + (" …" if len(shown) > _SHOWN else "")
+    return _SENTENCES.get(kind, "{} is not held on to").format(visible(text))
