@@ -66,7 +66,8 @@ class Book:
         kept = [
             one
             for one in self.records
-            if one.id != record.id and (one.ask.slot != record.ask.slot or one.verdict != record.verdict)
+            if one.id != record.id
+            and (one.ask.slot != record.ask.slot or (one.verdict != record.verdict and one.version == record.version))
         ]
         return replace(self, records=(*kept, record))
 

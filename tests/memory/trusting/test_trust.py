@@ -494,3 +494,94 @@ def test_processes_that_approve_at_once_lose_nothing(place: Place) -> None:
     assert [process.wait(60) for process in running] == [0, 0, 0]
     assert len(place.trust.list()) == 75
     assert not place.trust.problems()
+
+
+FIELDS = {
+    "file": ("path: a.txt", ("path: b.txt", "olderThan: 2h", "note: x")),
+    "heartbeat": ("olderThan: 1h", ("olderThan: 2h", "olderThan: 1h\n- entry: Other", "olderThan: 1h\n- dependsOn: A")),
+    "http": (
+        "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- certificate: 14d",
+        (
+            "url: https://example.com/a\n- method: HEAD\n- follow: no\n- expect: fine\n- certificate: 14d",
+            "url: https://example.com/a\n- method: GET\n- follow: 3\n- expect: fine\n- certificate: 14d",
+            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: other\n- certificate: 14d",
+            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- certificate: 3650d",
+            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- failuresBefore: 9",
+        ),
+    ),
+    "tcp": ("host: db\n- port: 1", ("host: db\n- port: 2", "host: da\n- port: 1")),
+}
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_a_remediation_covers_every_field_but_what_was_measured(place: Place, kind: str) -> None:
+    """Whatever makes the check fire at something else withdraws what it fires; a new state and another order do not."""
+    before, others = FIELDS[kind]
+    head = "## Monitors\n### API\n- type: {}\n- {}\n- autoRemediate: true\n"
+    place.put("monitors.md", head.format(kind, before))
+    place.trust.approve(place.ask("API", "remediate"), who="human", now=NOW)
+    place.put("monitors.md", head.format(kind, before) + "- lastStatus: failing\n- lastCheck: 2024-01-15T10:30:00Z\n")
+    assert place.trust.decide(place.ask("API", "remediate")).allowed
+    lines = "\n- ".join(reversed(before.split("\n- ")))
+    place.put("monitors.md", head.format(kind, lines))
+    assert place.trust.decide(place.ask("API", "remediate")).allowed
+    for other in others:
+        place.put("monitors.md", head.format(kind, other))
+        decision = place.trust.decide(place.ask("API", "remediate"))
+        assert decision.state == "withdrawn", other
+        assert "fields" in decision.why or "check that fires it" in decision.why
+
+
+def test_an_address_covers_how_it_is_asked(place: Place) -> None:
+    """An address that was approved by itself is asked about again where method or redirects change."""
+    text = "## Monitors\n### API\n- type: http\n- url: http://localhost/\n- follow: {}\n- alertPriority: {}\n"
+    place.put("monitors.md", text.format("no", "low"))
+    place.trust.approve(place.ask("API"), who="human", now=NOW)
+    place.put("monitors.md", text.format("no", "high"))
+    assert place.trust.decide(place.ask("API")).allowed
+    place.put("monitors.md", text.format("5", "low"))
+    assert place.trust.decide(place.ask("API")).state == "withdrawn"
+
+
+def test_what_an_older_version_approved_is_asked_again(place: Place) -> None:
+    """An approval that covered less counts for nothing and is compared with; a denial and the workspace stay."""
+    import json
+
+    from memory.trust import records
+
+    place.approve_all()
+    place.trust.deny(place.ask("Disk"), who="human", now=NOW)
+    whole = json.loads(place.trust.path.read_bytes())
+    for one in whole["records"]:
+        record = records._read_record(one, records.VERSION)
+        one["id"] = records.identity_of(record.ask, record.scripts, record.place, version=1)
+        del one["unknown"], one["version"], one["ask"]["settings"]
+    content = {"records": whole["records"], "workspace": whole["workspace"]}
+    place.trust.path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
+    trust = Trust(place.home, place.root)
+    states = {(ask.name, ask.role): trust.decide(ask).state for ask in place.asks()}
+    assert states == {
+        ("API", "url"): "approved",
+        ("API", "remediate"): "withdrawn",
+        ("Database", "check"): "withdrawn",
+        ("Disk", "check"): "denied",
+        ("Deploy", "action"): "withdrawn",
+    }
+    assert "covers more by now" in trust.decide(place.ask("Database")).why
+    assert trust.decide(place.ask("Database")).before is not None
+    for ask in (place.ask("Database"), place.ask("Disk")):
+        trust.approve(ask, who="human", now=NOW)
+    again = Trust(place.home, place.root)
+    assert again.decide(place.ask("Database")).allowed
+    assert again.decide(place.ask("Disk")).allowed
+    assert again.decide(place.ask("API", "remediate")).state == "withdrawn"
+
+
+def test_what_an_approval_does_not_cover_is_kept_with_it(place: Place, command: Callable[[str], Ask]) -> None:
+    """The record names the files that cannot be known, and where they become more it is asked again."""
+    (place.root / "x.sh").write_text("true\n")
+    ask = command("sh x.sh; ls scripts")
+    place.trust.approve(ask, who="human", now=NOW)
+    kept = next(one for one in Trust(place.home, place.root).list() if one.ask == ask)
+    assert kept.unknown == ("folders: scripts", "calls")
+    assert place.trust.decide(ask).unknown == kept.unknown
