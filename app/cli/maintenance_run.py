@@ -49,16 +49,16 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
             _watch(session)
         raise
     if not watches or report.dry_run:
-        session.answer(report.json, lambda: _lines(session, report))
-        return 0
+        session.answer(lambda: {**report.json(), "blocked": list(report.blocked)}, lambda: _lines(session, report))
+        return 3 if report.blocked else 0
     watch = _watch(session)
     report = replace(report, monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
-    more = {"blocked": list(watch.blocked), "heartbeat": list(watch.beat), "busy": watch.busy}
+    more = {"blocked": [*report.blocked, *watch.blocked], "heartbeat": list(watch.beat), "busy": watch.busy}
     session.answer(
         lambda: {**report.json(), **more},
         lambda: [*_lines(session, report), *(session.paint.line(line) for line in watch.lines())],
     )
-    return 3 if watch.needs_approval else 0
+    return 3 if report.blocked or watch.needs_approval else 0
 
 
 def _watch(session: Session) -> Watch:

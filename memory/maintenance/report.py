@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
@@ -126,7 +126,8 @@ class RuleReport:
 class Report:
     """A whole run, done or (`dry_run`) only looked at; it balanced, for one that does not raises an error.
 
-    `now` is aware, `duration_ms` what the run took. `monitors` is filled by the face that checks monitors behind it.
+    `now` is aware, `duration_ms` what the run took. `blocked` waits for an approval, as `trust list` has it. `monitors`
+    is filled by the face that checks monitors behind it.
     """
 
     dry_run: bool
@@ -137,6 +138,7 @@ class Report:
     monitors: tuple[object, ...] = ()
     balanced: bool = True
     change: str | None = None
+    blocked: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def joined(cls, reports: Sequence[Report]) -> Report:
@@ -152,6 +154,7 @@ class Report:
             monitors=tuple(monitor for report in reports for monitor in report.monitors),
             balanced=all(report.balanced for report in reports),
             change=next((report.change for report in reversed(reports) if report.change), None),
+            blocked=tuple(one for report in reports for one in report.blocked),
         )
 
     @property

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.recall import Record
     from memory.recall.searcher import Searcher
+    from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
 
@@ -58,6 +59,9 @@ class System(Protocol):
     def status(self, now: datetime) -> Mapping[str, Any]:
         """Return how things stand in it, as JSON-able data."""
 
+    def wants(self) -> Iterable[Ask]:
+        """Yield what it may do only after a person approved exactly that."""
+
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield what `doctor` is to tell of it: what a person should look at, and what to do about it."""
 
@@ -90,6 +94,11 @@ def records_of_all(
     """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
         yield from system.records(kinds, refused)
+
+
+def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:
+    """Return what all systems may do only after a person approved it, in their order."""
+    return tuple(ask for system in systems_of(workspace) for ask in system.wants())
 
 
 def searcher_of(workspace: Workspace) -> Searcher:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.maintenance import Report
     from memory.recall import Record
+    from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
 RULE = "prune-facts"
@@ -110,6 +111,10 @@ class Facts:
         for fact in facts:
             text = " ".join((fact.id, *fact.tags, fact.text))
             yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
+
+    def wants(self) -> Iterable[Ask]:
+        """Yield nothing."""
+        return ()
 
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield nothing."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.recall import Record
     from memory.recall.shelves import Shelf
+    from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
 
@@ -82,6 +83,12 @@ class WorkspaceMemory:
         yield from records(snapshot, FILE_KINDS if kinds is None else kinds)
         if refused is not None:
             refused.update(snapshot.refusals)
+
+    def wants(self) -> Iterable[Ask]:
+        """Yield the commands and addresses of monitors, and the actions of open tasks."""
+        from memory.trust.consent import asks_of
+
+        return asks_of(self._workspace.snapshot())
 
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield nothing."""

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from memory.maintenance import Report, RuleReport
     from memory.recall import Record
     from memory.storage import Change, Store
+    from memory.trust.consent import Ask
     from memory.typed.failures import Failure
     from memory.typed.files import MemoryFile
-    from memory.typed.prune import AgentPrune
+    from memory.typed.prune import AgentPrune, May
     from memory.workspace import Outcome, Workspace
 
 RULE = "prune-typed-memory"
@@ -212,6 +213,7 @@ class TypedMemory:
 
         begun = time.perf_counter()
         rules, warnings, change = [], [], None
+        blocked: list[Mapping[str, Any]] = []
         for agent in self.agents():
             if not agent.registered:
                 continue
@@ -220,15 +222,30 @@ class TypedMemory:
             change = next(iter(pruned.changes), change)
             if pruned.error is not None:
                 warnings.append(f"{agent.name}: {pruned.error.message}")
+                blocked += pruned.error.details.get("blocked", ())
             warnings += [f"{agent.name}: {one.path}: {one.reason}" for one in pruned.errors]
         took = round((time.perf_counter() - begun) * 1000, 1)
-        return Report(dry_run, now, tuple(rules), tuple(warnings), took, change=change)
+        return Report(dry_run, now, tuple(rules), tuple(warnings), took, change=change, blocked=tuple(blocked))
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
         """Prune one agent; see `memory.typed.prune.prune`."""
         from memory.typed.prune import prune
 
-        return prune(agent, self.store, now, actor=actor, dry_run=dry_run)
+        return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=self._may())
+
+    def wants(self) -> Iterator[Ask]:
+        """Yield the folders that a prune would delete in, agent by agent."""
+        from .typed_folders import ask_of
+
+        for look in self.look().agents:
+            if look.aidefile is not None:
+                yield ask_of(look.agent, look.aidefile, look.found)
+
+    def _may(self) -> May:
+        from .typed_folders import may_prune
+
+        state = self._workspace.state
+        return may_prune(None if state is None else state.folder.home)
 
     def move(self, agent: Agent, source: str, target: str, *, core: str | None, actor: str, now: datetime) -> Outcome:
         """Promote (`core="add"`) or demote (`core="remove"`) a file, with `core_files` of the Aidefile, in one change.

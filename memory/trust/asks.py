@@ -36,13 +36,13 @@ LONGEST = 8192
 class Ask:
     """One thing that wants to run, exactly as the file says it.
 
-    `role` is check, remediate, action (of a task) or url; `kind` the monitor's type as written, `command` for what
-    runs in a shell. `text` is the command or address: text of the file's bytes, decoded with `surrogateescape`.
-    `threshold`, `interval`, `timeout` are whole values with their remarks; `environment` the names of variables that
-    a command gets, `environment_text` how they are written. `line` (from 0) is for messages and counts for nothing.
-    `fires` is, for a remediation, the check that fires it; `settings` further fields that decide what is done, a line
-    each: of a check those of `SETTINGS`, of a remediation all but what was measured. `ambiguous` says why it can never
-    be approved as it stands.
+    `role` is check, remediate, action (of a task), url or folders (of an agent, to be pruned); `kind` the monitor's
+    type as written, `command` for what runs in a shell. `text` is the command or address: text of the file's bytes,
+    decoded with `surrogateescape`. `threshold`, `interval`, `timeout` are whole values with their remarks;
+    `environment` the names of variables that a command gets, `environment_text` how they are written. `line` (from 0)
+    is for messages and counts for nothing. `fires` is, for a remediation, the check that fires it; `settings` further
+    fields that decide what is done, a line each: of a check those of `SETTINGS`, of a remediation all but what was
+    measured. `ambiguous` says why it can never be approved as it stands.
     """
 
     role: str
@@ -63,7 +63,7 @@ class Ask:
     @property
     def runs(self) -> bool:
         """Whether it is a command for the shell, not an address."""
-        return self.role != "url"
+        return self.role not in ("url", "folders")
 
     @property
     def slot(self) -> tuple[str, str, str]:

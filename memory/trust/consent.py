@@ -22,6 +22,7 @@ from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
 from .decision import Decision, State
+from .folders import is_usual
 from .records import VERSION, Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
 from .scripts import CannotPin, Pinned, Script, Scripts
 from .settings import Settings, read_settings
@@ -129,6 +130,8 @@ class Trust:
         else:
             closed = ""
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
+        if old is None and is_usual(ask):
+            return Decision(True, "approved", found, ask.text, "the folders of every agent without settings")
         if old is not None:
             why = f"{reasons.CHANGED}{_difference(old, ask, pinned, place)}"
             return replace(_undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
@@ -345,7 +348,13 @@ def _is_damaged(data: bytes) -> bool:
 
 
 def _about(ask: Ask) -> str:
-    role = {"check": "check", "remediate": "remediation", "action": "action", "url": "address"}.get(ask.role, ask.role)
+    role = {
+        "check": "check",
+        "remediate": "remediation",
+        "action": "action",
+        "url": "address",
+        "folders": "folders",
+    }.get(ask.role, ask.role)
     return f"{role} of {ask.name[:60]!r}"
 
 

@@ -25,7 +25,12 @@ _ROLES = {
     "action": "Run this action of the task {}?",
     "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",
+    "folders": "Delete what is old in these folders of the agent {}?",
 }
+_FOLDERS = (
+    "deletes files there that are older than 90 days (procedural) or 7 days (episodic), at each prune",
+    "the Aidefile came with the folder: look whether anything but memory lies there",
+)
 _COMPARED = (
     ("kind", "type"),
     ("text", "text"),
@@ -70,7 +75,7 @@ def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
     """Return what is shown about an ask in a workspace as it is decided now."""
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.name)}”")
-    warnings = warnings_of(ask.text) if ask.runs else _address_warnings(ask)
+    warnings = warnings_of(ask.text) if ask.runs else _FOLDERS if role == "folders" else _address_warnings(ask)
     warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)

@@ -137,7 +137,11 @@ def _walk(top: str, start: str, kind: Type, kinds: Mapping[str, Type], aidefile:
             path = f"{folder}/{entry.name}"
             try:
                 _take(entry, path, kind, names, aidefile, found)
-                if entry.is_dir(follow_symlinks=False) and path not in kinds and entry.name != PRIVATE:
+                if not entry.is_dir(follow_symlinks=False) or path in kinds or entry.name == PRIVATE:
+                    continue
+                if entry.name.startswith("."):
+                    found.passed.append(Left(path, "a hidden folder holds no memory"))
+                else:
                     pending.append(path)
             except FileNotFoundError:
                 continue

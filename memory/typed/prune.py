@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import BusyError, MemdeckError
 
+from .aidefile import Aidefile
 from .files import LOCK, AgentFiles, Left, MemoryFile, aidefile_of, look
+from .folders import folder_refusal
 from .locks import holder_of
 from .registry import Agent
 from .sizes import nanoseconds
@@ -26,6 +28,8 @@ OPERATION = "typed prune"
 LARGEST = 256_000_000
 """The largest file, in bytes, of which the history can keep a copy; a larger one stays."""
 _BATCH_FILES, _BATCH_BYTES = 1000, 16_000_000
+May = Callable[[Agent, Aidefile, AgentFiles], MemdeckError | None]
+"""Says why the folders of an agent may not be pruned, None where they may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +70,29 @@ class AgentPrune:
         }
 
 
-def plan_prune(agent: Agent, now: datetime, found: AgentFiles | None = None) -> AgentPrune:
+def plan_prune(
+    agent: Agent,
+    now: datetime,
+    found: AgentFiles | None = None,
+    *,
+    aidefile: Aidefile | None = None,
+    may: May | None = None,
+) -> AgentPrune:
     """Return what a prune at an aware time would do to an agent; nothing is written.
 
-    An agent that cannot be looked at, for its Aidefile is wrong or its folder missing, gives a report with `error`.
+    An agent that cannot be looked at, for its Aidefile is wrong or its folder missing, gives a report with `error`; so
+    does one whose folders are refused, or by `may` not approved. `found` and `aidefile` are known already.
     """
     try:
         if not agent.folder.is_dir():
             raise no_folder(agent)
-        found = look(agent.folder, aidefile_of(agent.folder)) if found is None else found
+        aidefile = aidefile_of(agent.folder) if aidefile is None else aidefile
+        found = look(agent.folder, aidefile) if found is None else found
     except MemdeckError as error:
         return AgentPrune(agent, error=error)
+    wrong = folder_refusal(aidefile, found) or (None if may is None else may(agent, aidefile, found))
+    if wrong is not None:
+        return AgentPrune(agent, error=wrong)
     moment = nanoseconds(now)
     deleted, errors, skipped = [], list(found.failed), list(found.passed)
     skipped += [Left(path, "a lock is never pruned") for path in found.sentinels]
@@ -134,13 +150,15 @@ def prune(
     actor: str,
     dry_run: bool = False,
     progress: Callable[[int], object] | None = None,
+    may: May | None = None,
 ) -> AgentPrune:
     """Delete the files of an agent that are too old; `dry_run` only reports. Nothing raises but what stops Python.
 
+    `may` is asked about the folders that the Aidefile names now; without it the caller answers for them.
     The bytes go to the change log first. Many files go in several transactions, which are one for undo. A file that
     fails is told and stays; a lock that another memdeck process holds fails the agent (`error`).
     """
-    plan = plan_prune(agent, now)
+    plan = plan_prune(agent, now, may=may)
     if dry_run or plan.error is not None or not plan.deleted:
         return plan
     run = _Run(store(agent), now, actor)

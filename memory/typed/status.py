@@ -28,7 +28,7 @@ class AgentLook:
 
     def at(self, now: datetime) -> AgentStatus:
         """Return how it stands at an aware time."""
-        plan = AgentPrune(self.agent, error=self.error) if self.error else plan_prune(self.agent, now, self.found)
+        plan = AgentPrune(self.agent, error=self.error) if self.error else _plan(self, now)
         return AgentStatus(self, plan, nanoseconds(now))
 
 
@@ -91,6 +91,10 @@ class AgentStatus:
             "locks": [holder.json() for holder in self.look.locks],
             "error": None if error is None else {"code": error.code, "message": error.message},
         }
+
+
+def _plan(look: AgentLook, now: datetime) -> AgentPrune:
+    return plan_prune(look.agent, now, look.found, aidefile=look.aidefile)
 
 
 def look_at(agent: Agent) -> AgentLook:

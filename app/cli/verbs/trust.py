@@ -43,10 +43,11 @@ def decisions(session: Session) -> Trust:
 @click.option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
-    from memory.trust.consent import asks_of
+    from memory.systems import asks_of_all
 
     kept = decisions(session)
-    rows = [_row(ask, kept.decide(ask)) for ask in asks_of(session.snapshot)]
+    decided = [(ask, kept.decide(ask)) for ask in asks_of_all(session.workspace)]
+    rows = [_row(ask, decision) for ask, decision in decided if not needs_nobody(ask, decision)]
     asked = {row["record"] for row in rows}
     rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
     if blocked:
@@ -57,6 +58,11 @@ def list_trust(session: Session, blocked: bool) -> None:
         session.writer.document({"trust": shown, "workspace": _opening(kept), "problems": list(kept.problems())})
     else:
         session.listing("trust", lambda: shown, lambda: _lines(session, kept, shown))
+
+
+def needs_nobody(ask: Ask, decision: Decision) -> bool:
+    """Tell whether something is allowed without anybody's approval: the folders of an agent without settings."""
+    return ask.role == "folders" and decision.allowed and not decision.single
 
 
 def _row(ask: Ask, decision: Decision) -> dict[str, Any]:
@@ -150,9 +156,9 @@ def _say_problems(kept: Trust) -> None:
 
 
 def _approve_workspace(session: Session, kept: Trust) -> None:
-    from memory.trust.consent import asks_of
+    from memory.systems import asks_of_all
 
-    asks = [ask for ask in asks_of(session.snapshot) if ask.role == "url"]
+    asks = [ask for ask in asks_of_all(session.workspace) if ask.role == "url"]
     covered = [ask for ask in asks if not ask.ambiguous and not kept.closed_reason(ask)]
 
     def lines() -> Iterator[str]:
@@ -173,10 +179,10 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
 
 
 def _decide(session: Session, kept: Trust, text: str) -> None:
-    from memory.trust.consent import asks_of
+    from memory.systems import asks_of_all
     from memory.trust.view import view_of
 
-    ask, decision = kept.find(asks_of(session.snapshot), text)
+    ask, decision = kept.find(asks_of_all(session.workspace), text)
     view = view_of(ask, decision, kept.workspace)
     if decision.allowed and decision.single:
         session.writer.lines([session.paint.line(f"{decision.short_id} is approved already")])
@@ -249,9 +255,9 @@ def _safe(text: str) -> str:
 @click.argument("ask_id", metavar="ID")
 def deny(session: Session, ask_id: str) -> None:
     """Deny one command for good, as long as it stays as it is."""
-    from memory.trust.consent import asks_of
+    from memory.systems import asks_of_all
 
-    record = decisions(session).deny(ask_id, who=session.actor, now=session.now, asks=asks_of(session.snapshot))
+    record = decisions(session).deny(ask_id, who=session.actor, now=session.now, asks=asks_of_all(session.workspace))
     _say(session, "denied", [record])
 
 

@@ -93,7 +93,7 @@ class TypedVerbs(Part):
                 if apply:
                     self._run(lambda: self._pruned(workspace.system("typed").prune(agent, now, actor="human"), now))
 
-            summary = "" if plan.deleted else "Nothing is old enough."
+            summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
             screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
             self.app.overlays.offer("The plan", screen, answered)
 
@@ -124,6 +124,8 @@ class TypedVerbs(Part):
 
         count = len(done.deleted)
         words = f"pruned {count:,} {'file' if count == 1 else 'files'} of {done.agent.name}"
+        if done.error is not None:
+            words += f": {done.error.message}"
         if done.errors:
             words += f", {len(done.errors):,} could not go"
         files = tuple(FileChange(file.path, b"", None) for file in done.deleted)
@@ -143,7 +145,8 @@ def plan_lines(plan: AgentPrune) -> list[Line]:
     from widgets.text.styled_text import Piece, line
 
     count = len(plan.deleted)
-    lines: list[Line] = [
+    lines: list[Line] = [] if plan.error is None else [line(Piece(plan.error.message, "warn")), ()]
+    lines += [
         line(Piece(f"{count:,} {'file' if count == 1 else 'files'} would go, {bytes_text(plan.freed)}", "heading")),
         line(Piece(f"{plan.kept:,} are kept, {len(plan.skipped):,} skipped, {len(plan.errors):,} cannot go", "muted")),
         (),

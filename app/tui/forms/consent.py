@@ -111,14 +111,14 @@ class Consent(Part):
             return
 
         def work() -> list[Question]:
-            from memory.trust.consent import asks_of
+            from memory.systems import asks_of_all
             from memory.trust.view import view_of
 
             trust = self._trust()
             workspace = self.app.workspace
             assert workspace is not None
             found = []
-            for ask in asks_of(workspace.snapshot()):
+            for ask in asks_of_all(workspace):
                 if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
                     continue
                 decision = trust.decide(ask)
@@ -182,7 +182,7 @@ class Consent(Part):
             return
 
         def work() -> ConsentView | None:
-            from memory.trust.consent import asks_of
+            from memory.systems import asks_of_all
             from memory.trust.view import workspace_view
 
             trust = self._trust()
@@ -190,7 +190,7 @@ class Consent(Part):
             assert workspace is not None
             if trust.workspace_approved():
                 return None
-            asks = [ask for ask in asks_of(workspace.snapshot()) if ask.role == "url" and not ask.ambiguous]
+            asks = [ask for ask in asks_of_all(workspace) if ask.role == "url" and not ask.ambiguous]
             return workspace_view([ask for ask in asks if not trust.closed_reason(ask)], workspace.root)
 
         self._run(work, self._ask_workspace)

@@ -51,6 +51,27 @@ def test_prune_dry_run_run_and_undo(memdeck: Memdeck, ada: Path) -> None:
     assert tree(ada) == before
 
 
+def test_changed_folders_wait_for_a_person(memdeck: Memdeck, ada: Path) -> None:
+    """Pruning ends with 3 and deletes nothing there, `trust list` shows it, and so does maintenance."""
+    put(ada, "docs/old.md", "old\n", days=9)
+    (ada / "Aidefile").write_text(AIDEFILE + 'episodic_dir = "docs"\n')
+    before = tree(ada)
+    for verb in (("typed", "prune"), ("typed", "prune", "--dry-run"), ("typed", "prune", "--agent", "ada")):
+        done = memdeck(*verb, now=NOW)
+        assert (done.code, "trust.blocked" in done.out) == (3, True)
+    assert memdeck("--maintain", "--no-exec", now=NOW).code == 3
+    found = memdeck("--maintain", "--no-exec", "-o", "json", now=NOW)
+    assert (found.code, [row["role"] for row in found.data["blocked"]]) == (3, ["folders"])
+    assert tree(ada) == before
+    rows = memdeck("trust", "list", "--blocked", "-o", "json", now=NOW).data["trust"]
+    (row,) = [row for row in rows if row["role"] == "folders"]
+    assert (row["state"], row["name"], row["file"]) == ("pending", "ada", "agents/ada/Aidefile")
+    assert memdeck("trust", "deny", row["id"], now=NOW).code == 0
+    assert memdeck("typed", "prune", now=NOW).code == 3
+    (ada / "Aidefile").write_text(AIDEFILE + 'episodic_dir = ".git"\n')
+    assert (memdeck("typed", "prune", now=NOW).code, tree(ada).keys()) == (1, before.keys())
+
+
 def test_prune_tells_people_what_it_did(memdeck: Memdeck, ada: Path) -> None:
     """Per agent: deleted, kept, skipped, errors, bytes; what was skipped or failed by name and reason."""
     put(ada, "memory/episodic/held.md", days=9)

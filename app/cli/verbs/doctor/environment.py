@@ -260,7 +260,8 @@ def _state(workspace: Workspace, now: datetime) -> Iterator[Finding]:
 def _trust(workspace: Workspace) -> Iterator[Finding]:
     """Look at what was approved: a record that does not count needs a person."""
     from app.places import config_home
-    from memory.trust.consent import asks_of, trust_of
+    from memory.systems import asks_of_all
+    from memory.trust.consent import trust_of
 
     kept = trust_of(workspace, config_home(os.environ))
     if kept is None:
@@ -271,13 +272,18 @@ def _trust(workspace: Workspace) -> Iterator[Finding]:
     if problems:
         return
     try:
-        asks = asks_of(workspace.snapshot())
+        asks = asks_of_all(workspace)
     except MemdeckError as error:
         yield Finding("trust", "person", error.message, error.hint)
         return
-    waiting = sum(not kept.decide(ask).allowed for ask in asks)
-    text = f"{len(asks)} commands and addresses in the files, {waiting} of them not approved"
+    decided = [kept.decide(ask) for ask in asks if ask.role != "folders"]
+    waiting = sum(not decision.allowed for decision in decided)
+    text = f"{len(decided)} commands and addresses in the files, {waiting} of them not approved"
     yield Finding("trust", "ok", text)
+    for ask in asks:
+        if ask.role == "folders" and not (decision := kept.decide(ask)).allowed:
+            text = f"the folders of {ask.name[:60]} are not pruned: {decision.why}"
+            yield Finding("trust", "note", text, "`memdeck trust list` shows them")
 
 
 def _protection(workspace: Workspace) -> Iterator[Finding]:

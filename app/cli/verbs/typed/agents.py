@@ -76,13 +76,15 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     """Delete episodic files older than 7 days and procedural ones older than 90, of every registered agent.
 
     Core files, locks and locked files are never touched, links are not followed, and a file that fails does not stop
-    the others. `memdeck undo` in the agent's folder brings the files back.
+    the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
+    need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
     from memory.typed.prune import prune as run
 
     place = Place(session)
     agents = place.agents(agent)
-    found = [run(one, place.store, session.now, actor=session.actor, dry_run=dry_run) for one in agents]
+    may = place.may_prune()
+    found = [run(one, place.store, session.now, actor=session.actor, dry_run=dry_run, may=may) for one in agents]
 
     def document() -> dict[str, Any]:
         from memory.base.clock import format_utc

@@ -18,6 +18,7 @@ from memory.errors import UsageError
 if TYPE_CHECKING:
     from memory.storage import Change, Store
     from memory.typed import Agent
+    from memory.typed.prune import May
 
 SHOWN = 20
 """How many of many things the text for people lists."""
@@ -68,6 +69,13 @@ class Place:
         from memory.typed.stores import store_of
 
         return store_of(agent.folder, state_home(os.environ))
+
+    def may_prune(self) -> May:
+        """Return what says whether the folders of an agent may be pruned."""
+        from app.places import state_home
+        from memory.systems.typed_folders import may_prune
+
+        return may_prune(state_home(os.environ))
 
     def of_path(self, path: str, named: str | None) -> tuple[Store, str]:
         """Return the store of a file, and its path in it."""
