@@ -11,7 +11,7 @@ from memory.errors import MemdeckError
 from .aidefile import Aidefile
 from .files import LOCK, TYPES, AgentFiles, Type, aidefile_of, look
 from .locks import Holder, holder_of
-from .prune import AgentPrune, no_folder, plan_prune
+from .prune import AgentPrune, May, no_folder, plan_prune
 from .registry import Agent
 from .sizes import nanoseconds
 
@@ -26,9 +26,9 @@ class AgentLook:
     locks: tuple[Holder, ...] = ()
     error: MemdeckError | None = None
 
-    def at(self, now: datetime) -> AgentStatus:
-        """Return how it stands at an aware time."""
-        plan = AgentPrune(self.agent, error=self.error) if self.error else _plan(self, now)
+    def at(self, now: datetime, may: May | None = None) -> AgentStatus:
+        """Return how it stands at an aware time; `may` is asked whether its folders may be pruned."""
+        plan = AgentPrune(self.agent, error=self.error) if self.error else _plan(self, now, may)
         return AgentStatus(self, plan, nanoseconds(now))
 
 
@@ -87,14 +87,15 @@ class AgentStatus:
             "fill": None if self.fill is None else round(self.fill, 4),
             "over": self.fill is not None and self.fill > 1,
             "next_prune": {"files": len(self.prune.deleted), "bytes": self.prune.freed},
+            "not_pruned": None if self.prune.error is None else self.prune.error.message,
             "missing_core": list(self.found.missing),
             "locks": [holder.json() for holder in self.look.locks],
             "error": None if error is None else {"code": error.code, "message": error.message},
         }
 
 
-def _plan(look: AgentLook, now: datetime) -> AgentPrune:
-    return plan_prune(look.agent, now, look.found, aidefile=look.aidefile)
+def _plan(look: AgentLook, now: datetime, may: May | None) -> AgentPrune:
+    return plan_prune(look.agent, now, look.found, aidefile=look.aidefile, may=may)
 
 
 def look_at(agent: Agent) -> AgentLook:
@@ -112,6 +113,6 @@ def look_at(agent: Agent) -> AgentLook:
     return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
 
 
-def status_of(agent: Agent, now: datetime) -> AgentStatus:
-    """Return how an agent stands at an aware time."""
-    return look_at(agent).at(now)
+def status_of(agent: Agent, now: datetime, may: May | None = None) -> AgentStatus:
+    """Return how an agent stands at an aware time; `may` as for `AgentLook.at`."""
+    return look_at(agent).at(now, may)

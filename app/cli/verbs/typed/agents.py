@@ -23,7 +23,9 @@ def status(session: Session, agent: str | None) -> None:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
     from memory.typed.status import status_of
 
-    found = [status_of(one, session.now) for one in Place(session).agents(agent, here=True)]
+    place = Place(session)
+    may = place.may_prune()
+    found = [status_of(one, session.now, may) for one in place.agents(agent, here=True)]
     session.listing("agents", lambda: (one.json() for one in found), lambda: _status_lines(session, found))
 
 
@@ -50,6 +52,8 @@ def _status_lines(session: Session, found: list[AgentStatus]) -> Iterator[str]:
             rows.append((kind, f"{count:,} {'file' if count == 1 else 'files'}", bytes_text(one.found.size(kind)), age))
         yield from paint.columns(rows)
         yield _fill_line(session, one)
+        if one.prune.error is not None:
+            yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
             yield f"  the next prune takes {files(len(one.prune.deleted))}, {bytes_text(one.prune.freed)}"
         for path in one.found.missing:
