@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from . import addresses, commands, contents, things
+from . import addresses, commands, contents, reached, things
 from .case import Case
 
 PARTS: dict[str, tuple[str, tuple[Case, ...]]] = {
     "command": ("Commands that want to run", commands.CASES),
+    "reached": ("What approved commands reach without naming it", reached.CASES),
     "address": ("Addresses that want to be asked", addresses.CASES),
     "file": ("Files, links, records and programs of the repository", things.CASES),
     "text": ("What stands in the fields", contents.CASES),
