@@ -15,23 +15,24 @@ MOST = 2000
 """The most references that are taken from one file."""
 LARGEST = 4 << 20
 """So many bytes of a file are looked through."""
-_PYTHON_FROM = re.compile(
-    r"\bfrom[ \t]{1,20}(\.{0,20})([\w.]*)[ \t]{1,20}import\b[ \t]{0,20}(\([^()]{0,4000}|[^\n;#]{0,1000})"
-)
-_PYTHON_IMPORT = re.compile(r"\bimport[ \t]{1,20}([\w.][\w., \t\\]{0,1000})")
+_PYTHON_FROM = re.compile(r"\bfrom([.\s]++)((?!import\b)[\w.]++)?\s*+import\b[ \t]*+(\([^()]{0,4000}|[^\n;#]{0,1000})")
+# What follows is looked at and left, for the next import may stand in it.
+_PYTHON_IMPORT = re.compile(r"\bimport[ \t\f]++(?=([\w.][\w., \t\f]{0,300}))")
+_PYTHON_PATH = re.compile(r"\bsys\.path\b[^'\"\n]{0,80}['\"]([^'\"\n]{1,300})['\"]")
 _QUOTED = re.compile(
     r"\b(?:require(?:_relative|_once|_dependency)?|load|autoload|do|dofile|loadfile|include(?:_once)?|import|from|source"
     r"|import_module|__import__|run_path|run_module|export|eval_file|instance_eval|importScripts|Worker|fork|resolve)\b"
-    r"[^'\"`\n]{0,60}['\"`]([^'\"`\n]{1,300})['\"`]"
+    r"[^'\"`]{0,60}['\"`]([^'\"`\n]{1,300})['\"`]"
 )
 _PERL = re.compile(
     r"\b(?:use|require|no|parent|base)[ \t]{1,20}(?:-norequire)?[ \t,'\"(qw/]{0,20}([A-Za-z_][\w:]{0,200})"
 )
 _SHELL = re.compile(
-    r"(?:^|[;&|({!]|\b(?:then|do|else|if|while))[ \t]{0,200}(?:\.|source)[ \t]{1,20}([^\n;&|]{1,500})", re.M
+    r"(?:^|[;&|({!]|\b(?:then|do|else|if|while|builtin|command))[ \t]{0,200}(?:\.|source)[ \t]{1,20}([^\n;&|]{1,500})",
+    re.M,
 )
 _MAKE = re.compile(r"^[ \t]{0,20}(?:-?include|sinclude|-?load)[ \t]{1,20}([^\n]{1,2000})", re.M)
-How = Literal["word", "python", "node", "ruby", "perl", "php", "lua"]
+How = Literal["word", "python", "node", "ruby", "perl", "php", "lua", "java"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
             _python(text, add)
             for match in _QUOTED.finditer(text):
                 add("python" if _is_module(match[1]) else "word", match[1])
+            for match in _PYTHON_PATH.finditer(text):
+                add("word", match[1])
+        case "program":
+            for match in _QUOTED.finditer(text):
+                add("word", match[1])
         case "package":
             for one in _entries(data):
                 add("node", one)
@@ -78,16 +84,17 @@ def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
 def _python(text: str, add: object) -> None:
     assert callable(add)
     # Names in Python are what they become in this form.
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", text).replace("\\\r\n", " ").replace("\\\n", " ")
     for match in _PYTHON_FROM.finditer(text):
-        base, up = match[2].strip("."), max(0, len(match[1]) - 1)
+        dots = match[1].count(".")
+        base, up = (match[2] or "").strip("."), max(0, dots - 1)
         if base:
             add("python", base, up)
         for name in re.findall(r"\w+", match[3])[:200]:
-            if base or match[1]:
+            if base or dots:
                 add("python", f"{base}.{name}" if base else name, up)
     for match in _PYTHON_IMPORT.finditer(text):
-        for piece in match[1].replace("\\", " ").split(","):
+        for piece in match[1].split(","):
             name = piece.split(" as ")[0].strip().strip(".")
             add("python", name.split()[0] if name.split() else "")
 

@@ -78,6 +78,7 @@ _LANGUAGES: dict[str, str] = {
         "perl": "perl prove",
         "php": "php",
         "lua": "lua luajit texlua",
+        "java": "java javaw kotlin scala groovy",
         "shell": "sh bash dash zsh ksh mksh ash yash busybox rbash",
         "make": "make gmake bmake",
     }.items()
@@ -93,9 +94,10 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "lua": (".lua",),
     "shell": (".sh", ".bash", ".zsh", ".ksh", ".zwc"),
     "make": (".mk", ".mak"),
+    "java": (".class", ".jar"),
 }
 """What the files of a language end in; an interpreter adds these to a name by itself."""
-_OTHERS = ".awk .sed .tcl .exp .el .vim .gp .sql .r .jl .ps1 .go .nix .tf .jq .service"
+_OTHERS = ".just .m4 .java .kts .groovy .c .h .cc .awk .sed .tcl .exp .el .vim .gp .sql .r .jl .ps1 .go .nix .tf .jq"
 _BY_ENDING = dict.fromkeys(_OTHERS.split(), "program") | {
     ending: language for language, endings in ENDINGS.items() for ending in endings
 }
@@ -130,6 +132,8 @@ def language_of_file(path: str, head: bytes) -> str | None:
     found = _BY_ENDING.get(f".{ending.casefold()}") if stem and dot else None
     if found is not None:
         return found
+    if name.casefold().lstrip(".") == "justfile":
+        return "program"
     if name.casefold().partition(".")[0] in ("makefile", "gnumakefile", "bsdmakefile"):
         return "make"
     if head.startswith(b"#!"):

@@ -85,7 +85,6 @@ class _Search:
         self.named: set[str] = set()
         self.found: dict[str, Script] = {}
         self.looks = self.pairs = 0
-        self.runs = False
         self.loading = False
         self.programs = frozenset(plain_name(word.text) for word in self.words)
         self.languages = set(languages_of(self.programs))
@@ -122,7 +121,7 @@ class _Search:
             # Each may have found more to look for, and more places.
             ends = (len(self.words), len(self.loads))
             changed = len(done) < len(self.folders) or any(seen != ends for seen in done.values())
-        unknown = unknown_of(self.command, self.programs, self.languages, self.named - {""}, scripts=self.runs)
+        unknown = unknown_of(self.command, self.programs, self.languages, self.named - {""}, scripts=bool(self.found))
         return Pinned(tuple(sorted(self.found.values(), key=lambda script: script.path)), unknown)
 
     # -- what is looked for ---------------------------------------------------------------------------------------
@@ -146,7 +145,7 @@ class _Search:
             if word.pattern and is_pattern(path):
                 for match in self._matches(folder, path):
                     self._look_at(match)
-            elif path.split("/", 1)[0].casefold() in self._folded_entries(folder):
+            elif _fold(path.split("/", 1)[0]) in self._folded_entries(folder):
                 self._look_at(_joined(folder, path))
 
     def _look_for_read(self, folder: str) -> None:
@@ -156,8 +155,16 @@ class _Search:
                 self._look_at(match)
         if "python" in self.languages:
             self._look_for_shadows(folder)
-        if "node" in self.languages and folder:
+        if "node" in self.languages:
             self._ended(folder, "index", ENDINGS["node"])
+
+    def _look_for_sources(self, folder: str, name: str) -> None:
+        """Look for what make would make a file from before it reads it."""
+        for beside in sorted(self._entries(folder)):
+            if beside.startswith((f"{name}.", f"{name},")):
+                self._look_at(_joined(folder, beside))
+        for beside in (f"RCS/{name},v", f"RCS/{name}", f"SCCS/s.{name}"):
+            self._look_at(_joined(folder, beside))
 
     def _look_for_shadows(self, folder: str) -> None:
         """Look for what Python runs of a folder, and for what older versions take for modules of their own."""
@@ -178,12 +185,14 @@ class _Search:
         if one.how == "lua" and "/" not in text:
             text = text.replace(".", "/")
         for path in _ends(text):
-            if path.split("/", 1)[0].casefold() in self._folded_entries(folder) or "/" not in path:
+            if _fold(path.split("/", 1)[0]) in self._folded_entries(folder) or "/" not in path:
                 self._ended(folder, path, ("", *ENDINGS[one.how]))
 
     def _ended(self, folder: str, path: str, endings: Iterable[str]) -> None:
-        """Look at a file whose ending is left out."""
+        """Look at a file whose ending is left out, or is that of what it is compiled to."""
         parent, _, name = path.rpartition("/")
+        if name.endswith(("js", "jsx")) and "." in name:
+            self._ended(folder, path.rpartition(".")[0], (".ts", ".tsx", ".mts", ".cts"))
         beside = self._entries(_joined(folder, parent)) if parent else self._entries(folder)
         for ending in endings:
             if name + ending in beside:
@@ -208,7 +217,7 @@ class _Search:
         """Yield what a file name pattern stands for, the hidden files among it."""
         first, _, rest = pattern.partition("/")
         if not is_pattern(first):
-            if first.casefold() in self._folded_entries(folder):
+            if _fold(first) in self._folded_entries(folder):
                 yield from self._matches(_joined(folder, first), rest) if rest else (_joined(folder, first),)
             return
         if first == "**" and rest:
@@ -228,9 +237,9 @@ class _Search:
     # -- what is there --------------------------------------------------------------------------------------------
 
     def _folded_entries(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder without upper case: some file systems make no difference."""
+        """Return the names in a folder as `_fold` has them."""
         if folder not in self._folded:
-            self._folded[folder] = frozenset(name.casefold() for name in self._entries(folder))
+            self._folded[folder] = frozenset(_fold(name) for name in self._entries(folder))
         return self._folded[folder]
 
     def _stems(self, folder: str) -> dict[str, list[str]]:
@@ -310,20 +319,20 @@ class _Search:
             if (status.st_dev, status.st_ino) != led.node:
                 raise CannotPin(f"{path} is changed while it is looked at")
             held = self.scripts.held(led.path, fd, self.taken_for)
-            executable = bool(status.st_mode & 0o111)
         except OSError as error:
             raise CannotPin(f"{path} cannot be read ({error.strerror})") from None
         finally:
             os.close(fd)
         new = led.path not in self.found
         self._add(Script(led.path, held.hash))
-        self.runs = self.runs or bool(held.language or self.languages) or executable
         if held.language == "python":
             self._look_for_shadows(os.path.dirname(path))
         if held.language in ENDINGS:
             self.languages.add(held.language)
         if "zsh" in self.programs:
             self._look_at(f"{path}.zwc")
+        if "make" in self.languages:
+            self._look_for_sources(*os.path.split(path))
         if new:
             self._follow(path, led.path, held)
 
@@ -377,7 +386,7 @@ class _Search:
             if len(self.named) > _MOST_FOLDERS:
                 raise CannotPin(f"it names more than {_MOST_FOLDERS} folders")
         # `cd` takes `..` away before it looks for links, the system after that.
-        for one in (path, os.path.normpath(path), real):
+        for one in (os.path.normpath(path), real):
             if one not in (".", "") and not one.startswith(".."):
                 self._add_base(one)
 
@@ -387,6 +396,15 @@ class _Search:
         if len(self.folders) >= _MOST_BASES:
             raise CannotPin(f"it leads to more than {_MOST_BASES} folders")
         self.folders.append(folder)
+
+
+def _fold(name: str) -> str:
+    """Return a name as file systems compare it that make no difference between cases and forms of letters."""
+    if name.isascii():
+        return name.casefold()
+    import unicodedata
+
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _joined(folder: str, path: str) -> str:

@@ -18,6 +18,8 @@ _ESCAPED = '$`"\\\n'
 # Wherever a word could begin or end, quotes and expansions not looked at.
 _COARSE = re.compile(r"""[^\s;&|()<>{}`'"$=:,@\[\]\\]+""")
 _INSIDE = re.compile(r"[=:,@]")
+_DEFAULTS = ("-", "+", "?")  # as in `${NAME:-run.sh}`
+_MOST_OPTIONS = 7
 _DEPTH = 5
 _MOST_TAILS = 16
 
@@ -35,9 +37,10 @@ def words_of(command: str) -> tuple[Word, ...]:
     """Return all words of a command that might name a file, in the order of their first place, each once."""
     found: dict[Word, None] = {}
     _collect(command, found, _DEPTH)
-    opened = with_groups_open(command)
-    if opened != command:
-        _collect(opened, found, _DEPTH)
+    # `\_` is a space for `env -S`.
+    for opened in (with_groups_open(command), command.replace("\\_", " ")):
+        if opened != command:
+            _collect(opened, found, _DEPTH)
     for match in _COARSE.finditer(command.replace("\\\n", "").replace("\\", "")):
         found.setdefault(Word(match[0]))
     for word in list(found):
@@ -74,10 +77,12 @@ def _parts(text: str) -> list[str]:
     """Return what may be a file's name within a word: `--file=x`, `-fx`, `@x`, `A=b:c`."""
     parts = []
     if len(text) > 2 and text[0] in "-+":
-        parts.append(text[2:])
+        # Several short options may stand in one word, the last with its value: `-umtools.probe`.
+        parts += [text[begin:] for begin in range(2, min(len(text), _MOST_OPTIONS))]
     pieces = _INSIDE.split(text)
     if len(pieces) > 1:
         parts += pieces
+        parts += [piece.lstrip("-+?") for piece in pieces if piece[:1] in _DEFAULTS]
         # A path may hold such a character itself.
         parts += [text[match.end() :] for match in islice(_INSIDE.finditer(text), _MOST_TAILS)]
     return [part for part in parts if part]
