@@ -21,9 +21,10 @@ from memory.storage.private.record import PrivateRecord
 from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
-from .decision import Decision, State
+from .decision import Decision
 from .folders import is_usual
-from .records import VERSION, Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
+from .judging import denied_before, difference, undecided
+from .records import Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
 from .scripts import CannotPin, Pinned, Script, Scripts
 from .settings import Settings, read_settings
 from .unknown import sentence_of
@@ -54,14 +55,6 @@ __all__ = [
 
 FOLDER, NAME = "trust", "approvals.json"
 T = TypeVar("T")
-_PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")
-_WORDS = {
-    "kind": "type",
-    "text": "command",
-    "environment_text": "environment",
-    "fires": "check that fires it",
-    "settings": "fields",
-}
 
 
 class Trust:
@@ -104,7 +97,7 @@ class Trust:
                 book = self._book()
             except Damaged as error:
                 why = f"the record of approvals is damaged ({error}): nothing counts as approved"
-                return _undecided("pending", identity_of(ask, pinned.scripts, place, pinned.unknown), why, pinned)
+                return undecided("pending", identity_of(ask, pinned.scripts, place, pinned.unknown), why, pinned)
         except CannotPin as error:
             return Decision(False, "refused", "", None, str(error))
         except (MemdeckError, OSError) as error:
@@ -116,9 +109,9 @@ class Trust:
         scripts, unknown = pinned.scripts, pinned.unknown
         found = identity_of(ask, scripts, place, unknown)
         same = next((one for one in book.records if one.id == found), None)
-        same = same or next((one for one in book.records if _denied_before(one, ask, scripts, place)), None)
+        same = same or next((one for one in book.records if denied_before(one, ask, scripts, place)), None)
         if same is not None and same.verdict == "denied":
-            return _undecided("denied", found, f"denied by {same.who}", pinned)
+            return undecided("denied", found, f"denied by {same.who}", pinned)
         if same is not None:
             why = f"approved by {same.who}"
             return Decision(True, "approved", found, same.ask.text, why, scripts=scripts, unknown=unknown, single=True)
@@ -133,13 +126,13 @@ class Trust:
         if old is None and is_usual(ask):
             return Decision(True, "approved", found, ask.text, "the folders of every agent without settings")
         if old is not None:
-            why = f"{reasons.CHANGED}{_difference(old, ask, pinned, place)}"
-            return replace(_undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
+            why = f"{reasons.CHANGED}{difference(old, ask, pinned, place)}"
+            return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
         if ask.role == "url" and not closed:
             why = reasons.NOT_OPEN
         else:
             why = f"{reasons.OWN}{closed}" if closed else reasons.NOBODY
-        return _undecided("pending", found, why, pinned)
+        return undecided("pending", found, why, pinned)
 
     def closed_reason(self, ask: Ask) -> str:
         """Say why an address needs an approval of its own even in an approved workspace, "" where it does not."""
@@ -360,33 +353,6 @@ def _about(ask: Ask) -> str:
 
 def _stamp(now: datetime) -> str:
     return now.astimezone(UTC).replace(microsecond=0).isoformat()
-
-
-def _undecided(state: State, found: str, why: str, pinned: Pinned) -> Decision:
-    return Decision(False, state, found, None, why, scripts=pinned.scripts, unknown=pinned.unknown)
-
-
-def _denied_before(record: Record, ask: Ask, scripts: tuple[Script, ...], place: Place) -> bool:
-    """Tell whether an older version, which covered less, has denied this: a denial may well cover more."""
-    if record.version == VERSION or record.verdict != "denied":
-        return False
-    return record.id == identity_of(ask, scripts, place, version=record.version)
-
-
-def _difference(old: Record, ask: Ask, pinned: Pinned, place: Place) -> str:
-    """Say in a few words what is not as it was approved."""
-    if old.version != VERSION:
-        return "an approval covers more by now, look at it once again"
-    scripts = pinned.scripts
-    found = [_WORDS.get(part, part) for part in _PARTS if getattr(old.ask, part) != getattr(ask, part)]
-    if old.unknown != pinned.unknown:
-        found.append("files that cannot be known")
-    if old.scripts != scripts:
-        before, after = ({(one.path, one.hash) for one in some} for some in (old.scripts, scripts))
-        found += [f"file {path}" for path in sorted({path for path, _ in before ^ after})[:3]]
-    if old.place != place:
-        found.append("folder of the workspace")
-    return ", ".join(found) or "details"
 
 
 def _one(text: str, items: Iterable[T], key: Callable[[T], str]) -> T:

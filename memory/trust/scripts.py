@@ -8,7 +8,6 @@ would run unasked.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,8 +18,9 @@ from memory.storage.files.safe_open import open_beneath
 from memory.storage.files.version import Version
 
 from .loading import Reference
-from .patterns import fits, is_pattern
+from .patterns import is_pattern
 from .pins import CannotPin, Held, Pinned, Script, read_held
+from .places import Places, fold, joined
 from .resolve import Led, Resolver
 from .runners import ENDINGS, READS, languages_of, plain_name
 from .unknown import unknown_of
@@ -79,6 +79,7 @@ class _Search:
         self.scripts = scripts
         self.command = command
         self.resolver = Resolver(scripts.root)
+        self.places = Places(self.resolver, self._count)
         self.words: list[Word] = list(words_of(command))
         self.loads: list[Reference] = []
         self.folders: list[str] = [""]
@@ -95,9 +96,6 @@ class _Search:
         self._known_words = set(self.words)
         self._named_files = self._sought = 0
         self._seen: set[str] = set()
-        self._in: dict[str, frozenset[str]] = {}
-        self._folded: dict[str, frozenset[str]] = {}
-        self._by_stem: dict[str, dict[str, list[str]]] = {}
         for language in sorted(self.languages):
             self._want_modules(language)
 
@@ -143,15 +141,15 @@ class _Search:
         self._pair()
         for path in _ends(word.text):
             if word.pattern and is_pattern(path):
-                for match in self._matches(folder, path):
+                for match in self.places.matches(folder, path):
                     self._look_at(match)
-            elif _fold(path.split("/", 1)[0]) in self._folded_entries(folder):
-                self._look_at(_joined(folder, path))
+            elif fold(path.split("/", 1)[0]) in self.places.folded(folder):
+                self._look_at(joined(folder, path))
 
     def _look_for_read(self, folder: str) -> None:
         """Look for what the programs of the command read without being told."""
         for pattern in self.reads:
-            for match in self._matches(folder, pattern):
+            for match in self.places.matches(folder, pattern):
                 self._look_at(match)
         if "python" in self.languages:
             self._look_for_shadows(folder)
@@ -160,15 +158,15 @@ class _Search:
 
     def _look_for_sources(self, folder: str, name: str) -> None:
         """Look for what make would make a file from before it reads it."""
-        for beside in sorted(self._entries(folder)):
+        for beside in sorted(self.places.entries(folder)):
             if beside.startswith((f"{name}.", f"{name},")):
-                self._look_at(_joined(folder, beside))
+                self._look_at(joined(folder, beside))
         for beside in (f"RCS/{name},v", f"RCS/{name}", f"SCCS/s.{name}"):
-            self._look_at(_joined(folder, beside))
+            self._look_at(joined(folder, beside))
 
     def _look_for_shadows(self, folder: str) -> None:
         """Look for what Python runs of a folder, and for what older versions take for modules of their own."""
-        for stem in sorted((self._stems(folder).keys() & _STANDARD) | {"__main__"}):
+        for stem in sorted((self.places.stems(folder).keys() & _STANDARD) | {"__main__"}):
             self._module(folder, [stem])
 
     def _look_for_loaded(self, one: Reference, folder: str) -> None:
@@ -185,7 +183,7 @@ class _Search:
         if one.how == "lua" and "/" not in text:
             text = text.replace(".", "/")
         for path in _ends(text):
-            if _fold(path.split("/", 1)[0]) in self._folded_entries(folder) or "/" not in path:
+            if fold(path.split("/", 1)[0]) in self.places.folded(folder) or "/" not in path:
                 self._ended(folder, path, ("", *ENDINGS[one.how]))
 
     def _ended(self, folder: str, path: str, endings: Iterable[str]) -> None:
@@ -193,10 +191,10 @@ class _Search:
         parent, _, name = path.rpartition("/")
         if name.endswith(("js", "jsx")) and "." in name:
             self._ended(folder, path.rpartition(".")[0], (".ts", ".tsx", ".mts", ".cts"))
-        beside = self._entries(_joined(folder, parent)) if parent else self._entries(folder)
+        beside = self.places.entries(joined(folder, parent)) if parent else self.places.entries(folder)
         for ending in endings:
             if name + ending in beside:
-                self._look_at(_joined(folder, path + ending))
+                self._look_at(joined(folder, path + ending))
 
     def _module(self, folder: str, parts: list[str]) -> None:
         """Look at a module of Python by the parts of its name, and at the packages that it lies in."""
@@ -204,70 +202,16 @@ class _Search:
             if not part.isidentifier():
                 return
             # With its ending may stand the version that it was made for: `a.cpython-311-x86_64-linux-gnu.so`.
-            for name in self._stems(folder).get(part, ()):
-                self._look_at(_joined(folder, name))
-            if part not in self._entries(folder):
+            for name in self.places.stems(folder).get(part, ()):
+                self._look_at(joined(folder, name))
+            if part not in self.places.entries(folder):
                 return
-            folder = _joined(folder, part)
+            folder = joined(folder, part)
             for stem in ("__init__", "__main__") if number == len(parts) - 1 else ("__init__",):
-                for name in self._stems(folder).get(stem, ()):
-                    self._look_at(_joined(folder, name))
-
-    def _matches(self, folder: str, pattern: str) -> Iterator[str]:
-        """Yield what a file name pattern stands for, the hidden files among it."""
-        first, _, rest = pattern.partition("/")
-        if not is_pattern(first):
-            if _fold(first) in self._folded_entries(folder):
-                yield from self._matches(_joined(folder, first), rest) if rest else (_joined(folder, first),)
-            return
-        if first == "**" and rest:
-            yield from self._matches(folder, rest)
-        for name in sorted(self._entries(folder) - {".", ".."}):
-            if not fits(name, first):
-                continue
-            self._count()
-            path = _joined(folder, name)
-            if rest:
-                yield from self._matches(path, rest)
-                if first == "**":
-                    yield from self._matches(path, pattern)
-            else:
-                yield path
+                for name in self.places.stems(folder).get(stem, ()):
+                    self._look_at(joined(folder, name))
 
     # -- what is there --------------------------------------------------------------------------------------------
-
-    def _folded_entries(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder as `_fold` has them."""
-        if folder not in self._folded:
-            self._folded[folder] = frozenset(_fold(name) for name in self._entries(folder))
-        return self._folded[folder]
-
-    def _stems(self, folder: str) -> dict[str, list[str]]:
-        """Return the modules of Python in a folder by their names."""
-        if folder not in self._by_stem:
-            found = self._by_stem[folder] = {}
-            for name in sorted(self._entries(folder)):
-                stem, dot, _ = name.partition(".")
-                if dot and name.endswith(ENDINGS["python"]):
-                    found.setdefault(stem, []).append(name)
-        return self._by_stem[folder]
-
-    def _entries(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder of the workspace."""
-        if folder not in self._in:
-            try:
-                led = self.resolver.resolve(folder)
-                if led.kind != "folder":
-                    raise NotADirectoryError(errno.ENOTDIR, folder)
-                root = self.resolver.root
-                fd = open_beneath(led.path, root) if led.path else os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-                try:
-                    self._in[folder] = frozenset((".", "..", *os.listdir(fd)))
-                finally:
-                    os.close(fd)
-            except (OSError, MemdeckError):
-                self._in[folder] = frozenset()
-        return self._in[folder]
 
     def _look_at(self, path: str) -> None:
         """Hold on to what a path of the workspace leads to, and to each link on the way."""
@@ -396,19 +340,6 @@ class _Search:
         if len(self.folders) >= _MOST_BASES:
             raise CannotPin(f"it leads to more than {_MOST_BASES} folders")
         self.folders.append(folder)
-
-
-def _fold(name: str) -> str:
-    """Return a name as file systems compare it that make no difference between cases and forms of letters."""
-    if name.isascii():
-        return name.casefold()
-    import unicodedata
-
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def _joined(folder: str, path: str) -> str:
-    return f"{folder}/{path}" if folder else path
 
 
 def _ends(text: str) -> Iterator[str]:

@@ -27,6 +27,12 @@ LINKED = [
     ("sh run.sh", {"run.sh": "a", "a": "b/../real.sh", "b": "ops/deep/.."}),
     ("sh bin/real.sh", {"bin": "../shop"}),
     ("cd bin && ./real.sh", {"bin": "../shop/ops/.."}),
+    ("sh bin/*.sh", {"bin": "../shop"}),
+    ("sh bin/r*.sh", {"bin": "/proc/self/cwd"}),
+    ("sh b*/real.sh", {"bin": "/proc/thread-self/cwd"}),
+    ("sh b{in,x}/real.sh", {"bin": "../shop"}),
+    ("cd bin/deep/../.. && ./real.sh", {"bin": "ops"}),
+    ("cd -P bin/.. && ./real.sh", {"bin": "ops/deep"}),
     ("sh ops/run.sh", {"ops/run.sh": "../../shop/real.sh"}),
     ("cd ops && ./run.sh", {"ops/run.sh": "/proc/self/cwd/../real.sh"}),
     ("sh bin/real.sh", {"bin": "/proc/self/cwd/bin2", "bin2": "../shop"}),
@@ -68,7 +74,7 @@ def test_what_a_link_or_a_pattern_leads_to_is_held_on_to(root: Path, command: st
     assert changed != before
     for path in links:
         (root / path).unlink()
-        (root / path).symlink_to("ops" if path.startswith("b") else f"{'../' * path.count('/')}other.sh")
+        (root / path).symlink_to("./ops" if path.startswith("b") else f"{'../' * path.count('/')}other.sh")
         assert scripts.named_by(command) != changed
         break
 
@@ -100,6 +106,28 @@ def test_what_leads_out_of_the_workspace_is_refused(root: Path, target: str) -> 
     (root / "run.sh").symlink_to(target.format(pid=os.getpid(), root=root))
     with pytest.raises(CannotPin, match="leads out of the workspace"):
         Scripts(root).named_by("sh run.sh")
+
+
+@pytest.mark.parametrize("command", ["sh out/*.sh", "sh o*t/real.sh", "sh **/x.sh", "cd out && ./real.sh", "cat *"])
+def test_a_pattern_does_not_pass_a_link_that_leads_out(root: Path, command: str) -> None:
+    """A folder that is reached by a pattern, or the files of which are, is refused as any other."""
+    (root.parent / "beside").mkdir()
+    (root.parent / "beside" / "real.sh").write_text("true\n")
+    (root / "out").symlink_to("../beside")
+    with pytest.raises(CannotPin, match="out is a link that leads out"):
+        Scripts(root).named_by(command)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_folder_that_may_not_be_listed_is_refused(root: Path) -> None:
+    """What lies in it could be run all the same."""
+    (root / "ops" / "run.sh").write_text("true\n")
+    (root / "ops").chmod(0o311)
+    try:
+        with pytest.raises(CannotPin, match="ops cannot be read"):
+            Scripts(root).named_by("cd ops && ./run.sh")
+    finally:
+        (root / "ops").chmod(0o755)
 
 
 def test_circles_and_long_chains_end(root: Path) -> None:

@@ -1,0 +1,113 @@
+"""The names in the folders of a workspace, as a command may write them; each folder is listed once."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+
+from memory.errors import MemdeckError
+from memory.storage.files.safe_open import open_beneath
+
+from .patterns import fits, is_pattern
+from .pins import CannotPin
+from .resolve import Resolver
+from .runners import ENDINGS
+
+
+class Places:
+    """The folders of one workspace during one look; `count` is called for each name that a pattern stands for."""
+
+    def __init__(self, resolver: Resolver, count: Callable[[], object]) -> None:
+        """Nothing is listed yet."""
+        self.resolver = resolver
+        self._count = count
+        self._in: dict[str, frozenset[str]] = {}
+        self._folded_names: dict[str, frozenset[str]] = {}
+        self._by_stem: dict[str, dict[str, list[str]]] = {}
+
+    def folded(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder as `fold` has them."""
+        if folder not in self._folded_names:
+            self._folded_names[folder] = frozenset(fold(name) for name in self.entries(folder))
+        return self._folded_names[folder]
+
+    def stems(self, folder: str) -> dict[str, list[str]]:
+        """Return the modules of Python in a folder by their names."""
+        if folder not in self._by_stem:
+            found = self._by_stem[folder] = {}
+            for name in sorted(self.entries(folder)):
+                stem, dot, _ = name.partition(".")
+                if dot and name.endswith(ENDINGS["python"]):
+                    found.setdefault(stem, []).append(name)
+        return self._by_stem[folder]
+
+    def entries(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder of the workspace, none where it is none.
+
+        CannotPin where it is one that may not be listed: what lies there could be run all the same.
+        """
+        if folder not in self._in:
+            try:
+                led = self.resolver.resolve(folder)
+                if led.kind != "folder":
+                    raise NotADirectoryError(errno.ENOTDIR, folder)
+                root = self.resolver.root
+                fd = open_beneath(led.path, root) if led.path else os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    self._in[folder] = frozenset((".", "..", *os.listdir(fd)))
+                finally:
+                    os.close(fd)
+            except PermissionError as error:
+                raise CannotPin(f"{folder or 'the workspace'} cannot be read ({error.strerror})") from None
+            except (OSError, MemdeckError):
+                self._in[folder] = frozenset()
+        return self._in[folder]
+
+    def _leads_away(self, path: str) -> bool:
+        """Tell whether a path leads to what is not listed here: outside, or wherever the command is."""
+        try:
+            return self.resolver.resolve(path).kind in ("outside", "running")
+        except OSError:
+            return True
+
+    def matches(self, folder: str, pattern: str) -> Iterator[str]:
+        """Yield what a file name pattern stands for, the hidden files among it, and what it passes that leads away."""
+        first, _, rest = pattern.partition("/")
+        if not is_pattern(first):
+            if fold(first) in self.folded(folder):
+                path = joined(folder, first)
+                if not rest or self._leads_away(path):
+                    yield path
+                if rest:
+                    yield from self.matches(path, rest)
+            return
+        if first == "**" and rest:
+            yield from self.matches(folder, rest)
+        for name in sorted(self.entries(folder) - {".", ".."}):
+            if not fits(name, first):
+                continue
+            self._count()
+            path = joined(folder, name)
+            if rest:
+                if self._leads_away(path):
+                    yield path
+                yield from self.matches(path, rest)
+                if first == "**":
+                    yield from self.matches(path, pattern)
+            else:
+                yield path
+
+
+def fold(name: str) -> str:
+    """Return a name as file systems compare it that make no difference between cases and forms of letters."""
+    if name.isascii():
+        return name.casefold()
+    import unicodedata
+
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def joined(folder: str, path: str) -> str:
+    """Return a path in a folder of the workspace, "" being the workspace."""
+    return f"{folder}/{path}" if folder else path
