@@ -66,6 +66,9 @@ def read_held(path: str, fd: int, languages: tuple[str, ...]) -> tuple[Held, boo
             raise CannotPin(f"{path} grows while it is read")
     known = language_of_file(path, head)
     found = [one for language in ((known,) if known else languages) for one in references_of(head, language)]
+    if head.startswith(b"#!"):
+        # The interpreter, and what it is told there, may lie in the workspace as well.
+        found.append(Reference("word", head[2:512].partition(b"\n")[0].decode("utf-8", "replace")))
     runs = known if known and not path.endswith(".json") else ""
     held = Held(digest.hexdigest(), runs, tuple(dict.fromkeys(found)))
     return held, version.settled(began) and Version.of(os.fstat(fd)) == version

@@ -64,7 +64,7 @@ class Places:
                 self._in[folder] = frozenset()
         return self._in[folder]
 
-    def _leads_away(self, path: str) -> bool:
+    def leads_away(self, path: str) -> bool:
         """Tell whether a path leads to what is not listed here: outside, or wherever the command is."""
         try:
             return self.resolver.resolve(path).kind in ("outside", "running")
@@ -77,7 +77,7 @@ class Places:
         if not is_pattern(first):
             if fold(first) in self.folded(folder):
                 path = joined(folder, first)
-                if not rest or self._leads_away(path):
+                if not rest or self.leads_away(path):
                     yield path
                 if rest:
                     yield from self.matches(path, rest)
@@ -90,7 +90,7 @@ class Places:
             self._count()
             path = joined(folder, name)
             if rest:
-                if self._leads_away(path):
+                if self.leads_away(path):
                     yield path
                 yield from self.matches(path, rest)
                 if first == "**":

@@ -107,7 +107,10 @@ def plain_name(word: str) -> str:
     """Return the name of a program without its folder and its version: `python` of `/usr/bin/python3.12`."""
     name = word.rpartition("/")[2]
     found = _VERSIONED.fullmatch(name)
-    return name if found is None or name in READS or name in _LANGUAGES else found[1]
+    plain = name if found is None or name in READS or name in _LANGUAGES else found[1]
+    small = plain.casefold()
+    # Some file systems make no difference.
+    return small if plain not in READS and (small in READS or small in _LANGUAGES) else plain
 
 
 def language_of_program(name: str) -> str | None:

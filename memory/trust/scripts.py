@@ -90,8 +90,8 @@ class _Search:
         self.programs = frozenset(plain_name(word.text) for word in self.words)
         self.languages = set(languages_of(self.programs))
         self.reads = sorted({file for name in self.programs for file in READS.get(name, ())})
-        # What an interpreter is given without an ending is in its language.
-        self.taken_for = tuple(sorted(self.languages))
+        # What an interpreter is given without an ending is in its language; what is started, for the shell to run.
+        self.taken_for = tuple(sorted({*self.languages, "shell"}))
         self._wanted: dict[Reference, None] = {}
         self._known_words = set(self.words)
         self._named_files = self._sought = 0
@@ -191,7 +191,9 @@ class _Search:
         parent, _, name = path.rpartition("/")
         if name.endswith(("js", "jsx")) and "." in name:
             self._ended(folder, path.rpartition(".")[0], (".ts", ".tsx", ".mts", ".cts"))
-        beside = self.places.entries(joined(folder, parent)) if parent else self.places.entries(folder)
+        if parent:
+            self._refuse_away(joined(folder, parent))
+        beside = self.places.entries(joined(folder, parent) if parent else folder)
         for ending in endings:
             if name + ending in beside:
                 self._look_at(joined(folder, path + ending))
@@ -207,9 +209,16 @@ class _Search:
             if part not in self.places.entries(folder):
                 return
             folder = joined(folder, part)
+            self._refuse_away(folder)
             for stem in ("__init__", "__main__") if number == len(parts) - 1 else ("__init__",):
                 for name in self.places.stems(folder).get(stem, ()):
                     self._look_at(joined(folder, name))
+
+    def _refuse_away(self, folder: str) -> None:
+        """Hold on to the links of a folder that modules lie in; CannotPin where it lies elsewhere."""
+        if self.places.leads_away(folder):
+            self._look_at(folder)
+            raise CannotPin(f"{folder} is a link that leads to another folder for each process")
 
     # -- what is there --------------------------------------------------------------------------------------------
 

@@ -108,6 +108,16 @@ def test_what_leads_out_of_the_workspace_is_refused(root: Path, target: str) -> 
         Scripts(root).named_by("sh run.sh")
 
 
+@pytest.mark.parametrize("command", ["python3 -m out.real", "node -r ./out/real x", "python3 -m in.real"])
+def test_a_module_behind_a_link_that_leads_away_is_refused(root: Path, command: str) -> None:
+    """Outside, or in whatever folder the interpreter is: nobody can tell what it would load."""
+    (root.parent / "beside").mkdir()
+    (root / "out").symlink_to("../beside")
+    (root / "in").symlink_to("/proc/self/cwd/ops")
+    with pytest.raises(CannotPin, match="is a link that leads"):
+        Scripts(root).named_by(command)
+
+
 @pytest.mark.parametrize("command", ["sh out/*.sh", "sh o*t/real.sh", "sh **/x.sh", "cd out && ./real.sh", "cat *"])
 def test_a_pattern_does_not_pass_a_link_that_leads_out(root: Path, command: str) -> None:
     """A folder that is reached by a pattern, or the files of which are, is refused as any other."""
@@ -217,6 +227,10 @@ LOADED = [
     ("java Main", {"Main.class": ""}, "Main.class"),
     ("just x", {"justfile": "import 'y.just'\n", "y.just": ""}, "y.just"),
     ("cd a; cd ..; cd b; ./x.sh", {"a/k": "", "b/x.sh": ""}, "b/x.sh"),
+    ("./x", {"x": "#!./interp -x\n", "interp": ""}, "interp"),
+    ("./x", {"x": "#!/usr/bin/env -S node --require ./hook.js\n", "hook.js": ""}, "hook.js"),
+    ("./x", {"x": ". ./lib\n", "lib": ""}, "lib"),
+    ("PYTHON3 x.py", {"x.py": "import a", "a.py": ""}, "a.py"),
     ("zsh x.zsh", {"x.zsh": "", "x.zsh.zwc": ""}, "x.zsh.zwc"),
 ]
 
