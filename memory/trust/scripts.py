@@ -87,6 +87,9 @@ class _Search:
         self.found: dict[str, Script] = {}
         self.looks = self.pairs = 0
         self.loading = False
+        # A path to the workspace itself, which its ends are looked for in, is none that leads out.
+        tops = tuple(f"{one}/" for one in {self.resolver.root, os.path.abspath(scripts.root)})
+        self.named_outside = [word.text for word in self.words if not word.open and not word.text.startswith(tops)]
         self.programs = frozenset(plain_name(word.text) for word in self.words)
         self.languages = set(languages_of(self.programs))
         self.reads = sorted({file for name in self.programs for file in READS.get(name, ())})
@@ -119,7 +122,14 @@ class _Search:
             # Each may have found more to look for, and more places.
             ends = (len(self.words), len(self.loads))
             changed = len(done) < len(self.folders) or any(seen != ends for seen in done.values())
-        unknown = unknown_of(self.command, self.programs, self.languages, self.named - {""}, scripts=bool(self.found))
+        unknown = unknown_of(
+            self.command,
+            self.named_outside,
+            self.programs,
+            self.languages,
+            self.named - {""},
+            scripts=bool(self.found),
+        )
         return Pinned(tuple(sorted(self.found.values(), key=lambda script: script.path)), unknown)
 
     # -- what is looked for ---------------------------------------------------------------------------------------

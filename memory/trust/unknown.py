@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from memory.base.safe_text import visible
@@ -16,20 +17,32 @@ _SENTENCES = {
     "modules": "the modules and settings that {} loads by itself are held on to only as far as plain imports name them",
     "reads": "the files that {} reads by itself, beside those listed, are not held on to",
     "calls": "the files listed are held on to; what they run or open in turn is not",
+    "outside": "the files outside of the workspace that it names ({}) are not held on to, wherever they lead",
     "folders": "the files in {} that are not listed are not held on to",
 }
 _WITHOUT = ("shell", "make")
 """Languages without modules."""
+# What the system brings along is not the workspace's, and one name alone is rather a pattern of awk or sed.
+_OUTSIDE = re.compile(
+    r"(?:/(?!(?:bin|sbin|usr|lib|lib32|lib64|etc|dev|proc|sys|run|nix|snap|opt|System|Library)/)[^/]+/|~|\.\./)[^\n]*[^/\n]$"
+)
 _SHOWN = 6
 
 
 def unknown_of(
-    command: str, programs: Iterable[str], languages: Iterable[str], folders: Iterable[str], *, scripts: bool
+    command: str,
+    words: Iterable[str],
+    programs: Iterable[str],
+    languages: Iterable[str],
+    folders: Iterable[str],
+    *,
+    scripts: bool,
 ) -> tuple[str, ...]:
     """Return what cannot be known of a command, each as `kind: names` for `sentence_of`.
 
-    `programs` are plain names of programs that it may start, `languages` those of files that it names, `folders` those
-    of the workspace that it names; `scripts` tells that it names something that runs.
+    `words` are all that might name a file, `programs` plain names of programs that it may start, `languages` those of
+    files that it names, `folders` those of the workspace that it names; `scripts` tells that it names something that
+    runs.
     """
     names = frozenset(programs)
     found = ["words"] if has_expansions(command) else []
@@ -41,6 +54,7 @@ def unknown_of(
         ("modules", running),
         ("reads", names & (RUNS | READS.keys())),
         ("folders", frozenset(folders)),
+        ("outside", {word for word in words if _OUTSIDE.match(word)}),
     ):
         if some:
             found.append(f"{kind}: {', '.join(sorted(some))}")

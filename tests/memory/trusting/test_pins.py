@@ -261,6 +261,9 @@ SAID = [
     ("run-parts ops", "the files in ops that are not listed"),
     ("sh $X", "known only when it runs"),
     ("sh real.sh", "what they run or open in turn"),
+    ("sh /home/me/link/real.sh", "outside of the workspace that it names (/home/me/link/real.sh)"),
+    ("sh ../beside/x.sh", "outside of the workspace that it names (../beside/x.sh)"),
+    ("~/bin/x", "outside of the workspace that it names (~/bin/x)"),
     ("bash -c 'sh {" + ",".join(f"a/{number}" for number in range(99)) + "}'", "known only when it runs"),
 ]
 
@@ -275,7 +278,13 @@ def test_what_cannot_be_known_is_said(root: Path, command: str, said: str) -> No
 
 def test_a_command_of_the_system_reaches_nothing_else(root: Path) -> None:
     """Nothing is cried over where only programs of the system are named."""
-    for command in ("df -h / | awk 'NR==2 {print $5}' | tr -d '%'", "pg_isready -h localhost", "true"):
+    for command in (
+        f"ls {root}/nothing",
+        "curl http://x.example/a/b",
+        "df -h / | awk 'NR==2 {print $5}' | tr -d '%'",
+        "pg_isready -h localhost",
+        "true",
+    ):
         assert Scripts(root).pinned(command).unknown == ()
 
 
