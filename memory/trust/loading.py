@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 MOST = 2000
@@ -59,24 +61,24 @@ def references_of(data: bytes, language: str) -> tuple[Reference, ...]:
     match language:
         case "python":
             _python(text, add)
-            for match in _QUOTED.finditer(text):
+            for match in _found(_QUOTED, text):
                 add("python" if _is_module(match[1]) else "word", match[1])
-            for match in _PYTHON_PATH.finditer(text):
+            for match in _found(_PYTHON_PATH, text):
                 add("word", match[1])
         case "program":
-            for match in _QUOTED.finditer(text):
+            for match in _found(_QUOTED, text):
                 add("word", match[1])
         case "package":
             for one in _entries(data):
                 add("node", one)
         case "make" | "shell":
-            for match in (_MAKE if language == "make" else _SHELL).finditer(text.replace("\\\n", " ")):
+            for match in _found(_MAKE if language == "make" else _SHELL, text.replace("\\\n", " ")):
                 add("word", match[1])
         case "perl" | "ruby" | "php" | "lua" | "node":
             how: How = language
-            for match in _QUOTED.finditer(text):
+            for match in _found(_QUOTED, text):
                 add(how, match[1])
-            for match in _PERL.finditer(text) if language == "perl" else ():
+            for match in _found(_PERL, text) if language == "perl" else ():
                 add(how, match[1])
     return tuple(found)
 
@@ -85,7 +87,7 @@ def _python(text: str, add: object) -> None:
     assert callable(add)
     # Names in Python are what they become in this form.
     text = unicodedata.normalize("NFKC", text).replace("\\\r\n", " ").replace("\\\n", " ")
-    for match in _PYTHON_FROM.finditer(text):
+    for match in _found(_PYTHON_FROM, text):
         dots = match[1].count(".")
         base, up = (match[2] or "").strip("."), max(0, dots - 1)
         if base:
@@ -93,10 +95,14 @@ def _python(text: str, add: object) -> None:
         for name in re.findall(r"\w+", match[3])[:200]:
             if base or dots:
                 add("python", f"{base}.{name}" if base else name, up)
-    for match in _PYTHON_IMPORT.finditer(text):
+    for match in _found(_PYTHON_IMPORT, text):
         for piece in match[1].split(","):
             name = piece.split(" as ")[0].strip().strip(".")
             add("python", name.split()[0] if name.split() else "")
+
+
+def _found(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    return islice(pattern.finditer(text), 2 * MOST)
 
 
 def _entries(data: bytes) -> list[str]:

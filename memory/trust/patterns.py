@@ -10,6 +10,7 @@ MOST_BRACES = 64
 _INNERMOST = re.compile(r"\{([^{}]*)\}")
 # Groups of patterns: `@(a|b).sh` of ksh and bash, `(a|b).sh` of zsh.
 _GROUP = re.compile(r"(?<=[?*+@!])\([^()]*\)|(?<!\$)\([^()]*\)(?=[\w./~*?\[-])")
+_MOST_STEPS = 512
 _OPEN, _CLOSE = "\x01", "\x02"
 
 
@@ -42,7 +43,9 @@ def with_groups_open(command: str) -> str:
 def expanded(word: str) -> tuple[list[str], bool]:
     """Return the words that braces make of one, and whether they may make others that are not among them."""
     waiting, done, more = [word], [], False
-    while waiting:
+    for _ in range(_MOST_STEPS):
+        if not waiting:
+            break
         text = waiting.pop()
         found = _INNERMOST.search(text)
         if found is None:
@@ -57,4 +60,4 @@ def expanded(word: str) -> tuple[list[str], bool]:
             pieces = ["*"]
             more = more or "/" in inside
         waiting += [f"{before}{piece}{after}" for piece in pieces]
-    return done, more
+    return done, more or bool(waiting)

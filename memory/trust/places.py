@@ -16,9 +16,9 @@ from .runners import ENDINGS
 
 
 class Places:
-    """The folders of one workspace during one look; `count` is called for each name that a pattern stands for."""
+    """The folders of one workspace during one look; `count` is told how many looks a pattern costs."""
 
-    def __init__(self, resolver: Resolver, count: Callable[[], object]) -> None:
+    def __init__(self, resolver: Resolver, count: Callable[[int], object]) -> None:
         """Nothing is listed yet."""
         self.resolver = resolver
         self._count = count
@@ -87,8 +87,8 @@ class Places:
         for name in sorted(self.entries(folder) - {".", ".."}):
             if not fits(name, first):
                 continue
-            self._count()
             path = joined(folder, name)
+            self._count(1 + path.count("/"))
             if rest:
                 if self.leads_away(path):
                     yield path

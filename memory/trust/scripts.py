@@ -28,7 +28,7 @@ from .words import Word, words_of
 
 __all__ = ["CannotPin", "Pinned", "Script", "Scripts"]
 
-_MOST_LOOKS = 20_000
+_MOST_LOOKS = 50_000
 _MOST_PAIRS = 400_000
 _MOST_FOLDERS = 64
 _MOST_BASES = 400
@@ -237,7 +237,7 @@ class _Search:
         if path in self._seen:
             return
         self._seen.add(path)
-        self._count()
+        self._count(1 + path.count("/"))
         try:
             led = self.resolver.resolve(path)
         except OSError as error:
@@ -322,8 +322,8 @@ class _Search:
 
     # -- limits ---------------------------------------------------------------------------------------------------
 
-    def _count(self) -> None:
-        self.looks += 1
+    def _count(self, looks: int) -> None:
+        self.looks += looks
         if self.looks > _MOST_LOOKS:
             raise CannotPin("it names too many places to look at")
 

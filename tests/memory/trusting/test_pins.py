@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memory.monitoring.process.command import clean_environment
+from memory.trust.loading import references_of
 from memory.trust.resolve import Resolver
 from memory.trust.scripts import CannotPin, Scripts
 from memory.trust.unknown import sentence_of
+from tests.growth import TIMES, assert_in_proportion
 
 LINKED = [
     ("sh run.sh", {"run.sh": "/proc/self/cwd/real.sh"}),
@@ -310,3 +313,32 @@ def test_python_takes_no_module_that_lies_about(root: Path) -> None:
     done = subprocess.run(run, cwd=root, env=around, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "good\n"
     assert shutil.which("true", path=around["PATH"])
+
+
+@pytest.mark.parametrize("piece", ["{a,", "{a..b}", "@(a", "**/", "-abcdef ", "a}b{", "node a "])
+def test_a_command_full_of_patterns_costs_in_proportion(root: Path, piece: str) -> None:
+    """Braces, groups and options of any number cost no more than their length."""
+
+    def look(text: str) -> None:
+        with suppress(CannotPin):
+            Scripts(root).named_by(text)
+
+    assert_in_proportion(lambda size: f"bash -c '{piece * (size // len(piece))}'", look, 8192 // TIMES)
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"),
+    [
+        *(("python", piece) for piece in ("import ", "from a import (", "from ", ".", "import a, ", "sys.path")),
+        *(("node", piece) for piece in ("require(", "require('a", "'", "from ")),
+        *(("shell", piece) for piece in (". ", "; ", "\n", ". a b c\n")),
+        *(("make", piece) for piece in (" ", "include a\n", "\\\n")),
+        *(("perl", piece) for piece in ("use ", "use a::")),
+        *(("package", piece) for piece in ("[", '{"main":')),
+    ],
+)
+def test_a_hostile_file_is_looked_through_in_proportion(language: str, piece: str) -> None:
+    """Whatever a file is full of, what it loads is found in time that grows as the file does."""
+    assert_in_proportion(
+        lambda size: (piece * (size // len(piece))).encode(), lambda data: references_of(data, language), 40_000
+    )
