@@ -303,7 +303,8 @@ class _Search:
         """Look for what a file loads, from its own folder on, whichever way it was reached."""
         if not held.references:
             return
-        for place in {path, real}:
+        # In this order, so that another process finds the same.
+        for place in dict.fromkeys((path, real)):
             folder = os.path.dirname(place)
             self._add_base(folder)
             for one in held.references:
