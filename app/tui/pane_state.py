@@ -30,7 +30,7 @@ class Remembering(Part):
             self._values = {}
             workspace = self.app.workspace
             if self.app.remembers and workspace is not None and workspace.state is not None:
-                with suppress(MemdeckError, OSError, ValueError):
+                with suppress(MemdeckError, OSError, ValueError, RecursionError):
                     data = workspace.state.folder.read(NAME)
                     if data is not None:
                         import json
@@ -60,7 +60,7 @@ class Remembering(Part):
     def seen_change(self) -> int | None:
         """The newest change when somebody looked at Changes last, by its place in the log; None: never."""
         seen = self._read().get("seen")
-        return seen if isinstance(seen, int) and not isinstance(seen, bool) else None
+        return seen if isinstance(seen, int) and not isinstance(seen, bool) and 0 <= seen < 1 << 63 else None
 
     @property
     def zoomed(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from memory.errors import ConfigError
@@ -10,6 +11,9 @@ from .model import FOLDER, SETTINGS
 
 MODES = ("relevant", "recent_only", "off")
 _WHERE = f"{FOLDER}/{SETTINGS}"
+_MOST = 10**9
+_DIGITS = re.compile(rb"[0-9]{4300}")
+"""What Python refuses to read as a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +37,36 @@ def read_settings(data: bytes | None) -> Settings:
 
     try:
         values = json.loads(data)
-    except (ValueError, RecursionError):
-        raise _bad("is no JSON", "") from None
+    except (ValueError, RecursionError) as error:
+        raise _bad(data, "is no JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
     memory = values.get("memory") if isinstance(values, dict) else None
     if not isinstance(values, dict) or not isinstance(memory, dict | None):
-        raise _bad('has no object "memory"', "memory")
+        raise _bad(data, 'has no object "memory"', "memory")
     memory = memory or {}
     default = Settings()
     mode = memory.get("inject_mode") or default.inject_mode
     if mode not in MODES:
-        raise _bad(f"has the inject_mode {str(mode)[:40]!r}", "inject_mode", f"use one of {', '.join(MODES)}")
-    return Settings(
-        str(mode),
-        *(_number(memory, key, getattr(default, key)) for key in ("max_inject_chars", "max_inject_count", "max_total")),
-    )
+        raise _bad(data, f"has the inject_mode {_shown(mode)}", "inject_mode", f"use one of {', '.join(MODES)}")
+    numbers = ("max_inject_chars", "max_inject_count", "max_total")
+    return Settings(str(mode), *(_number(data, memory, key, getattr(default, key)) for key in numbers))
 
 
-def _number(values: dict[str, object], key: str, default: int) -> int:
+def _number(data: bytes, values: dict[str, object], key: str, default: int) -> int:
     value = values.get(key)
     if value is None or value == 0:
         return default
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _bad(f"has {str(value)[:40]!r} as {key}", key, "write a whole number")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < _MOST:
+        raise _bad(data, f"has {_shown(value)} as {key}", key, f"write a whole number below {_MOST:,}")
     return value
 
 
-def _bad(what: str, key: str, hint: str = "mend it") -> ConfigError:
-    return ConfigError("facts.settings", f"{_WHERE} {what}", hint, file=_WHERE, field=key)
+def _shown(value: object) -> str:
+    return repr(str(value)[:40])
+
+
+def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
+    """Return an error about a key, or what cannot be read; its line where that can be told."""
+    at = data.find(f'"{key}"'.encode()) if key else next((found.start() for found in _DIGITS.finditer(data)), -1)
+    line = line or data.count(b"\n", 0, max(at, 0)) + 1
+    message = f"{_WHERE}:{line}: it {what}"
+    return ConfigError("facts.settings", message, hint, file=_WHERE, line=line, field=key)

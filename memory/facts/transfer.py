@@ -85,9 +85,9 @@ def _csv_rows(text: str) -> Iterator[Row]:
     import io
 
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if "text" not in (reader.fieldnames or ()):
-        raise UsageError("facts.import", "the first line names no column text", f"name {', '.join(COLUMNS)}")
     try:
+        if "text" not in (reader.fieldnames or ()):
+            raise UsageError("facts.import", "the first line names no column text", f"name {', '.join(COLUMNS)}")
         for row in reader:
             tags = tuple(tag for one in (row.get("tags") or "").split(_TAGS) if (tag := one.strip()))
             yield Row(reader.line_num, row["text"] or "", tags, row.get("scope") or DEFAULT_SCOPE, row.get("ts") or "")

@@ -63,7 +63,8 @@ class Facts:
         try:
             self.store.settings  # noqa: B018 - asked for its error
         except MemdeckError as error:
-            found.append(Problem("error", f"{FOLDER}/{SETTINGS}", 0, error.code, error.message))
+            line, message = error.details.get("line", 0), error.message.partition(": ")[2] or error.message
+            found.append(Problem("error", f"{FOLDER}/{SETTINGS}", line, error.code, message))
         try:
             found += problems_of(self.store.read(), self.store.mark, self._files.read(MARK).base)
         except MemdeckError as error:

@@ -88,7 +88,8 @@ def holder_of(folder: Path | str, path: str) -> Holder | None:
     finally:
         os.close(fd)
     number = words[0] if words else ""
-    pid = int(number) if number.isascii() and number.isdigit() and 0 < int(number[:19]) < 1 << 31 else None
+    usable = number.isascii() and number.isdigit() and len(number) < 11 and 0 < int(number) < 1 << 31
+    pid = int(number) if usable else None
     return Holder(path, pid, words[1] if len(words) > 1 else "", words[2] if len(words) > 2 else "")
 
 

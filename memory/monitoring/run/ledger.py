@@ -179,7 +179,7 @@ class Ledger:
         for monitor, text in self._by_name("alert", "state").items():
             try:
                 state = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(state, dict):
                 found[monitor] = state
@@ -229,7 +229,7 @@ class Ledger:
         )
         try:
             return None if row is None else json.loads(row[0])
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
     def put_note(self, db: sqlite3.Connection, key: str, value: Any) -> None:

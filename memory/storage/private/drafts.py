@@ -100,7 +100,7 @@ class Drafts:
             return ()
         found = []
         for name in [name for name in names if name.endswith(_ENDING) and name[0] != "."][:MOST]:
-            with suppress(MemdeckError, OSError, ValueError, KeyError, TypeError):
+            with suppress(MemdeckError, OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
                 data = self._folder.read(f"{FOLDER}/{name}")
                 draft = None if data is None or len(data) > _LONGEST else _read(data)
                 if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
@@ -145,7 +145,7 @@ def this_process() -> str:
 def is_running(owner: str) -> bool:
     """Tell whether the process that `this_process` named still runs."""
     pid, _, _ = owner.partition("@")
-    return pid.isdigit() and _process(int(pid)) == owner and _exists(int(pid))
+    return pid.isascii() and pid.isdigit() and len(pid) < 10 and _process(int(pid)) == owner and _exists(int(pid))
 
 
 def _exists(pid: int) -> bool:

@@ -12,6 +12,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -69,8 +70,10 @@ class Intent:
             )
             folders = tuple(str(path) for path in values["folders"])
             id_, time, actor, operation = (str(values[key]) for key in ("id", "time", "actor", "operation"))
+            if datetime.fromisoformat(time).tzinfo is None:
+                return None
             return cls(id_, time, actor, operation, str(values["summary"]), roles, folders)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
 
@@ -267,7 +270,7 @@ def _files(data: bytes | None) -> tuple[Displaced, ...]:
     found = []
     listed = _decode(data or b"").get("files")
     for value in listed if isinstance(listed, list) else ():
-        with suppress(KeyError, TypeError, ValueError):
+        with suppress(KeyError, TypeError, ValueError, OverflowError):
             name, mark = str(value["name"]), _mark(value["mark"])
             if _STAGED.fullmatch(name) and mark is not None:
                 found.append(Displaced(name, str(value["path"]), str(value["change"]), mark, bool(value["late"])))

@@ -257,9 +257,17 @@ def test_settings_that_are_wrong_are_told(add: Add, workspace: Workspace, store:
         with pytest.raises(ConfigError) as caught:
             add("one")
         assert caught.value.code == "facts.settings"
-    (workspace.root / ".aegis/agent.json").write_text("{")
-    with pytest.raises(ConfigError):
-        store.inject("x", now)
+    for text, at in (
+        ("{", 1),
+        ('{"memory": {\n"max_total": ' + "9" * 5_000, 2),
+        ('{"memory": {\n\n"max_total": ' + "9" * 4_000 + "}}", 3),
+        ('{"memory": {"max_total": Infinity}}', 1),
+        ("[" * 100_000, 1),
+    ):
+        (workspace.root / ".aegis/agent.json").write_text(text)
+        with pytest.raises(ConfigError) as caught:
+            store.inject("x", now)
+        assert (caught.value.code, caught.value.details["line"]) == ("facts.settings", at)
     (workspace.root / ".aegis/agent.json").write_text('{"other": 1}')
     assert store.settings.inject_mode == "relevant"
 
