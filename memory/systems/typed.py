@@ -87,8 +87,8 @@ class TypedMemory:
         return agents
 
     def present(self) -> bool:
-        """Tell whether there is any agent."""
-        return bool(self.agents())
+        """Tell whether there is any agent, or may be: a registry that cannot be read lists nobody knows what."""
+        return bool(self.agents()) or bool(check.registry_problems(self._workspace.home, parsing=True))
 
     def store(self, agent: Agent) -> Store:
         """Return the store of an agent of the workspace; what a crash left there is finished or discarded first."""

@@ -7,9 +7,12 @@ import stat as st
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.toml_text import read_toml
+from memory.document.content.front_matter import MAX_BYTES
+from memory.errors import ConfigError
+
 FILE = "memdeck/config.toml"
 """The file beneath `$XDG_CONFIG_HOME` (`~/.config`)."""
-_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +50,14 @@ def read_settings(config_home: Path, workspace: Path) -> Settings:
             return _nothing(path, "belongs to another user")
         if found.st_mode & 0o022:
             return _nothing(path, "can be written by others")
-        data = stream.read(_LARGEST + 1)
-    import tomllib
-
+        data = stream.read(MAX_BYTES + 1)
     try:
-        if len(data) > _LARGEST:
-            raise ValueError("it is too long")
-        table = tomllib.loads(data.decode("utf-8")).get("trust", {})
-        hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
-        if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
-            raise ValueError("private_hosts under [trust] is no list of texts")
-    except ValueError as error:
-        return _nothing(path, f"cannot be understood ({error})")
+        table = read_toml(data, str(path)).values.get("trust", {})
+    except ConfigError as error:
+        return _nothing(path, f"cannot be understood ({error.message.removeprefix(f'{path}:')})")
+    hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
+    if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
+        return _nothing(path, "cannot be understood (private_hosts under [trust] is no list of texts)")
     return Settings(frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts))
 
 

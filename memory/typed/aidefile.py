@@ -7,16 +7,16 @@ must stay inside the agent's folder: an Aidefile that came with a clone must not
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory.base.problems import Problem
+from memory.base.toml_text import Toml, config_error, read_toml
 from memory.errors import ConfigError, MemdeckError
 
 from .sizes import read_size
-from .toml_text import config_error, has, line_of, read_toml
 
 NAME = "Aidefile"
 SECTIONS = ("memory", "persona", "budget", "hooks", "skills", "trigger", "vault", "output", "workspace")
@@ -24,6 +24,9 @@ SECTIONS = ("memory", "persona", "budget", "hooks", "skills", "trigger", "vault"
 PROCEDURAL, EPISODIC = "memory/procedural", "memory/episodic"
 """Where those memories are when the Aidefile does not say."""
 _KEYS = ("compact_after", "core_files", "procedural_dir", "episodic_dir")
+_LONGEST_PATH = 4096
+_MOST_PROBLEMS = 20
+"""Warnings about one Aidefile; a person who reads twenty lines does not need the next hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +57,22 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     Raises ConfigError `typed.toml`, `typed.section` (one that nobody knows), `typed.value` (a value of the wrong
     form) and `typed.outside` (a path that leads out of the folder), each with `file` and `line`.
     """
-    data = data or b""
-    values = read_toml(data, NAME)
+    toml = read_toml(data or b"", NAME)
+    values = toml.values
     for name, value in values.items():
         if name not in SECTIONS and isinstance(value, Mapping | list):
             raise config_error(
                 "typed.section",
                 f"[{name[:60]}] is no section of an Aidefile",
                 NAME,
-                line_of(data, name),
+                toml.line_of(name),
                 f"the sections are {', '.join(SECTIONS)}",
             )
-    reader = _Reader(folder, data, values.get("memory", {}))
+    reader = _Reader(folder, toml)
     procedural = reader.folder("procedural_dir", PROCEDURAL)
     episodic = reader.folder("episodic_dir", EPISODIC)
     if procedural[1] == episodic[1]:
-        key = "episodic_dir" if has(values, ("memory", "episodic_dir")) else "procedural_dir"
+        key = "episodic_dir" if ("memory", "episodic_dir") in toml.lines else "procedural_dir"
         raise reader.wrong(key, "procedural_dir and episodic_dir are one folder", "typed.value")
     core = [reader.inside("core_files", path) for path in reader.paths("core_files")]
     return Aidefile(
@@ -80,33 +83,37 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
         core=tuple(real for _, real in core),
         procedural_real=procedural[1],
         episodic_real=episodic[1],
-        problems=_problems(data, values),
+        problems=_problems(toml),
     )
 
 
-def _problems(data: bytes, values: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Return what is unusual, without being wrong."""
+def _problems(toml: Toml) -> tuple[Problem, ...]:
+    """Return what is unusual, without being wrong; of very much the beginning, and how much else there is."""
     found = []
-    for name, value in values.items():
+    for name, value in toml.values.items():
         if name not in SECTIONS and not isinstance(value, Mapping | list):
             text = f"{name[:60]} stands outside of a section, and nobody reads it"
-            found.append(Problem("warning", NAME, line_of(data, name), "typed.key", text))
-    section = values.get("memory", {})
+            found.append(Problem("warning", NAME, toml.line_of(name), "typed.key", text))
+    section = toml.values.get("memory", {})
     for name in section if isinstance(section, Mapping) else ():
         if name not in _KEYS:
             text = f"[memory] has no key {name[:60]}; it has {', '.join(_KEYS)}"
-            found.append(Problem("warning", NAME, line_of(data, "memory", name), "typed.key", text))
+            found.append(Problem("warning", NAME, toml.line_of("memory", name), "typed.key", text))
+    if len(found) > _MOST_PROBLEMS:
+        text = f"{len(found) - _MOST_PROBLEMS} more keys that nobody reads"
+        found[_MOST_PROBLEMS:] = [Problem("warning", NAME, found[_MOST_PROBLEMS].line, "typed.key", text)]
     return tuple(found)
 
 
 class _Reader:
     """Reads the values of `[memory]`, with the line of each that is wrong."""
 
-    def __init__(self, folder: Path, data: bytes, section: object) -> None:
-        self._data = data
+    def __init__(self, folder: Path, toml: Toml) -> None:
+        self._toml = toml
         self._top = os.path.realpath(folder)
+        section = toml.values.get("memory", {})
         if not isinstance(section, Mapping):
-            raise config_error("typed.value", "memory is no section", NAME, line_of(data, "memory"))
+            raise config_error("typed.value", "memory is no section", NAME, toml.line_of("memory"))
         self._section: Mapping[str, Any] = section
 
     def size(self, key: str) -> int | None:
@@ -135,6 +142,8 @@ class _Reader:
         """Return a path as it is written and as it is without links, both relative to the agent's folder."""
         if not path.strip() or "\0" in path:
             raise self.wrong(key, f"{key} has an empty path", "typed.value")
+        if len(path.encode()) > _LONGEST_PATH:
+            raise self.wrong(key, f"{key} has a path of more than {_LONGEST_PATH} bytes", "typed.value")
         try:
             real = inside(self._top, path)
         except MemdeckError as error:
@@ -143,7 +152,7 @@ class _Reader:
         return os.path.relpath(written, self._top), real
 
     def wrong(self, key: str, message: str, code: str, hint: str = "") -> ConfigError:
-        return config_error(code, message, NAME, line_of(self._data, "memory", key), hint)
+        return config_error(code, message, NAME, self._toml.line_of("memory", key), hint)
 
 
 def inside(top: str, path: str) -> str:
@@ -161,31 +170,48 @@ def inside(top: str, path: str) -> str:
 def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
     """Return an Aidefile whose `core_files` lists a path, or no longer does; comments and order stay.
 
-    Nothing changes where that is so already. ConfigError `typed.toml` for what is no TOML.
+    Nothing changes where that is so already. ConfigError `typed.toml` for what is no TOML, and where it is written in
+    a way that the list cannot be changed in without touching anything else.
     """
-    import tomlkit
-
-    read_toml(data, NAME)
-    text = data.decode()
-    bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
-    document = tomlkit.parse(text)
-    section: Any = document.get("memory")
-    listed = [] if section is None else section.get("core_files", [])
+    toml = read_toml(data, NAME)
+    section = toml.values.get("memory", {})
+    listed = section.get("core_files", []) if isinstance(section, Mapping) else None
+    if not isinstance(listed, list):
+        line = toml.line_of("memory", "core_files")
+        raise config_error("typed.value", "core_files takes a list of paths", NAME, line)
     same = [index for index, one in enumerate(listed) if os.path.normpath(str(one)) == os.path.normpath(path)]
     if bool(same) == add:
         return data
-    if add:
+    wanted = [*listed, path] if add else [one for index, one in enumerate(listed) if index not in same]
+    try:
+        made = _with_core_files(data.decode(), path if add else None, same)
+        values = read_toml(made, NAME).values
+    # The library that keeps comments understands less than the one that reads, and has errors of many kinds.
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemdeckError):
+        values = {}
+    if values != {**toml.values, "memory": {**section, "core_files": wanted}}:
+        line = toml.line_of("memory", "core_files")
+        raise config_error("typed.toml", "core_files cannot be changed here", NAME, line, "change the list by hand")
+    return made
+
+
+def _with_core_files(text: str, path: str | None, gone: Sequence[int]) -> bytes:
+    """Return a text whose list of core files has a path more, or lacks those at some places."""
+    import tomlkit
+
+    bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    document = tomlkit.parse(text)
+    section: Any = document.get("memory")
+    if path is not None:
         if section is None:
             section = tomlkit.table()
             document["memory"] = section
         if "core_files" not in section:
             section["core_files"] = tomlkit.array()
         section["core_files"].append(path)
-    else:
-        for index in reversed(same):
-            del section["core_files"][index]
-    newline = "\r\n" if "\r\n" in text else "\n"
+    for index in reversed(gone if path is None else ()):
+        del section["core_files"][index]
     made = tomlkit.dumps(document)
-    if newline == "\r\n":
+    if "\r\n" in text:
         made = made.replace("\r\n", "\n").replace("\n", "\r\n")
     return (bom + made).encode()

@@ -16,8 +16,8 @@ from .registry import REGISTRY, read_registry
 from .status import AgentLook
 
 
-def registry_problems(home: Path | None) -> tuple[Problem, ...]:
-    """Return what is wrong with the registry: what does not parse, and agents whose folder is not there."""
+def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Problem, ...]:
+    """Return what is wrong with the registry: what does not parse, and, unless only `parsing`, missing folders."""
     shown = f"~/{REGISTRY}"
     try:
         agents = read_registry(home)
@@ -26,7 +26,7 @@ def registry_problems(home: Path | None) -> tuple[Problem, ...]:
     return tuple(
         Problem("warning", shown, 0, "typed.no_folder", f"the folder of {agent.name} is not there: {agent.folder}")
         for agent in agents
-        if not agent.folder.is_dir()
+        if not parsing and not agent.folder.is_dir()
     )
 
 

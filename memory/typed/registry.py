@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.toml_text import Toml, config_error, read_toml
+from memory.document.content.front_matter import MAX_BYTES
 from memory.errors import ConfigError, NotFoundError, RefusedError
 from memory.registry import workspace_of
 
 from .aidefile import NAME
-from .toml_text import config_error, line_of, read_toml
 
 REGISTRY = ".aide/config.toml"
 """The registry, relative to the home folder."""
+_TIMES = 16
+"""How much larger than other files a list of agents may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +37,43 @@ def read_registry(home: Path | None) -> tuple[Agent, ...]:
 
     A relative path is taken from the registry's folder, `~` is `home`. Raises ConfigError `typed.toml`,
     `typed.registry` (an agent without a name or path, a name that is taken) with `file` and `line`, RefusedError
-    `file.unreadable`. Without a home there are none.
+    `file.unreadable` and `file.not_regular`. Without a home there are none.
     """
     if home is None:
         return ()
     place = home / REGISTRY
     shown = f"~/{REGISTRY}"
     try:
-        data = place.read_bytes()
+        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise RefusedError("file.not_regular", f"{shown} is no regular file", "put a file there")
+            data = file.read(_TIMES * MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
         words = error.strerror or str(error)
         raise RefusedError("file.unreadable", f"{shown} cannot be read ({words})", "check its permissions") from None
-    values = read_toml(data, shown)
-    listed = values.get("agents", [])
+    toml = read_toml(data, shown, times=_TIMES)
+    listed = toml.values.get("agents", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        line = line_of(data, "agents")
+        line = toml.line_of("agents")
         raise config_error("typed.registry", "agents is no list of sections", shown, line, "write [[agents]]")
-    agents: list[Agent] = []
+    agents: dict[str, Agent] = {}
     for number, one in enumerate(listed):
         name, path = one.get("name"), one.get("path")
         if not isinstance(name, str) or not name.strip():
-            raise _wrong(data, number, "name", "an agent needs a name", shown)
+            raise _wrong(toml, number, "name", "an agent needs a name", shown)
         if not isinstance(path, str) or not path.strip() or "\0" in path:
-            raise _wrong(data, number, "path", f"the agent {name[:60]!r} needs a path", shown)
-        if any(agent.name == name for agent in agents):
-            raise _wrong(data, number, "name", f"two agents are called {name[:60]!r}", shown)
-        agents.append(Agent(name, _folder(path, home, place.parent)))
-    return tuple(agents)
+            raise _wrong(toml, number, "path", f"the agent {name[:60]!r} needs a path", shown)
+        if name in agents:
+            raise _wrong(toml, number, "name", f"two agents are called {name[:60]!r}", shown)
+        agents[name] = Agent(name, _folder(path, home, place.parent))
+    return tuple(agents.values())
 
 
-def _wrong(data: bytes, number: int, key: str, message: str, shown: str) -> ConfigError:
-    line = line_of(data, "agents", number, key)
-    if line == 1:
-        line = line_of(data, "agents", number)
-    return config_error("typed.registry", message, shown, line)
+def _wrong(toml: Toml, number: int, key: str, message: str, shown: str) -> ConfigError:
+    return config_error("typed.registry", message, shown, toml.line_of("agents", number, key))
 
 
 def _folder(path: str, home: Path, beside: Path) -> Path:

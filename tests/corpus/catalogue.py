@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from . import contents, dates, filesystem, front, limits, links, markdown, neighbours, planted, records, tables
+from . import (
+    contents,
+    dates,
+    filesystem,
+    front,
+    limits,
+    links,
+    markdown,
+    neighbours,
+    planted,
+    records,
+    settings,
+    tables,
+)
 from .case import Case
 
 PARTS: dict[str, tuple[str, tuple[Case, ...]]] = {
@@ -11,6 +24,7 @@ PARTS: dict[str, tuple[str, tuple[Case, ...]]] = {
     "dates": ("Dates, times, recurrences, settings", dates.CASES),
     "tables": ("Tables in contacts.md", tables.CASES),
     "records": ("JSON plans, and records in the private state folder", records.CASES),
+    "settings": ("Agents, keys, channels, trust and facts", settings.CASES),
     "fs": ("Files, folders, links, permissions", (*links.CASES, *filesystem.CASES, *contents.CASES)),
     "neighbours": ("What others leave beside the files", neighbours.CASES),
     "limits": ("File systems at their limits", limits.CASES),

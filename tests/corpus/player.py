@@ -36,13 +36,18 @@ HANGS = 30.0
 """Seconds by the clock after which a verb counts as hanging, whatever the machine has to do besides."""
 MEMORY = 3 << 30
 LISTS = {
-    "tasks.md": "tasks",
-    "journal.md": "journal",
-    "knowledge.md": "knowledge",
-    "contacts.md": "contacts",
-    "orchestration.md": "orchestration",
-    "monitors.md": "monitors",
-    "config.md": "config",
+    "tasks.md": "tasks list",
+    "journal.md": "journal list",
+    "knowledge.md": "knowledge list",
+    "contacts.md": "contacts list",
+    "orchestration.md": "orchestration list",
+    "monitors.md": "monitors list",
+    "config.md": "config list",
+    "Aidefile": "typed status",
+    "memories.jsonl": "facts list",
+    "keys.toml": "keys",
+    "channels.toml": "doctor",
+    "config.toml": "trust list",
 }
 # What no output may hold: controls but tab and line feed, bidirectional controls, tags, bytes that are no text.
 _DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ufffd]")
@@ -53,12 +58,12 @@ _LINES = re.compile(rb"[^\r\n]+")
 
 def words_of(case: Case) -> dict[str, list[str]]:
     """Return the verbs that every case is played with, in order, by a short name."""
-    view = LISTS.get(case.file, "tasks")
-    other = "knowledge" if view != "knowledge" else "contacts"
+    view = LISTS.get(case.file, "tasks list").split()
+    other = "knowledge" if view[0] != "knowledge" else "contacts"
     return {
         "check": ["check", "-o", "json"],
         "status": ["status"],
-        "view": [view, "list"],
+        "view": view,
         "other": [other, "list"],
         "add": ["tasks", "add", TITLE],
         "note": ["journal", "add", TITLE],

@@ -7,7 +7,6 @@ Without a file nothing is imported and nothing is looked at twice.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,12 @@ NAME = "memdeck/keys.toml"
 
 LONGEST = 65_536
 """Bytes of the file that are read; nobody has so many keys."""
+
+_TIMES = 4
+"""How many more entries it may have than other files: each id once, some with many keys."""
+
+_MOST_PROBLEMS = 20
+_LONGEST_ID = 60
 
 MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 
@@ -97,27 +102,23 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
 
 def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
     """Read the bytes of the file; `known` are the ids that can be bound. An entry that is wrong is left out."""
-    import tomllib
+    from memory.base.toml_text import read_toml
+    from memory.errors import ConfigError
 
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return Keymap(problems=(KeyProblem("this is not UTF-8", path, line),), path=path)
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        line = int(found[1]) if found else text.count("\n") + 1
-        message = re.sub(r" \(at .*\)$", "", str(error))
-        return Keymap(problems=(KeyProblem(message, path, line),), path=path)
-    lines = _lines_of(text)
+        toml = read_toml(data, path, times=_TIMES)
+    except ConfigError as error:
+        line = error.details["line"]
+        return Keymap(problems=(KeyProblem(error.message.removeprefix(f"{path}:{line}: "), path, line),), path=path)
     rebound: dict[str, tuple[str, ...]] = {}
+    lines: dict[str, int] = {}
     problems: list[KeyProblem] = []
-    for binding_id, value in _entries(table):
-        line = lines.get(binding_id, 0)
+    for steps, value in _entries(toml.values):
+        binding_id = ".".join(steps)
+        line = lines[binding_id] = toml.line_of(*steps)
         if binding_id not in known:
-            problems.append(KeyProblem(_unknown(binding_id, known), path, line))
+            near = known if len(problems) < _MOST_PROBLEMS else ()  # looking for what is meant costs
+            problems.append(KeyProblem(_unknown(binding_id, near), path, line))
             continue
         written = [value] if isinstance(value, str) else value
         if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
@@ -129,6 +130,9 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
             problems.append(KeyProblem(f"{binding_id}: there is no key {wrong[0]!r}", path, line))
             continue
         rebound[binding_id] = tuple(dict.fromkeys(key for key in keys if key is not None))
+    if len(problems) > _MOST_PROBLEMS:
+        more = f"{len(problems) - _MOST_PROBLEMS} more entries are wrong"
+        problems[_MOST_PROBLEMS:] = [KeyProblem(more, path, problems[_MOST_PROBLEMS].line)]
     return Keymap(rebound, tuple(problems), path, lines)
 
 
@@ -176,37 +180,22 @@ def is_character_name(name: str) -> bool:
         return False
 
 
-def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     """Ids and values: `task.start = …` makes tables of TOML, `"task.start" = …` does not; both are the same here."""
     for name, value in table.items():
-        path = f"{before}.{name}" if before else name
+        path = (*before, name)
         if isinstance(value, dict):
             yield from _entries(value, path)
         else:
             yield path, value
 
 
-def _lines_of(text: str) -> dict[str, int]:
-    """The line, from 1, of each id in a file that TOML could read."""
-    found: dict[str, int] = {}
-    table = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if heading := re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line):
-            table = _bare(heading[1]) + "."
-        elif entry := re.match(r"""\s*((?:"[^"]*"|'[^']*'|[\w.\- ])+?)\s*=""", line):
-            found.setdefault(table + _bare(entry[1]), number)
-    return found
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\"'\s]", "", name)
-
-
 def _unknown(binding_id: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(binding_id, list(known), 1)
-    return f"nothing is called {binding_id!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
+    said = binding_id[:_LONGEST_ID]
+    near = get_close_matches(said, list(known), 1)
+    return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
 
 
 def config_path(environ: Mapping[str, str]) -> str:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory.base.toml_text import read_toml
+from memory.document.content.front_matter import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 
 from .windows import Window, parse_windows
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 FILE = "channels.toml"
 _PREFIX = "MEMDECK_CHANNEL_"
-_LONGEST = 1 << 20
+_TIMES = 4
+"""How much larger than other files it may be; addresses are long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,6 @@ def variable_of(channel: str) -> str:
 
 
 def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
-    import tomllib
-
     try:
         fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -115,13 +116,12 @@ def _read(file: Path, workspace: Path | None) -> dict[str, tuple[str, ...]]:
             raise ConfigError(
                 "channels.private", f"others can read {file}, which holds secrets", f"chmod 600 {file}", file=str(file)
             )
-        data = opened.read(_LONGEST)
+        data = opened.read(_TIMES * MAX_BYTES + 1)
     try:
-        values = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        # The message of the parser names line and column, and no content.
-        place = re.search(r"\(at [^)]*\)", str(error))
-        raise _invalid(file, f"it is no TOML {place[0] if place else ''}".rstrip()) from None
+        values = read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
+    except ConfigError as error:
+        # The words of the parser may repeat what stands there, and that is secret.
+        raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
     channels = values.get("channels", {})
     known: dict[str, tuple[str, ...]] = {}
     for name, value in (channels if isinstance(channels, dict) else {}).items():

@@ -1,0 +1,226 @@
+"""Reading TOML behind a guard: bounded in size, keys and depth, with the line of every statement.
+
+`tomllib` alone costs the square of a dotted key's length, ends with errors of Python itself for large numbers and deep
+lists, and knows lines only of what does not parse. So one pass over the text finds the statements first, and what is
+beyond the limits never reaches the parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from memory.document.content.front_matter import MAX_BYTES, MAX_DEPTH
+from memory.errors import ConfigError
+
+MAX_KEYS = 512
+"""Keys and elements of lists in one file."""
+
+_LONGEST = 100
+"""Characters of a value without quotes: a number, a date, a truth value."""
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_PLACE = re.compile(r" \(at line (\d+), column \d+\)| \(at end of document\)")
+# Strings that are never closed reach to the end of what they may hold, so that nothing is read twice.
+_TOKEN = re.compile(
+    r'(?P<string>"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']++|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?)"
+    r"|(?P<sign>[\[\]{},=.\n])"
+    r"|(?P<none>#[^\n]*+|[ \t\r]++)"
+    r"|(?P<bare>[^\s\"'#\[\]{},=.]++|.)",
+    re.DOTALL,
+)
+
+Path = tuple[str | int, ...]
+"""Where a value is: keys and indexes from the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toml:
+    """What a file says, and where."""
+
+    values: Mapping[str, Any]
+    lines: Mapping[Path, int]
+
+    def line_of(self, *path: str | int) -> int:
+        """Return the line (from 1) on which the statement begins that sets a value, or what it would be in.
+
+        1 where nothing of the path is set.
+        """
+        return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), 1)
+
+
+def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 1) -> Toml:
+    """Return what a file says; ConfigError of `code` with `file` and `line` for what is no TOML or beyond the limits.
+
+    The limits are `MAX_BYTES`, `MAX_KEYS` and `MAX_DEPTH`, the first two `times` as much for files that list many
+    things.
+    """
+    import tomllib
+
+    if len(data) > times * MAX_BYTES:
+        raise config_error(code, f"the file is larger than {times * MAX_BYTES // 1024} KB", file, 1, "make it smaller")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise config_error(code, "this is no UTF-8 text", file, line) from None
+    text = text.removeprefix("\ufeff")
+    try:
+        lines = _Scan(text, times * MAX_KEYS).lines
+        values = tomllib.loads(text)
+        toml = Toml(values, lines)
+        for path, number in _numbers(values):
+            if not _LEAST <= number <= _MOST:
+                raise _Beyond("a number is larger than 64 bits", toml.line_of(*path))
+    except _Beyond as beyond:
+        raise config_error(code, beyond.message, file, beyond.line) from None
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.rstrip("\n").count("\n") + 1
+        words = _PLACE.sub("", str(error))[:200]
+        raise config_error(code, words[:1].lower() + words[1:], file, line) from None
+    except (ValueError, RecursionError, OverflowError, MemoryError):
+        raise config_error(code, "the file is beyond what can be read", file, 1) from None
+    return toml
+
+
+def config_error(code: str, message: str, file: str, line: int, hint: str = "") -> ConfigError:
+    """Return an error about a line (from 1) of a file."""
+    return ConfigError(code, f"{file}:{line}: {message}", hint or "mend that line", file=file, line=line)
+
+
+class _Beyond(Exception):
+    """The guard stops at a line."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+class _Scan:
+    """Finds where each value of a text is set, in one pass; raises _Beyond. It need not be TOML."""
+
+    def __init__(self, text: str, most: int) -> None:
+        self.lines: dict[Path, int] = {}
+        self._most = most
+        self._count = 0
+        self._lists: dict[Path, int] = {}
+        self._table: Path = ()
+        self._tokens = _tokens(text)
+        for token in self._tokens:
+            if token.text == "[":
+                self._header(token.line)
+            elif token.text != "\n":
+                self._statement(token)
+
+    def _header(self, line: int) -> None:
+        """Read the rest of a line such as `[a.b]` or `[[a.b]]`."""
+        keys: list[str] = []
+        many = False
+        for token in self._tokens:
+            if token.text == "\n":
+                break
+            if token.text == "[" and not keys:
+                many = True
+            elif token.kind in ("bare", "string"):
+                keys.append(_plain(token))
+                self._deep(len(keys), line)
+        self._more(line)
+        path: Path = ()
+        for number, key in enumerate(keys, 1):
+            path = (*path, key)
+            self.lines.setdefault(path, line)
+            if many and number == len(keys):
+                self._lists[path] = self._lists.get(path, -1) + 1
+            if path in self._lists:
+                path = (*path, self._lists[path])
+                self.lines.setdefault(path, line)
+        self._table = path
+
+    def _statement(self, first: _Token) -> None:
+        """Read `key = value`, which may go on over many lines."""
+        path, around = self._table, 0
+        token: _Token | None = first
+        while token is not None and token.text not in ("=", "\n"):
+            if token.kind in ("bare", "string"):
+                path = (*path, _plain(token))
+                around = sum(isinstance(step, str) for step in path) - 1
+                self._deep(around, first.line)
+                self.lines.setdefault(path, first.line)
+            token = next(self._tokens, None)
+        self._more(first.line)
+        if token is None or token.text == "\n":
+            return
+        depth = dotted = 0
+        for token in self._tokens:
+            dotted = dotted + 1 if token.text == "." else dotted
+            match token.text:
+                case "[" | "{":
+                    depth += 1
+                case "]" | "}":
+                    depth -= 1
+                case "," | "=":
+                    self._more(token.line)
+                    dotted = 0
+                case "\n" if depth <= 0:
+                    return
+            self._deep(around + depth + dotted, token.line)
+            if token.kind == "bare" and len(token.text) > _LONGEST:
+                raise _Beyond(f"a value of more than {_LONGEST} characters without quotes", token.line)
+
+    def _deep(self, depth: int, line: int) -> None:
+        if depth > MAX_DEPTH:
+            raise _Beyond(f"values are nested deeper than {MAX_DEPTH} levels", line)
+
+    def _more(self, line: int) -> None:
+        self._count += 1
+        if self._count > self._most:
+            raise _Beyond(f"the file has more than {self._most} keys and values", line)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """Yield the words, strings, signs and line ends of a text."""
+    line = 1
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup or ""
+        if kind != "none":
+            yield _Token(kind, found[0], line)
+        if kind != "bare":
+            line += found[0].count("\n")
+
+
+def _plain(token: _Token) -> str:
+    """Return a key as it counts: without quotes, with what its escapes mean."""
+    import tomllib
+
+    if token.kind == "bare":
+        return token.text
+    if "\\" not in token.text or token.text.startswith("'"):
+        return token.text[1:-1]
+    try:
+        return next(iter(tomllib.loads(f"{token.text} = 0")), "")
+    except ValueError:
+        return ""
+
+
+def _numbers(values: object, path: Path = ()) -> Iterator[tuple[Path, int]]:
+    """Yield every whole number and where it is; the guard has bounded how deep."""
+    if isinstance(values, Mapping):
+        for key, value in values.items():
+            yield from _numbers(value, (*path, key))
+    elif isinstance(values, list):
+        for index, value in enumerate(values):
+            yield from _numbers(value, (*path, index))
+    elif isinstance(values, int):
+        yield path, values
