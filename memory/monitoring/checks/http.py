@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memory.trust.consent import is_open_address
 
 from .context import Around, NotApproved
+from .decoding import charset_of
 from .resolve import Unresolved, resolve
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20
 """Bytes of a body that are read."""
+LONGEST = 8192
+"""Characters of an address that a redirect may lead to."""
 _MOST_ADDRESSES = 4
 
 
@@ -36,7 +39,7 @@ class NoAnswer(Exception):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back: `certificate` is when the server's certificate ends, None without TLS; `seconds` until the end
-    of the body, of which at most `LARGEST` bytes are kept.
+    of the body, of which at most `LARGEST` bytes are kept, as they came: packed ones stay packed.
     """
 
     status: int
@@ -44,7 +47,7 @@ class Answer:
     seconds: float
     certificate: datetime | None
     url: str
-    encoding: str
+    charset: str
 
 
 def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around: Around) -> Answer:
@@ -75,9 +78,11 @@ def ask(url: str, method: str, timeout: float, hops: int, approved: bool, around
                 seconds,
                 extensions["certificate"],
                 _shown(target),
-                response.charset_encoding or "utf-8",
+                charset_of(response.headers.get("content-type", "")),
             )
         try:
+            if len(follow) > LONGEST:
+                raise ValueError("no address is that long")
             target = target.join(follow)
             if target.userinfo:
                 raise NotApproved("a redirect to an address with a user name")
@@ -156,6 +161,8 @@ def _send(url: httpx.URL, address: str, method: str, until: float, around: Aroun
                 body += chunk[: LARGEST - len(body)]
                 if len(body) >= LARGEST:
                     break
+                if time.monotonic() >= until:
+                    raise httpx.ReadTimeout("the body takes too long")
             response.extensions["body"] = bytes(body)
             response.extensions["certificate"] = ends
             return response

@@ -16,6 +16,7 @@ from memory.monitoring.thresholds.units import numbers_in
 from memory.trust.consent import is_open_address
 
 from .context import Around, Decision, NotApproved
+from .decoding import decoded
 from .json_path import read_json, value_at
 from .resolve import Unresolved, resolve
 
@@ -44,7 +45,8 @@ def measure_http(settings: Settings, url: str, single: bool, around: Around) -> 
         answer = ask(url, settings.method, settings.timeout, settings.follow, single, around)
     except NoAnswer as error:
         raise Down(str(error)) from None
-    body = _decoded(answer.body, answer.encoding)
+    begun = time.monotonic() - answer.seconds
+    body = decoded(answer.body, answer.charset)
     reading: dict[str, Value] = {
         "status": answer.status,
         "latency": answer.seconds,
@@ -54,6 +56,8 @@ def measure_http(settings: Settings, url: str, single: bool, around: Around) -> 
     if answer.certificate is not None:
         reading["certificate"] = (answer.certificate - around.now).total_seconds()
     reading |= _json_values(settings, body)
+    if time.monotonic() - begun > settings.timeout:
+        raise Down("timed out")
     return Found(reading, answer.url)
 
 
@@ -191,10 +195,3 @@ def _json_values(settings: Settings, text: str) -> dict[str, Value]:
         return {}
     found = ((name, value_at(data, name.removeprefix(JSON))) for name in names)
     return {name: value for name, value in found if value is not None}
-
-
-def _decoded(body: bytes, encoding: str) -> str:
-    try:
-        return body.decode(encoding, "replace")
-    except (LookupError, ValueError):
-        return body.decode("utf-8", "replace")
