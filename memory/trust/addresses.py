@@ -61,22 +61,23 @@ def closed_host_reason(host: str) -> str:
 
 
 def is_open_address(address: str) -> bool:
-    """Tell whether an IP address, as a name server gives it, is a public one; False for what is no address."""
+    """Tell whether an IP address, as a name server gives it, is a public one; False for what is no address.
+
+    Both the fixed table and Python's own, which is another one in each version, have to agree to that.
+    """
     import ipaddress
+
+    from .networks import GLOBAL_6, is_closed
 
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(found, ipaddress.IPv6Address):
+    if is_closed(found):
+        return False
+    if isinstance(found, ipaddress.IPv6Address) and found not in ipaddress.IPv6Network(GLOBAL_6):
         # An IPv4 address in another dress leads to where that leads.
-        if found in ipaddress.IPv6Network("64:ff9b::/96") or found.ipv4_mapped is not None:
-            return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-        inner = found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if inner is not None and not is_open_address(str(inner)):
-            return False
-        if found.is_site_local:
-            return False
+        return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
     return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
 
 

@@ -54,7 +54,9 @@ def read_settings(config_home: Path, workspace: Path) -> Settings:
     try:
         table = read_toml(data, str(path)).values.get("trust", {})
     except ConfigError as error:
-        return _nothing(path, f"cannot be understood ({error.message.removeprefix(f'{path}:')})")
+        line = error.details["line"]
+        words = error.message.removeprefix(f"{path}:{line}: ")
+        return _nothing(path, f"cannot be understood (line {line}: {words})")
     hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
     if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
         return _nothing(path, "cannot be understood (private_hosts under [trust] is no list of texts)")
