@@ -46,6 +46,7 @@ class Guard:
         self._cookie = secrets.token_urlsafe(32)
         self._name = f"memdeck-{host.rpartition(':')[2]}"
         self._session = asyncio.Lock()
+        self._used = False
 
     @property
     def address(self) -> str:
@@ -63,26 +64,42 @@ class Guard:
         application.on_response_prepare.append(self._add_headers)
 
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer a request, or refuse it with as few words as possible."""
+        """Answer a request, or refuse it with as few words as possible, whatever goes wrong."""
+        try:
+            return await self._check(request, handler)
+        except web.HTTPException as refusal:
+            return refuse(refusal.status, "nothing is here") if refusal.status >= 400 else _moved(refusal)
+        except (asyncio.CancelledError, ConnectionError):
+            raise
+        except Exception:  # a request that a library chokes on is the sender's affair
+            return refuse(400, "this is no request")
+
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.headers.getall("Host", []) != [self.host]:
-            return _refuse(403, "this address is not served here")
+            return refuse(403, "this address is not served here")
         origin = request.headers.getall("Origin", [])
         is_socket = request.path == "/ws"
         if origin != [f"http://{self.host}"] and (origin or is_socket):
-            return _refuse(403, "pages of other origins get nothing")
+            return refuse(403, "pages of other origins get nothing")
         if request.method not in ("GET", "HEAD"):
-            return _refuse(405, "only GET")
+            return refuse(405, "only GET")
+        known = _same(request.cookies.get(self._name, ""), self._cookie)
         if request.path == "/" and "token" in request.query:
-            return self._welcome(request)
-        if not _same(request.cookies.get(self._name, ""), self._cookie):
-            return _refuse(403, "open the whole address that memdeck serve printed")
+            return self._welcome(request, known)
+        if not known:
+            return refuse(403, "open the whole address that memdeck serve printed")
         return await self._one_session(request, handler) if is_socket else await handler(request)
 
-    def _welcome(self, request: web.Request) -> web.StreamResponse:
-        """Give the cookie for the token, and an address without it, which no history and no log can tell."""
+    def _welcome(self, request: web.Request, known: bool) -> web.StreamResponse:
+        """Give the cookie for the token, once, and an address without it, which no history and no log can tell."""
         tokens = parse_qs(request.query_string).get("token", [])
         if len(tokens) != 1 or not _same(tokens[0], self.token):
-            return _refuse(403, "this token is not the one of this run")
+            return refuse(403, "this token is not the one of this run")
+        if request.method != "GET" or "prefetch" in request.headers.get("Sec-Purpose", ""):
+            return refuse(403, "open the address in a browser")
+        if self._used and not known:
+            return refuse(403, "this token was used already; end memdeck serve and start it again")
+        self._used = True
         response = web.Response(status=303, headers={"Location": "/"})
         response.set_cookie(self._name, self._cookie, httponly=True, samesite="Strict", path="/")
         return response
@@ -92,7 +109,7 @@ class Guard:
         try:
             await asyncio.wait_for(self._session.acquire(), LEAVING_SECONDS)
         except TimeoutError:
-            return _refuse(409, "memdeck is open in another page already; close that one first")
+            return refuse(409, "memdeck is open in another page already; close that one first")
         try:
             return await handler(request)
         finally:
@@ -108,5 +125,27 @@ def _same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-def _refuse(status: int, words: str) -> web.Response:
+def refuse(status: int, words: str) -> web.Response:
+    """Return an answer of as few words as possible."""
     return web.Response(status=status, text=f"{words}\n")
+
+
+def _moved(answer: web.HTTPException) -> web.Response:
+    return web.Response(status=answer.status, headers={"Location": answer.headers.get("Location", "/")})
+
+
+def answer_errors() -> None:
+    """Have aiohttp answer what is no HTTP as the guard does, instead of with its own words and name."""
+    web.RequestHandler.handle_error = _no_request  # type: ignore[method-assign,assignment]
+
+
+def _no_request(
+    _protocol: object, request: web.BaseRequest, status: int = 500, _error: object = None, _message: object = None
+) -> web.StreamResponse:
+    if request.writer.output_size > 0:
+        raise ConnectionError("an answer is on its way already")
+    response = refuse(400 if status < 400 or status >= 500 else status, "this is no request")
+    for name, value in _HEADERS.items():
+        response.headers[name] = value.replace(" ws://{host}", "")
+    response.force_close()
+    return response

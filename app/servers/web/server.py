@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
+import logging
 import socket
 import sys
 from collections.abc import Callable
 
+import aiohttp_jinja2
+import jinja2
 from aiohttp import WSCloseCode, web
-from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 from memory.errors import MemdeckError
 
-from .guard import Guard
+from .guard import Guard, answer_errors
+from .messages import LARGEST, Wrong, cells, relay
+from .page_session import PageSession
 
 HOST = "127.0.0.1"
 """Nothing but this machine can reach it."""
-
-LEAVING_SECONDS = 5.0
-"""How long a session may take to leave."""
-
-
-class PageSession(AppService):
-    """The process of one page."""
-
-    async def end(self) -> None:
-        """Ask it to leave; one that does not is ended, so that the next page gets in."""
-        try:
-            async with asyncio.timeout(LEAVING_SECONDS):
-                await self.stop()
-                if self._process is not None:
-                    await self._process.wait()
-        except TimeoutError:
-            if self._process is not None and self._process.returncode is None:
-                self._process.kill()
-                await self._process.wait()
-
-
-def _cells(request: web.Request, name: str, default: int) -> int:
-    """A size that the page asks for, within reason."""
-    text = request.query.get(name, "")
-    return min(max(1, int(text)), 1000) if text.isascii() and text.isdecimal() else default
 
 
 class GuardedServer(Server):
@@ -50,38 +27,48 @@ class GuardedServer(Server):
 
     def __init__(self, folder: str, guard: Guard) -> None:
         """`folder`: the workspace that sessions open."""
-        command = shlex.join([sys.executable, "-P", "-m", "app.servers.web.session", folder])
-        super().__init__(f"exec {command}", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
+        super().__init__("", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
+        self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", folder)
         self._guard = guard
 
     async def make_application(self) -> web.Application:
-        """textual-serve's application with the guard in front of it."""
-        application = await self._make_app()
+        """textual-serve's application without its list of files, the guard in front of it."""
+        silent = logging.getLogger("memdeck.serve")
+        silent.disabled = True  # What a stranger sends is no news for the terminal.
+        application = web.Application(handler_args={"logger": silent})
+        aiohttp_jinja2.setup(application, loader=jinja2.FileSystemLoader(self.templates_path))
+        application.add_routes(
+            [
+                web.get("/", self.handle_index, name="index"),
+                web.get("/ws", self.handle_websocket, name="websocket"),
+                web.get("/download/{key}", self.handle_download, name="download"),
+                web.static("/static", self.statics_path, show_index=False, name="static"),
+            ]
+        )
         self._guard.install(application)
+        answer_errors()
         return application
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Run a session for as long as the page is there, and see that it is gone before this ends."""
-        websocket = web.WebSocketResponse(heartbeat=15)
+        websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST)
         await websocket.prepare(request)
         session = PageSession(
-            self.command,
+            self._session_command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
-            close=websocket.close,  # type: ignore[arg-type]
-            download_manager=self.download_manager,
+            close=websocket.close,
+            downloads=self.download_manager,
         )
         try:
-            await session.start(_cells(request, "width", 80), _cells(request, "height", 24))
-            await self._process_messages(websocket, session)
-        except (ValueError, LookupError, TypeError, AttributeError, AssertionError):
+            await session.start(*cells(request.query.get("width", ""), request.query.get("height", "")))
+            await relay(websocket, session)
+        except Wrong:
             await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)  # no page of ours says such a thing
         finally:
             await session.end()
+            await websocket.close()
         return websocket
-
-    async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: who asked for it said it already."""
 
 
 def open_port(port: int) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import threading
@@ -10,10 +11,15 @@ import time
 
 LOOK_SECONDS = 1.0
 """How often is looked whether the server is still there."""
+LEAVING_SECONDS = 3.0
+"""How long leaving may take once it is not."""
+MEMORY = 2 << 30
+"""Bytes of data that a session may hold, and each program that it starts."""
 
 
 def main(folder: str) -> int:
     """Open the application for a driver that talks to the server."""
+    limit_memory()
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from app.tui.launch import run
 
@@ -21,11 +27,23 @@ def main(folder: str) -> int:
     return run(folder, environ={**os.environ, "LC_ALL": "C.UTF-8"})
 
 
+def limit_memory() -> None:
+    """Let no more than `MEMORY` be taken: what asks for more gets an error, and the machine stays usable.
+
+    Data are counted and not addresses, of which threads and other languages' programs reserve far more than they use.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
 def _end_with(parent: int) -> None:
-    """End in order when the server is gone, however it went."""
+    """End in order when the server is gone, however it went; at once where that takes too long."""
     while os.getppid() == parent:
         time.sleep(LOOK_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(LEAVING_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+"""The process of one page: started in a process group of its own, and gone when the page is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from textual_serve.app_service import AppService
+
+LEAVING_SECONDS = 2.0
+"""How long a session may take to leave; less than a page that is loaded again waits for it."""
+
+
+class PageSession(AppService):
+    """The process of one page."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        write_bytes: Callable[[bytes], Awaitable[None]],
+        write_str: Callable[[str], Awaitable[None]],
+        close: Callable[[], Awaitable[Any]],
+        downloads: Any,
+    ) -> None:
+        """`words` are the command; the others send to the page and close it."""
+        super().__init__("", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads)
+        self._words = tuple(words)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        """Start it without a shell, apart from the terminal of the server."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._build_environment(width=width, height=height),
+            start_new_session=True,
+        )
+        self._stdin = process.stdin
+        return process
+
+    async def ended(self) -> None:
+        """Wait until the process says nothing any more."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def end(self) -> None:
+        """Ask it to leave; one that does not, whatever it is doing, is killed with all that it started."""
+        try:
+            async with asyncio.timeout(LEAVING_SECONDS):
+                await self.stop()
+                if self._process is not None:
+                    await self._process.wait()
+        except (TimeoutError, OSError):
+            pass
+        finally:
+            await self._kill()
+
+    async def _kill(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        if process.returncode is None:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        await process.wait()
