@@ -91,14 +91,21 @@ def task_asks(tasks: Iterable[Task]) -> tuple[Ask, ...]:
     return tuple(_of_task(task, twins) for task in acting)
 
 
-def check_of(asks: Iterable[Ask], name: str) -> Ask | None:
-    """Return the check of the monitor of a name (a command or an address), None where it asks for nothing."""
-    return next((ask for ask in asks if ask.file == MONITORS and ask.name == name and ask.role != "remediate"), None)
+def checks_of(asks: Iterable[Ask]) -> dict[str, Ask]:
+    """Return the checks (commands and addresses) by the name of their monitor, the first of each."""
+    return _by_name(ask for ask in asks if ask.file == MONITORS and ask.role != "remediate")
 
 
-def remediation_of(asks: Iterable[Ask], name: str) -> Ask | None:
-    """Return what mends the monitor of a name, None where nothing does."""
-    return next((ask for ask in asks if ask.file == MONITORS and ask.name == name and ask.role == "remediate"), None)
+def remediations_of(asks: Iterable[Ask]) -> dict[str, Ask]:
+    """Return what mends monitors by their name, the first of each."""
+    return _by_name(ask for ask in asks if ask.file == MONITORS and ask.role == "remediate")
+
+
+def _by_name(asks: Iterable[Ask]) -> dict[str, Ask]:
+    found: dict[str, Ask] = {}
+    for ask in asks:
+        found.setdefault(ask.name, ask)
+    return found
 
 
 def action_of(asks: Iterable[Ask], title: str) -> Ask | None:

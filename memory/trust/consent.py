@@ -20,7 +20,7 @@ from memory.storage.private.record import PrivateRecord
 
 from . import reasons
 from .addresses import closed_reason, is_open_address
-from .asks import HTTP, Ask, action_of, asks_of, check_of, monitor_asks, remediation_of, task_asks
+from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .decision import Decision
 from .folders import is_usual
 from .judging import denied_before, difference, undecided
@@ -44,11 +44,11 @@ __all__ = [
     "asks_of",
     "blocked_error",
     "blocked_json",
-    "check_of",
+    "checks_of",
     "is_open_address",
     "monitor_asks",
     "read_settings",
-    "remediation_of",
+    "remediations_of",
     "task_asks",
     "trust_of",
 ]

@@ -52,15 +52,15 @@ class Runner(Part):
 
         def work(job: Job) -> tuple[Watch | None, list[str]]:
             from memory.monitoring.run.run import keep_watch
-            from memory.trust.consent import check_of, monitor_asks
+            from memory.trust.consent import checks_of, monitor_asks
 
             workspace = self.app.workspace
             assert workspace is not None
             trust = self.app.watching.trust()
-            asks = monitor_asks(workspace.snapshot().monitors.monitors)
+            checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
             refs, refused = [], []
             for ref, name in wanted.items():
-                ask = check_of(asks, name)
+                ask = checks.get(name)
                 decision = None if ask is None or trust is None else trust.decide(ask)
                 if ask is None or (decision is not None and decision.allowed):
                     refs.append(ref)

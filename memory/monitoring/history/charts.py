@@ -114,7 +114,7 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
     if not monitors:
         return Notice()
     waiting = []
-    resting = set()
+    resting: set[str] = set()
     by_name = {monitor.name: monitor for monitor in monitors}
     if trust is not None:
         for ask in _asks(snapshot):
@@ -122,7 +122,7 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
             if decision.allowed or ask.name not in by_name:
                 continue
             if ask.role != "remediate":
-                resting |= {monitor.ref for monitor in monitors if monitor.name == ask.name}
+                resting.add(ask.name)
             if decision.state in ("pending", "withdrawn"):
                 role = "remedy" if ask.role == "remediate" else "check"
                 waiting.append(Waiting(by_name[ask.name], role, decision.why))
@@ -134,7 +134,8 @@ def notice(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust
     finally:
         ledger.close()
     muted = [(monitor, mutes[key]) for monitor in monitors if (key := key_of(monitor.name)) in mutes]
-    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), frozenset(resting))
+    refs = frozenset(monitor.ref for monitor in monitors if monitor.name in resting)
+    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), refs)
 
 
 def _asks(snapshot: Snapshot) -> tuple[Ask, ...]:

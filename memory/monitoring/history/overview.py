@@ -86,13 +86,13 @@ def standings(
 
 def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
     """Return why monitors may not run, by their place in the file."""
-    from memory.trust.consent import check_of, monitor_asks
+    from memory.trust.consent import checks_of, monitor_asks
 
     monitors = snapshot.monitors.monitors
-    asks = monitor_asks(monitors)
+    checks = checks_of(monitor_asks(monitors))
     found = {}
     for monitor in monitors:
-        ask = check_of(asks, monitor.name)
+        ask = checks.get(monitor.name)
         if ask is not None and not (decision := trust.decide(ask)).allowed:
             found[monitor.at] = decision.why
     return found

@@ -76,11 +76,11 @@ def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datet
     due = due_monitors(monitors, claims, now, snapshot.zone).due
     if not due:
         return False
-    from memory.trust.consent import check_of, monitor_asks
+    from memory.trust.consent import checks_of, monitor_asks
 
-    asks = monitor_asks(monitors)
+    checks = checks_of(monitor_asks(monitors))
     for one in due:
-        ask = check_of(asks, one.monitor.name)
+        ask = checks.get(one.monitor.name)
         if ask is None or (trust is not None and trust.decide(ask).allowed):
             return True
     return False

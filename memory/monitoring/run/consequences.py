@@ -142,10 +142,10 @@ class Telling:
 
     def _repair(self, stories: dict[str, _Story]) -> None:
         """Remediate what fails, a few beside each other, and advance the alerts by the second checks."""
-        from memory.trust.consent import remediation_of
+        from memory.trust.consent import remediations_of
 
         run = self._run
-        asks = run.asks(self._snapshot)
+        remedies = remediations_of(run.asks(self._snapshot))
         wanted = []
         for story in stories.values():
             failing = story.result.state in ("failing", "error")
@@ -153,7 +153,7 @@ class Telling:
                 continue
             if not self.state(story.monitor.name).alerting:
                 continue
-            ask = remediation_of(asks, story.monitor.name)
+            ask = remedies.get(story.monitor.name)
             if ask is not None:
                 wanted.append((story, ask, run.decide(ask), run.decide(self._chosen[story.monitor.name][1])))
         if not wanted:

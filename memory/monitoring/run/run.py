@@ -7,6 +7,7 @@ entries that it kept back follow with the next run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -141,7 +142,10 @@ class _Run:
         self.actor = actor
         self.warnings: list[str] = []
         self.blocked: list[dict[str, object]] = []
+        self._noted: set[tuple[Ask, str, str, str]] = set()
         self._asks: tuple[Ask, ...] | None = None
+        self._by_name: Mapping[str, Ask] | None = None
+        self._counted: Counter[str] | None = None
 
     def whole(self, names: Sequence[str] | None, everything: bool, heartbeat: bool) -> Watch:
         for name in self.ledger.take_over():
@@ -186,7 +190,8 @@ class _Run:
         found = due_monitors(snapshot.monitors.monitors, self.ledger.last_claims(self.now), self.now, snapshot.zone)
         instants = {one.monitor.ref: one.at for one in found.due}
         if names is not None:
-            wanted = [find_monitor(snapshot, name) for name in names]
+            refs = {monitor.ref: monitor for monitor in snapshot.monitors.monitors}
+            wanted = [refs.get(name) or find_monitor(snapshot, name) for name in names]
         elif everything:
             wanted = list(snapshot.monitors.monitors)
         else:
@@ -209,13 +214,11 @@ class _Run:
         return [one for one in chosen if one.monitor.ref not in lost]
 
     def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
-        from memory.trust.consent import check_of
-
-        ask = check_of(self.asks(snapshot), monitor.name)
+        ask = self._checks(snapshot).get(monitor.name)
         decision = self.decide(ask)
         if ask is not None:
             self.block(ask, decision)
-        elif sum(other.name == monitor.name for other in snapshot.monitors.monitors) > 1:
+        elif self._names(snapshot)[monitor.name] > 1:
             decision = replace(decision, state="refused", why="another monitor has the same name")
         return _Chosen(monitor, ask, decision, due)
 
@@ -226,6 +229,18 @@ class _Run:
 
             self._asks = monitor_asks(snapshot.monitors.monitors)
         return self._asks
+
+    def _checks(self, snapshot: Snapshot) -> Mapping[str, Ask]:
+        if self._by_name is None:
+            from memory.trust.consent import checks_of
+
+            self._by_name = checks_of(self.asks(snapshot))
+        return self._by_name
+
+    def _names(self, snapshot: Snapshot) -> Counter[str]:
+        if self._counted is None:
+            self._counted = Counter(monitor.name for monitor in snapshot.monitors.monitors)
+        return self._counted
 
     def decide(self, ask: Ask | None) -> Decision:
         """Return what a person decided; what asks for nothing needs no decision, and without a record none counts."""
@@ -243,9 +258,11 @@ class _Run:
             return
         from memory.trust.consent import blocked_json
 
-        row = blocked_json(ask, decision)
-        if row not in self.blocked:
-            self.blocked.append(row)
+        # A watch may look at one more than once, and there may be thousands.
+        key = (ask, decision.id, decision.state, decision.why)
+        if key not in self._noted:
+            self._noted.add(key)
+            self.blocked.append(blocked_json(ask, decision))
 
     def _check(self, snapshot: Snapshot, chosen: Sequence[_Chosen]) -> list[Result]:
         """Return a result for each; what a person has not approved is blocked and is not even tried."""
