@@ -68,7 +68,7 @@ async def _listen(websocket: web.WebSocketResponse, waiting: asyncio.Queue[Act])
     left, last = BURST, clock()
     async for message in websocket:
         if message.type is not WSMsgType.TEXT:
-            continue
+            raise Wrong("no text")
         kind, data = _read(message.data)
         left, last = min(BURST, left + (clock() - last) * RATE), clock()
         left -= RESIZE_COST if kind == "resize" else 1.0

@@ -51,7 +51,7 @@ class GuardedServer(Server):
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Run a session for as long as the page is there, and see that it is gone before this ends."""
-        websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST)
+        websocket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST, compress=False)
         await websocket.prepare(request)
         session = PageSession(
             self._session_command,

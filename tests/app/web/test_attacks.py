@@ -225,15 +225,16 @@ async def test_a_session_may_hold_only_so_much(served: Served) -> None:
         '["quit"]',
         "{}",
         '["stdin", "' + "x" * 300_000 + '"]',
+        b"no text",
     ],
-    ids=lambda said: said[:32],
+    ids=lambda said: str(said)[:32],
 )
-async def test_messages_that_no_page_sends_end_the_session(served: Served, said: str) -> None:
+async def test_messages_that_no_page_sends_end_the_session(served: Served, said: str | bytes) -> None:
     """Depth, numbers, types and sizes beyond a page's close the connection, and nothing is left."""
     async with client() as session:
         await sign_in(session, served)
         socket = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
-        await socket.send_str(said)
+        await (socket.send_bytes(said) if isinstance(said, bytes) else socket.send_str(said))
         async with asyncio.timeout(PATIENCE):
             while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                 pass

@@ -190,3 +190,21 @@ def test_listing_a_core_file_keeps_the_comments() -> None:
     assert fresh.startswith(b"[hooks]\r\nx = 1 # y\r\n")
     assert b"\n" not in fresh.replace(b"\r\n", b"")
     assert read_aidefile(Path("/tmp"), fresh).core_files == ("a.md",)
+
+
+@pytest.mark.parametrize("text", ['[memory]\ncore_files = "a"\n', "memory = 7\n", "[[memory]]\nx = 1\n"])
+def test_a_list_of_core_files_that_is_none_is_not_changed(text: str) -> None:
+    """What is no list is an error of its line, not of the library that edits it."""
+    with pytest.raises(ConfigError) as caught:
+        with_core_file(text.encode(), "b.md", add=True)
+    assert (caught.value.code, caught.value.details["line"]) == ("typed.value", 2 if "core" in text else 1)
+
+
+def test_a_limit_of_core_files_holds_for_what_is_added() -> None:
+    """An Aidefile that would be beyond the limits with one file more stays as it is."""
+    text = "[memory]\ncore_files = [" + "".join(f'"{number}",' for number in range(509)) + "]\n"
+    full = with_core_file(text.encode(), "one more", add=True)
+    assert b"one more" in full
+    with pytest.raises(ConfigError) as caught:
+        with_core_file(with_core_file(full, "two", add=True), "three", add=True)
+    assert (caught.value.code, caught.value.details["line"]) == ("typed.toml", 2)
