@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memory.document.content.front_matter import MAX_BYTES, MAX_DEPTH
+from memory.base.limits import MAX_BYTES, MAX_DEPTH
 from memory.errors import ConfigError
 
 MAX_KEYS = 512

@@ -7,8 +7,8 @@ import stat as st
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import read_toml
-from memory.document.content.front_matter import MAX_BYTES
 from memory.errors import ConfigError
 
 FILE = "memdeck/config.toml"

@@ -7,8 +7,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import Toml, config_error, read_toml
-from memory.document.content.front_matter import MAX_BYTES
 from memory.errors import ConfigError, NotFoundError, RefusedError
 from memory.registry import workspace_of
 

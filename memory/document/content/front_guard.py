@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MAX_BYTES = 64 * 1024
+from memory.base.limits import MAX_BYTES, MAX_DEPTH
+
 MAX_LINES = 512
-MAX_DEPTH = 8
-"""How many lists and mappings may lie inside each other below the top one."""
 
 _REFUSED = {
     "size": f"the front matter is larger than {MAX_BYTES // 1024} KB",

@@ -12,9 +12,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from memory.base.limits import MAX_BYTES
 from memory.errors import MemdeckError, UsageError
 
-from .front_guard import MAX_BYTES, MAX_LINES, Item, Refused, duplicate
+from .front_guard import MAX_LINES, Item, Refused, duplicate
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # The plain scalars that need no YAML: words of harmless characters, one space between, colons only inside a

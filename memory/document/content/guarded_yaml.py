@@ -10,7 +10,9 @@ import re
 
 import yaml
 
-from .front_guard import MAX_DEPTH, Item, Refused, duplicate
+from memory.base.limits import MAX_DEPTH
+
+from .front_guard import Item, Refused, duplicate
 
 # Line ends to YAML alone, and a mark that it swallows: with them its lines and ours would not be the same.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory.base.limits import MAX_BYTES
 from memory.base.toml_text import read_toml
-from memory.document.content.front_matter import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 
 from .windows import Window, parse_windows
