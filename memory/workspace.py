@@ -72,7 +72,7 @@ class Workspace:
         self.root = root
         self.home = home
         self.memory = root / MEMORY_FOLDER
-        self.state = None if state_home is None else State(state_home, root)
+        self.state = None if state_home is None else State(state_home, root, home)
         self.together = Together(self.state, self._more_stores)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._systems: dict[str, Any] = {}

@@ -174,13 +174,12 @@ def _rest(seconds: float) -> bool:
 
 def main(folder: str, seed: str, pace: str, shift: str) -> int:
     """Work in a workspace; `shift` is by how many seconds the demo's clock is ahead of the machine's."""
-    from app.places import state_home
+    from app.places import home, state_home
     from memory.workspace import Workspace
 
     ahead = timedelta(seconds=float(shift))
-    agent = DemoAgent(
-        Workspace.open(Path(folder), state_home=state_home(os.environ)), int(seed), lambda: datetime.now(UTC) + ahead
-    )
+    workspace = Workspace.open(Path(folder), state_home=state_home(os.environ), home=home(os.environ))
+    agent = DemoAgent(workspace, int(seed), lambda: datetime.now(UTC) + ahead)
     work(agent, float(pace), _rest)
     return 0
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import BusyError, MemdeckError
+from memory.errors import BusyError, MemdeckError, RefusedError
 
 from .files import safe_open as beneath
 from .files.version import Stored
@@ -239,6 +239,8 @@ class Store:
         from .transaction.transaction import check_path
 
         check_path(self.shown(path), self._private)
+        if self.state is not None and self.state.folder.holds(self.shown(path)):
+            raise RefusedError("file.outside", f"{path} is one of memdeck's own records", file=path)
 
 
 def _relative(path: Path, workspace: Path) -> str:

@@ -66,15 +66,17 @@ class Trust:
         workspace: Path,
         settings: Settings | None = None,
         *,
+        person: Path | None = None,
         note: Callable[[str, str, datetime], object] | None = None,
     ) -> None:
-        """`state_home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system; nothing is read yet.
+        """`state_home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system, `person` the person's
+        home folder; nothing is read yet.
 
         `note(summary, who, now)` is called after each decision, for the history.
         """
         self.workspace = workspace
         self.settings = settings or Settings()
-        self._file = PrivateRecord(StateFolder(state_home, workspace), FOLDER, NAME)
+        self._file = PrivateRecord(StateFolder(state_home, workspace, person), FOLDER, NAME)
         self._scripts = Scripts(workspace)
         self._note = note
         self._known: tuple[Version, Book] | None = None
@@ -300,6 +302,7 @@ def trust_of(workspace: Workspace, config_home: Path) -> Trust | None:
         workspace.state.folder.home,
         workspace.root,
         read_settings(config_home, workspace.root),
+        person=workspace.home,
         note=lambda summary, who, now: workspace.store.history.note("trust", summary, actor=who, now=now),
     )
 

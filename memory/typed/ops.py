@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory.errors import MemdeckError, NotFoundError
+from memory.person import home, state_home
 from memory.storage import Store
 
 from . import failures, writes
@@ -186,7 +187,7 @@ def write_failure(
     folder = agent.folder if isinstance(agent, Agent) else Path(os.path.abspath(agent))
     if not folder.is_dir():
         raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
-    store = store_of(folder, _state_home()) if store is None else store
+    store = store_of(folder, state_home(os.environ), home(os.environ)) if store is None else store
     moment = _now(now)
     path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), moment)
@@ -202,7 +203,7 @@ def _place(path: AnyPath, store: Store | None, other: AnyPath | None = None) -> 
         if folder is None:
             both = full if other is None else os.path.commonpath([full, os.path.abspath(other)])
             folder = _existing(os.path.dirname(both) if both == full else both)
-        store = store_of(Path(folder), _state_home())
+        store = store_of(Path(folder), state_home(os.environ), home(os.environ))
     return store, path_in(store, full)
 
 
@@ -235,9 +236,3 @@ def _now(now: datetime | None) -> datetime:
 def _actor(actor: str | None, store: Store) -> str:
     """Return in whose name a change is made: as asked, as MEMDECK_ACTOR says, or the agent itself."""
     return actor or os.environ.get("MEMDECK_ACTOR") or f"agent:{store.root.name}"
-
-
-def _state_home() -> Path:
-    """Return where the history is kept: `$XDG_STATE_HOME`, or `~/.local/state`."""
-    setting = os.environ.get("XDG_STATE_HOME", "")
-    return Path(setting) if os.path.isabs(setting) else Path(os.path.expanduser("~"), ".local/state")

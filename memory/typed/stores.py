@@ -21,15 +21,15 @@ class TypedReading(PlainReading):
         return not path.endswith(LOCK) and PRIVATE not in path.split("/")
 
 
-def store_of(folder: Path, state_home: Path | None) -> Store:
+def store_of(folder: Path, state_home: Path | None, home: Path | None = None) -> Store:
     """Return the store of an agent, wherever the caller stands: its lock and its history are always the same ones.
 
     They are those of the workspace that the folder lies in, or of the folder itself. Without `state_home` nothing is
-    remembered, so that nothing can be undone after the process ends.
+    remembered, so that nothing can be undone after the process ends. `home` is the person's home folder.
     """
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
-    state = None if state_home is None else State(state_home, root)
+    state = None if state_home is None else State(state_home, root, home)
     return Store(Path(real), state=state, workspace=root, reading=TypedReading())
 
 

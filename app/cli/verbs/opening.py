@@ -108,7 +108,7 @@ def _agent(root: str, seed: int, now: datetime) -> Iterator[None]:
 def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[str, ...]]:
     from app.demo.beside import add_beside
     from app.demo.workspace import demo_files
-    from app.places import state_home
+    from app.places import home, state_home
     from memory.base.clock import machine_zone
     from memory.storage.fsio import temporary_folder
     from memory.workspace import MEMORY_FOLDER, Workspace
@@ -124,7 +124,8 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
             folder=folder,
         )
     files = demo_files(now, machine_zone(os.environ))
-    made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), files=files)
+    own = home(os.environ)
+    made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), home=own, files=files)
     add_beside(made[0], now, actor=session.actor)
     return made
 

@@ -20,6 +20,10 @@ from memory.storage.files import errnos as faults
 from memory.storage.files.safe_open import parts_of
 
 STAGE = "stage"
+MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
+"""Folders of memory systems: whatever lies in one may have come with a repository."""
+AGENT_MARK = "Aidefile"
+"""The file by which an agent's folder is recognised."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -84,15 +88,21 @@ class WorkFolder:
 class StateFolder:
     """`<state home>/memdeck/<hash of the workspace's real path>/` (0700): what must not lie inside a
     repository.
+
+    A workspace around the person's own home folder contains it, as it contains the files that the person's shell
+    starts with. There it counts as well, where no memory folder is around it, it is no link and nobody else may look
+    into it: what git brings along is open to others.
     """
 
-    def __init__(self, home: Path, workspace: Path) -> None:
-        """`home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system; nothing is looked
-        at yet.
+    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
+        """`home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system, `person` the person's home
+        folder (None: not known); nothing is looked at yet.
         """
         self.home = home
         self.workspace = workspace
+        self.person = person
         self._path: Path | None = None
+        self._records: str | None = None  # As seen from the workspace; empty where they lie outside of it.
 
     @property
     def path(self) -> Path:
@@ -105,18 +115,25 @@ class StateFolder:
             self._path = self.home / "memdeck" / hashlib.sha256(real).hexdigest()[:32]
         return self._path
 
+    def holds(self, path: str) -> bool:
+        """Tell whether a path, as seen from the workspace, is one of memdeck's records about any workspace."""
+        if self._records is None:
+            top, workspace = f"{os.path.realpath(self.home)}/memdeck", _slashed(os.path.realpath(self.workspace))
+            self._records = top.removeprefix(workspace) if top.startswith(workspace) else ""
+        return bool(self._records) and _is_within(path, self._records)
+
     def open(self) -> int:
         """Open the folder for changing, make it first where it is missing; the caller closes the descriptor.
 
-        RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`.
+        RefusedError `state.inside_workspace`, `state.foreign_owner`, `state.writable_by_others`, `state.not_private`.
         """
-        self._outside()
+        contained = self._outside()
         parent = self.path.parent
         fsio.make_folder(self.home)
         top = os.open(self.home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            self._check(parent)
-            self._check(self.path)
+            self._check(parent, contained)
+            self._check(self.path, contained)
             middle = fsio.private_folder(parent.name, top, str(parent))
         finally:
             os.close(top)
@@ -158,27 +175,44 @@ class StateFolder:
         finally:
             os.close(fd)
 
-    def check(self) -> None:
-        """Raise RefusedError as `open` does, without making anything."""
-        self._outside()
-        self._check(self.path.parent)
-        self._check(self.path)
+    def check(self) -> int:
+        """Raise RefusedError as `open` does, without making anything.
 
-    def _outside(self) -> None:
-        real = os.path.realpath(self.path)
-        workspace = os.path.realpath(self.workspace)
-        if real == workspace or real.startswith(workspace.rstrip("/") + "/"):
+        Return the permission bits that no record in it may have: those of others, or also those to look at it.
+        """
+        contained = self._outside()
+        self._check(self.path.parent, contained)
+        self._check(self.path, contained)
+        return 0o077 if contained else 0o022
+
+    def _outside(self) -> bool:
+        """Return whether the folder lies inside the workspace; RefusedError where a repository may have brought it."""
+        real, workspace = os.path.realpath(self.path), os.path.realpath(self.workspace)
+        if not _is_within(real, workspace):
+            return False
+        person = None if self.person is None else os.path.realpath(self.person)
+        where = ""
+        if person is None or not _is_within(person, workspace):
+            where = "the workspace"
+        else:
+            folder = real
+            while _is_within(folder, workspace) and not _is_within(person, folder) and not where:
+                if os.path.basename(folder).casefold() in MEMORY_FOLDERS or os.path.lexists(f"{folder}/{AGENT_MARK}"):
+                    where = f"the memory folder {folder}"
+                folder = os.path.dirname(folder)
+        if where:
             raise RefusedError(
                 "state.inside_workspace",
-                f"the state folder {real} lies inside the workspace",
+                f"the state folder {real} lies inside {where}",
                 "set XDG_STATE_HOME to a folder outside it",
                 folder=real,
             )
+        return True
 
-    def _check(self, folder: Path) -> None:
+    def _check(self, folder: Path, contained: bool) -> None:
         """Raise RefusedError unless a folder that is there is ours alone."""
         try:
-            found = os.stat(folder)
+            found = os.lstat(folder) if contained else os.stat(folder)
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
@@ -190,6 +224,16 @@ class StateFolder:
                 "set XDG_STATE_HOME to a folder of your own",
                 folder=str(folder),
             )
+        # The folder around it may be one that a person made for the log of a cron line.
+        others = 0o077 if folder == self.path else 0
+        if contained and (not st.S_ISDIR(found.st_mode) or found.st_mode & others):
+            raise RefusedError(
+                "state.not_private",
+                f"the state folder {folder} lies inside the workspace and is not as memdeck makes it: a repository may "
+                "have brought it along",
+                "look at it, then remove it; memdeck makes it anew",
+                folder=str(folder),
+            )
         if found.st_mode & 0o022:
             raise RefusedError(
                 "state.writable_by_others",
@@ -197,3 +241,12 @@ class StateFolder:
                 f"chmod go-w {folder}",
                 folder=str(folder),
             )
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or lies in it; both are real paths."""
+    return path == folder or path.startswith(_slashed(folder))
+
+
+def _slashed(folder: str) -> str:
+    return folder.rstrip("/") + "/"

@@ -46,14 +46,17 @@ class PrivateRecord:
         RefusedError `state.*` for a folder that must not be relied on, and for a file that is a link, another user's,
         writable by others, or has a second name: somebody else may have put it there.
         """
-        self._state.check()
-        self._check(self.path.parent, st.S_ISDIR)
-        if not self._check(self.path, st.S_ISREG):
+        forbidden = self._state.check()
+        self._check(self.path.parent, st.S_ISDIR, forbidden)
+        if not self._check(self.path, st.S_ISREG, forbidden):
             return MISSING
         return fsio.read(f"{self._folder}/{self._name}", self._state.path)
 
-    def _check(self, path: Path, kind: Callable[[int], bool]) -> bool:
-        """Raise RefusedError unless what is there is ours alone; False where there is nothing."""
+    def _check(self, path: Path, kind: Callable[[int], bool], forbidden: int) -> bool:
+        """Raise RefusedError unless what is there is ours alone; False where there is nothing.
+
+        `forbidden` are the permission bits that it may not have.
+        """
         try:
             found = os.lstat(path)
         except FileNotFoundError:
@@ -65,8 +68,8 @@ class PrivateRecord:
             wrong = f"is {faults.kind_of(found.st_mode)}"
         elif found.st_uid != os.geteuid():
             wrong = "belongs to another user"
-        elif found.st_mode & 0o022:
-            wrong = "can be written by others"
+        elif found.st_mode & forbidden:
+            wrong = "can be written by others" if found.st_mode & 0o022 else "can be read by others"
         elif st.S_ISREG(found.st_mode) and found.st_nlink > 1:
             wrong = "has a second name"
         if wrong is not None:

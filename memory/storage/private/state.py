@@ -38,9 +38,9 @@ class Recorded:
 class State:
     """The record of one workspace in its private state folder; written under the workspace's lock only."""
 
-    def __init__(self, home: Path, workspace: Path) -> None:
-        """`home` is `$XDG_STATE_HOME`; nothing is read or made yet."""
-        self.folder = StateFolder(home, workspace)
+    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
+        """`home` is `$XDG_STATE_HOME`, `person` the person's home folder; nothing is read or made yet."""
+        self.folder = StateFolder(home, workspace, person)
 
     def read(self) -> Recorded:
         """Return what is recorded; a file that is missing or damaged counts as nothing recorded.

@@ -13,6 +13,8 @@ import pytest
 from memory.errors import RefusedError
 from memory.storage import Recorded, State, Store
 
+FAULTS = ("link", "file", "owner", "writable")
+
 
 def change(store: Store, now: datetime) -> None:
     """Make a small change."""
@@ -128,6 +130,75 @@ def test_refuses_a_state_inside_the_workspace(workspace: Path, tmp_path: Path, n
         change(store, now)
     assert caught.value.code == "state.inside_workspace"
     assert not (workspace / ".aiter/memory/a.md").exists()
+
+
+@pytest.mark.parametrize("person", [".", "home/me"])
+@pytest.mark.parametrize("where", [".local/state", "home/me/.local/state", "elsewhere"])
+def test_a_workspace_around_the_home_folder_may_hold_the_state(
+    workspace: Path, now: datetime, person: str, where: str
+) -> None:
+    """What the person's environment names counts there: it is the person's as much as the home folder is."""
+    (workspace / person).mkdir(parents=True, exist_ok=True)
+    state = State(workspace / where, workspace, workspace / person)
+    change(Store(workspace / ".aiter", state=state), now)
+    assert state.read().last_change == now
+    assert state.folder.path.is_relative_to(workspace / where)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [".aiter/state", ".aiter", ".AEGIS/memory", "x/.agh/state", ".agent-memory", "agent/state", "link/state", "agent"],
+)
+def test_a_memory_folder_holds_no_state(workspace: Path, now: datetime, where: str) -> None:
+    """In the home folder too a state inside of any memory is refused, also by a link, and nothing is written."""
+    (workspace / "agent").mkdir()
+    (workspace / "agent/Aidefile").touch()
+    (workspace / "link").symlink_to(".aiter/memory")
+    state = State(workspace / where, workspace, workspace)
+    with pytest.raises(RefusedError) as caught:
+        change(Store(workspace / ".aiter", state=state), now)
+    assert caught.value.code == "state.inside_workspace"
+    assert not (workspace / ".aiter/memory/a.md").exists()
+    assert not list(workspace.rglob("state.json"))
+
+
+PRIVATE = [("own", "open"), *((level, kind) for level in ("memdeck", "own") for kind in FAULTS)]
+
+
+@pytest.mark.parametrize(("level", "kind"), PRIVATE)
+def test_a_state_in_the_home_folder_is_private(workspace: Path, now: datetime, level: str, kind: str) -> None:
+    """Where the workspace holds it, only a folder as memdeck makes it counts: git makes others."""
+    state = State(workspace / "s", workspace, workspace)
+    store = Store(workspace / ".aiter", state=state)
+    change(store, now)
+    folder = state.folder.path if level == "own" else state.folder.path.parent
+    match kind:
+        case "open":
+            folder.chmod(0o750)
+        case "writable":
+            folder.chmod(0o770)
+        case "owner":
+            if os.geteuid() != 0:
+                pytest.skip("needs root to give a folder to another user")
+            os.chown(folder, 4242, 4242)
+        case _:
+            folder.rename(workspace / "moved")
+            folder.symlink_to(workspace / "moved") if kind == "link" else folder.touch(0o600)
+    for act in (state.read, lambda: change(store, now)):
+        with pytest.raises(RefusedError) as caught:
+            act()
+        codes = {"owner": "state.foreign_owner", "writable": "state.writable_by_others"}
+        assert caught.value.code == (codes if level == "memdeck" else codes | {"writable": "state.not_private"}).get(
+            kind, "state.not_private"
+        )
+
+
+def test_a_clone_is_no_home_folder(workspace: Path, tmp_path: Path, now: datetime) -> None:
+    """Records inside of a workspace that does not hold the person's home folder are refused as ever."""
+    change(Store(workspace / ".aiter", state=State(workspace / "s", workspace, workspace)), now)
+    for person in (tmp_path / "me", tmp_path, workspace.with_name(workspace.name + "-too"), None):
+        with pytest.raises(RefusedError, match=r"state\.inside_workspace"):
+            State(workspace / "s", workspace, person).read()
 
 
 @pytest.mark.parametrize("level", ["memdeck", "own"])

@@ -296,7 +296,11 @@ def _protection(workspace: Workspace) -> Iterator[Finding]:
     for reason in found.reasons:
         yield Finding("protection", "warning", f"reduced protection: {reason}", "changes work all the same")
     for store in workspace.stores():
-        for kept in store.kept():
+        try:
+            late = store.kept()
+        except MemdeckError:
+            continue  # The state folder itself is wrong, which has its own finding.
+        for kept in late:
             where = store.folder / "stage" / kept.name
             yield Finding(
                 "protection",

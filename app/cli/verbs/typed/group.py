@@ -68,7 +68,7 @@ class Place:
         from app.places import state_home
         from memory.typed.stores import store_of
 
-        return store_of(agent.folder, state_home(os.environ))
+        return store_of(agent.folder, state_home(os.environ), self.home)
 
     def may_prune(self) -> May:
         """Return what says whether the folders of an agent may be pruned."""

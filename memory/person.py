@@ -1,0 +1,39 @@
+"""The folders of the person who runs memdeck, as the environment names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """Return the person's home folder: `$HOME`, or that of the system's list of users where it is not absolute.
+
+    A relative one would be a folder of whatever repository the person stands in.
+    """
+    setting = environ.get("HOME", "")
+    if os.path.isabs(setting):
+        return Path(setting)
+    from pwd import getpwuid
+
+    try:
+        listed = getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        listed = ""
+    return Path(listed if os.path.isabs(listed) else "/")
+
+
+def state_home(environ: Mapping[str, str]) -> Path:
+    """Return `$XDG_STATE_HOME`, or `~/.local/state` where it is not set or not absolute."""
+    return _named(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def config_home(environ: Mapping[str, str]) -> Path:
+    """Return `$XDG_CONFIG_HOME`, or `~/.config` where it is not set or not absolute."""
+    return _named(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
+    setting = environ.get(name, "")
+    return Path(setting) if os.path.isabs(setting) else home(environ) / beneath
