@@ -388,7 +388,11 @@ class Workspace:
 
     def merge_late(self, now: datetime) -> tuple[Late, ...]:
         """Merge what other programs wrote to files that a change had just displaced; see `memory.history.late_bytes`."""  # noqa: E501
-        if not any(store.kept() for store in dict.fromkeys((self.store, *self.stores()))):
+        stores = dict.fromkeys((self.store, *self.stores()))
+        for store in stores:
+            with suppress(MemdeckError):
+                store.look_after(now)
+        if not any(store.kept() for store in stores):
             return ()
         from .history.late_bytes import merge_late
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 _INSIDE = "memory/"
+_MORE = "more came after it was merged once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def _merge_lines(store: Store, kept: Kept, now: datetime) -> Late:
     try:
         if kept.data is None or not kept.data.strip():
             why = "it is empty, or cannot be read"
+        elif not kept.change:
+            why = _MORE
         elif not is_lines(shown) or not store.reading.knows(kept.path):
             why = "it is no file of lines"
         elif (before := store.history.before(kept.change, shown)) is None:
@@ -90,6 +93,8 @@ def _why_not(workspace: Workspace, kept: Kept, file: str, now: datetime) -> str:
 
     if kept.data is None:
         return "its bytes cannot be read"
+    if not kept.change:
+        return _MORE
     if not kept.data.strip():
         return "it is empty"  # A program that was interrupted: nobody deletes a whole file like that.
     history = workspace.store.history

@@ -70,6 +70,7 @@ class Store:
         self._cache: dict[str, tuple[Stored, bool]] = {}
         self._locks: dict[str, Lock] = {}
         self._journal: Journal | None = None
+        self._swept: float | None = None
         if together is None:
             self.together.add(self)
 
@@ -221,7 +222,25 @@ class Store:
     def forget(self, late: Kept, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""
         with self.transaction("merge", actor="outside", now=now) as transaction:
-            transaction.forget(late.name)
+            transaction.forget(late.name, late.data or b"")
+
+    def look_after(self, now: datetime) -> None:
+        """Look at all that changes displaced, so that `kept` has what was written to it since.
+
+        Nothing is done where there is nothing, or where another process is at work: that one sees to it.
+        """
+        if self.journal is None or not self.journal.noted():
+            return
+        with suppress(BusyError), self.at_once().transaction("recover", actor="outside", now=now):
+            pass
+
+    def sweeps_all(self) -> bool:
+        """Tell whether it is time to look at all that was displaced: at first, then no more often than it may go."""
+        now = time.monotonic()
+        if self._swept is not None and now - self._swept < self.settle:
+            return False
+        self._swept = now
+        return True
 
     @property
     def place(self) -> WorkFolder:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.files.tasks import edits as task_edits
+from tests.crash.calls import without_leases
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, fails, sample
@@ -18,6 +20,9 @@ def late(top: Path) -> Tally:
     """Write late to what was displaced, and count with two processes."""
     tally = Tally("late writers, two at once")
     _through_the_stage(tally, Place(top / "late"))
+    for leases in (True, False):
+        for late_ones in ((1,), (2,), (0, 2), (1, 2), (0, 1, 2, 3)):
+            _behind_others(tally, Place(top / "behind"), late_ones, leases)
     _open_before(tally, Place(top / "open"))
     _two(tally, Place(top / "two"))
     return tally
@@ -51,6 +56,31 @@ def _through_the_stage(tally: Tally, place: Place) -> None:
     place.recover()
     kept = place.recover().kept()
     tally.expect([one.data is not None and MARK in one.data for one in kept] == [True], f"late bytes: {kept}")
+
+
+def _behind_others(tally: Tally, place: Place, late_ones: tuple[int, ...], leases: bool) -> None:
+    """Bytes that came late to some of four displaced files are all found by the next start."""
+    sample(place)
+    stage = place.shop / ".aiter/.memdeck/stage"
+    names: list[Path] = []
+    for _ in range(4):
+        _change(place, settle=60)
+        names += [path for path in stage.iterdir() if path not in names]
+    for number in late_ones:
+        with names[number].open("ab") as writer:
+            writer.write(MARK)
+    with nullcontext() if leases else without_leases():
+        store = place.store()
+        store.settle = 1e-9
+        with store.transaction("look", actor="cli", now=NOW):
+            pass
+        found = len(store.kept())
+    tally.points += 1
+    where = f"late bytes in {late_ones}, leases {leases}"
+    tally.expect(found == len(late_ones), f"{where}: {found} of them were found")
+    there = sum(MARK in path.read_bytes() for path in stage.iterdir())
+    tally.expect(there == len(late_ones), f"{where}: {there} of them are there")
+    place.clear()
 
 
 def _open_before(tally: Tally, place: Place) -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from memory.storage import fsio
+from memory.storage import Store, fsio
 from memory.storage.files import leases, lock
 from memory.storage.files.identity import Mark
 from memory.storage.files.leases import Lease
@@ -183,7 +183,7 @@ def _short_write() -> None:
 
 
 def _sweep_all() -> None:
-    def sweep(files: Any, stage: int, _: float) -> tuple[Any, ...]:
+    def sweep(files: Any, stage: int, _: float, **__: Any) -> tuple[Any, ...]:
         for file in files:
             fsio.remove(file.name, stage)
         return ()
@@ -192,8 +192,12 @@ def _sweep_all() -> None:
     _set(transaction, "sweep", sweep)
 
 
+def _sweep_first() -> None:
+    _set(Store, "sweeps_all", lambda _: False)
+
+
 def _sweep_writers() -> None:
-    _set(displaced, "_lease", lambda *_: Lease.HELD)
+    _set(displaced, "lease_of", lambda *_: Lease.HELD)
 
 
 def _no_lock() -> None:
@@ -382,6 +386,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "temporary files are not cleared": ("kill", lambda: _set(fsio, "remove_temporary", _nothing)),
     "displaced files go at once": ("late", _sweep_all),
     "displaced files go while they are written": ("late", _sweep_writers),
+    "displaced files hide those behind them": ("late", _sweep_first),
     "no lock": ("crossing", _no_lock),
     "short writes accepted": ("short writes", _short_write),
     "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
 from memory.workspace import Workspace
+from tests.crash.calls import without_leases
 from tests.crash.operations import NOW, Place, sample
 
 
@@ -86,3 +88,66 @@ def test_late_lines_are_merged(tmp_path: Path) -> None:
     assert (late.file, late.why) == (".aegis/memory/memories.jsonl", "")
     assert sorted(fact.text for fact in facts.read().facts) == ["came late", "three", "two"]
     assert place.merge_late(NOW) == ()
+
+
+def _written_late(place: Place, titles: tuple[str, ...]) -> list[Path]:
+    """Change the notes of a task once for each title, and add a task of that title to what each change displaced."""
+    stage, files = place.shop / ".aiter/.memdeck/stage", []
+    known = set(stage.iterdir())
+    workspace = place.workspace()
+    workspace.store.settle = 60
+    for title in titles:
+        notes = f"before {title}"
+        workspace.change(
+            "edit",
+            lambda s, n=notes: task_edits.edit_task(s, "First of all", set={"notes": n}, now=NOW),
+            actor="cli",
+            now=NOW,
+        )
+        (new,) = set(stage.iterdir()) - known
+        known.add(new)
+        files.append(new)
+    for title, path in zip(titles, files, strict=True):
+        if title:
+            path.write_bytes(
+                path.read_bytes().replace(b"## Pending\n", b"## Pending\n\n### [LOW] %b\n" % title.encode(), 1)
+            )
+    return files
+
+
+@pytest.mark.parametrize("leases", [True, False])
+@pytest.mark.parametrize("titles", [("", "Late A"), ("", "Late A", "", "Late B"), ("Late A", "", "Late B", "Late C")])
+def test_late_bytes_behind_others_are_merged_at_the_next_start(
+    place: Place, titles: tuple[str, ...], leases: bool
+) -> None:
+    """One maintenance takes in all that came late, also behind displaced files that stay for a day."""
+    _written_late(place, titles)
+    workspace = place.workspace()
+    workspace.store.settle = 1e-9
+    with nullcontext() if leases else without_leases():
+        report = maintain(workspace, NOW, actor="maintain")
+        wanted = [title for title in titles if title]
+        assert sum("merged" in warning for warning in report.warnings) == len(wanted)
+        text = (workspace.memory / "tasks.md").read_text()
+        assert [text.count(f"### [LOW] {title}\n") for title in wanted] == [1] * len(wanted)
+        assert f"- notes: before {titles[-1]}" in text
+        again = place.workspace()
+        again.store.settle = 1e-9
+        assert maintain(again, NOW, actor="maintain").warnings == ()
+    assert (workspace.memory / "tasks.md").read_text() == text
+
+
+def test_what_comes_even_later_is_kept_for_a_person(place: Place) -> None:
+    """Where nothing tells that a program is done, bytes behind those that were merged are neither lost nor doubled."""
+    (path,) = _written_late(place, ("Late A",))
+    with without_leases():
+        for expected in ("merged", "more came after it was merged once"):
+            workspace = place.workspace()
+            workspace.store.settle = 1e-9
+            warnings = maintain(workspace, NOW, actor="maintain").warnings
+            assert [expected in warning for warning in warnings] == [True], warnings
+            kept = path.with_name(path.name.removesuffix(".new").removesuffix(".old") + ".old.kept")
+            with kept.open("ab") as file:
+                file.write(b"\neven later\n")
+        assert [one.data is not None and b"even later" in one.data for one in workspace.store.kept()] == [True]
+    assert (place.shop / ".aiter/memory/tasks.md").read_text().count("### [LOW] Late A\n") == 1

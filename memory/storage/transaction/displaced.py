@@ -23,13 +23,16 @@ _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _DAY = 86_400.0
 
 
-def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Displaced, ...]:
+def sweep(files: tuple[Displaced, ...], stage: int, settle: float, *, whole: bool = True) -> tuple[Displaced, ...]:
     """Remove what stayed as it was for `settle` seconds, keep what did not; return what is still to be looked after.
 
-    Without leases nothing tells that a program is done with a file: it stays for a day.
+    Without leases nothing tells that a program is done with a file: it stays for a day. `files` are in the order of
+    time; unless `whole`, none is looked at behind the first that is too young to go. A series of changes must not look
+    at all of them each time, but whoever starts has to: a file that got bytes late may lie behind one that did not.
     """
     left: list[Displaced] = []
     now = time.time()  # The clock of the file system's stamps.
+    leases_here = True
     for place, file in enumerate(files):
         found = look(file.name, stage)
         if found is None:
@@ -37,16 +40,16 @@ def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Disp
         if file.late or found.st_ctime > now:  # A clock that went back says nothing about those behind it.
             left.append(file)
             continue
-        if now - found.st_ctime < settle:
-            # Those behind it were displaced later. A series of changes must not look at all of them each time.
+        age, same = now - found.st_ctime, file.mark.same(found)
+        young = age < settle
+        lease = Lease.NONE if young or not leases_here else lease_of(file.name, stage)
+        if not young and lease is Lease.NONE:
+            leases_here = False  # They are all on one file system.
+            young = same and bool(settle) and age < _DAY
+        if young and not whole:
             left += files[place:]
             break
-        lease = _lease(file.name, stage)
-        same = file.mark.same(found)
-        if lease is Lease.NONE and same and settle and now - found.st_ctime < _DAY:
-            left += files[place:]
-            break
-        if lease is Lease.REFUSED:
+        if young or lease is Lease.REFUSED:
             left.append(file)
         elif same:
             with suppress(OSError):
@@ -56,7 +59,7 @@ def sweep(files: tuple[Displaced, ...], stage: int, settle: float) -> tuple[Disp
     return tuple(left)
 
 
-def _lease(name: str, stage: int) -> Lease:
+def lease_of(name: str, stage: int) -> Lease:
     """Ask whether a program still has the file open for writing."""
     try:
         fd = os.open(name, _LOOK, dir_fd=stage)
@@ -68,8 +71,33 @@ def _lease(name: str, stage: int) -> Lease:
         os.close(fd)
 
 
+def forgotten(files: tuple[Displaced, ...], name: str, merged: bytes, stage: int) -> tuple[Displaced, ...]:
+    """Return the list without one late file whose bytes were merged, which is removed; raises OSError.
+
+    It stays in the list, as one without a change, where more came meanwhile, or where more may come (no leases).
+    """
+    left: list[Displaced] = []
+    for file in files:
+        found = look(name, stage) if file.name == name else None
+        if file.name == name and found is None:
+            continue
+        if found is not None:
+            mark = Mark.of(found, ctime=True, data=merged)
+            if not replace(mark, ino=0, mtime_ns=0, ctime_ns=0).fits(name, stage, found):
+                file = replace(file, change="")
+            elif lease_of(name, stage) is not Lease.HELD:
+                file = replace(file, change="", late=False, mark=replace(mark, digest=""))
+            else:
+                fsio.remove(name, stage)
+                continue
+        left.append(file)
+    return tuple(left)
+
+
 def _kept(file: Displaced, stage: int, found: os.stat_result) -> Displaced:
     """Give the late bytes a name that no clearing up touches."""
+    if file.name.endswith(fsio.KEPT):  # Bytes that came even later than those that were merged.
+        return replace(file, mark=Mark.of(found), late=True)
     name = file.name.removesuffix(".new").removesuffix(".old") + ".old" + fsio.KEPT
     if look(name, stage) is not None:
         name = file.name + fsio.KEPT

@@ -20,7 +20,7 @@ from memory.storage.files.version import Stored
 from memory.storage.private.places import OpenFolder
 
 from .appending import Appending
-from .displaced import sweep
+from .displaced import forgotten, sweep
 from .file_step import Step, conflict, half_done
 from .intent_log import Displaced, Intent, Journal
 
@@ -137,19 +137,20 @@ class Transaction:
             for role in intent.roles:
                 self._store.remember(role.path.removeprefix(self._store.shown("")), None)
         if displaced:
-            displaced = sweep(displaced, places.stage, self._store.settle)
+            displaced = sweep(displaced, places.stage, self._store.settle, whole=self._store.sweeps_all())
             journal.keep(displaced)
         self._clear(places, displaced)
 
-    def forget(self, name: str) -> None:
-        """Remove one late file of another program from the stage folder and from the list of those."""
+    def forget(self, name: str, merged: bytes) -> None:
+        """Remove one late file of another program, whose bytes were merged, from the stage folder and from the list.
+
+        Where nothing tells that the program is done with it, or it got more bytes meanwhile, it is watched on: what
+        comes then is for a person, for it cannot be told from what was merged.
+        """
         if self._open is None or self._journal is None:
             return
-        left = tuple(file for file in self._journal.known if file.name != name)
-        if left == self._journal.known:
-            return
         try:
-            fsio.remove(name, self._open.stage)
+            left = forgotten(self._journal.known, name, merged, self._open.stage)
         except OSError as error:
             raise faults.writing(error, self._store.place.path) from error
         self._journal.keep(left)
