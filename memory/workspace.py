@@ -39,6 +39,7 @@ class Outcome:
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
 
+    `snapshot` are the files as the change left them, whatever others made of them since; None for other systems.
     `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
     the other changed them; `secrets` about what was written and looks like a password or a key, without showing it.
     """
@@ -49,6 +50,7 @@ class Outcome:
     kept: tuple[str, ...] = ()
     entry: Entry | None = None
     secrets: tuple[str, ...] = ()
+    snapshot: Snapshot | None = None
 
 
 class Workspace:
@@ -295,13 +297,32 @@ class Workspace:
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)
-        for name, document in written.items():
-            path = _INSIDE + name
-            written_now = self.store.cached(path)
-            if written_now is None or written_now.data is not document.dump():
-                written_now = self.store.read(path)
-            self._documents[name] = (written_now, document)
-        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets_in(edited))
+        try:
+            return self._outcome(change, edit, edited, snapshot, written)
+        except MemoryError:
+            return self._outcome(change, edit, edited, snapshot, written)
+
+    def _outcome(
+        self,
+        change: Change,
+        edit: Edit,
+        edited: Sequence[tuple[str, Document, Sequence[Region]]],
+        before: Snapshot,
+        written: dict[str, Document],
+    ) -> Outcome:
+        """Return what a change did. It is made: nothing that fails here may be taken for its failure."""
+        secrets: tuple[str, ...] = ()
+        try:
+            for name, document in written.items():
+                # Where another program has written since, the next look reads the file.
+                stored = self.store.cached(_INSIDE + name)
+                if stored is not None and stored.data is document.dump():
+                    self._documents[name] = (stored, document)
+            secrets = secrets_in(edited)
+        except Exception as error:
+            self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
+        after = Snapshot(_Committed(before, written), lambda: self.machine_zone, self._views, None, _nobody)
+        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after)
 
     def save(
         self,
@@ -457,6 +478,27 @@ def _absolute(path: str | os.PathLike[str]) -> str:
             f"the current folder cannot be found ({error.strerror})",
             "change to another one, or name the workspace with -w",
         ) from error
+
+
+def _nobody(_: MemdeckError) -> None:
+    """Leave it to the next look to say why config.md cannot be read."""
+
+
+class _Committed:
+    """Reads the files as a change left them: those it wrote as it wrote them, the others as it saw them."""
+
+    def __init__(self, before: Snapshot, written: dict[str, Document]) -> None:
+        self._before = before
+        self._written = written
+
+    def document(self, name: str) -> Document | None:
+        if name in self._written:
+            return self._written[name]
+        return self._before.document(name) if self._before.exists(name) else None
+
+    def archives(self) -> tuple[str, ...]:
+        new = (name for name in self._written if name.startswith("archive/"))
+        return tuple(sorted({*self._before.archive_names, *new}))
 
 
 class _Reader:

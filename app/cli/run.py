@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .arguments import MAINTAIN, form_of
-from .output.failures import output_of, report
+from .output.failures import output_of, report, report_made
+from .output.printing import OutputClosed
 from .session import Session
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
         raise
     except BaseException as error:
         output = session.output if session.output != "human" else output_of(arguments)
+        if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):
+            return report_made(error, session.made, output, session.writer)
         return report(error, output, session.writer)
 
 

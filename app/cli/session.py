@@ -39,6 +39,8 @@ class Session:
         self.no_color = False
         self.safe = False
         self.writer = Writer()
+        self.made: str | None = None
+        """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""
         self._told_of_zone = False
 
     # -- where, who, when -------------------------------------------------------------------------------------
@@ -146,10 +148,15 @@ class Session:
     def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Outcome:
         """Make a change of the workspace in the name and at the time of this run."""
         outcome = self.workspace.change(operation, build, actor=self.actor, now=self.now)
+        self.made = outcome.summary if outcome.change.files else None
         self.warn()
         for sentence in outcome.secrets:
             tell(f"memdeck: warning: {sentence}")
         return outcome
+
+    def left_by(self, outcome: Outcome) -> Snapshot:
+        """Return the files as a change left them: another program may have saved an older copy since."""
+        return self.workspace.snapshot() if outcome.snapshot is None else outcome.snapshot
 
     def warn(self) -> None:
         """Say what is wrong with the change log: it stops no change, but history and undo may miss something."""

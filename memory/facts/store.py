@@ -266,6 +266,7 @@ class FactStore:
         summary = summary.format(id=ids[0]) if "{id}" in summary else summary
         excess = len(reading.facts) + len(lines) - most
         gone = reading.ranked[:excess] if excess > 0 else ()
+        pruned = tuple(fact.id for fact in gone)  # Before the change is made: nothing may fail behind it.
         transaction.mark(MARK, number)
         if gone:
             change = self._rewrite(transaction, reading, gone, data, summary, marked=True)
@@ -275,7 +276,7 @@ class FactStore:
         else:
             transaction.write(FILE, data, base=None)
             change = transaction.commit(summary)
-        return change, ids, tuple(fact.id for fact in gone)
+        return change, ids, pruned
 
     def _rewrite(
         self,

@@ -371,7 +371,7 @@ def append(fd: int, data: bytes) -> None:
         while done < len(data):
             done += os.write(fd, memoryview(data)[done:])
         sync(fd)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             if done and os.fstat(fd).st_size == start + done:
                 os.ftruncate(fd, start)

@@ -9,7 +9,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.crash import crossing, errors, foreign, kill, late, log_faults, machine, mutants, power, stale, torture
+from tests.crash import (
+    after,
+    crossing,
+    errors,
+    foreign,
+    kill,
+    late,
+    log_faults,
+    machine,
+    mutants,
+    power,
+    stale,
+    torture,
+)
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
 
@@ -40,6 +53,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "locks": lambda top: errors.errors(top, locking=True, name="each errno at each lock and lease"),
     "locks-lasting": lambda top: errors.errors(top, locking=True, lasting=True, name="locks and leases fail for good"),
     "short-writes": errors.short_writes,
+    "after": after.after,
     "log": log_faults.log_faults,
     "foreign": foreign.foreign,
     "foreign-looking": lambda top: foreign.foreign(top, looking=True, operations=("add", "remove a file", "done")),

@@ -55,6 +55,19 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
     return known.exit_code
 
 
+def report_made(error: Exception, made: str, output: str, writer: Writer) -> int:
+    """Say that a change is made although what followed it failed, and return the exit code: that of a success."""
+    known = error if isinstance(error, MemdeckError) else _internal(error)
+    tell(f"memdeck: warning: the change is made ({one_line(made)}), but not shown: {one_line(str(known))}")
+    if output != "human" and not writer.begun:
+        try:
+            writer.document({"made": made, "error": {"code": known.code, "message": known.message}})
+            writer.flush()
+        except (OutputClosed, MemdeckError):
+            pass  # the line on stderr has said it
+    return 0
+
+
 def one_line(text: str) -> str:
     """Return the text on one line."""
     return " ".join(text.split())

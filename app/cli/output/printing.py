@@ -33,6 +33,8 @@ class Writer:
     def __init__(self, stream: TextIO | None = None) -> None:
         """Write to a stream, by default to stdout as it is when something is written."""
         self._stream = stream
+        self.begun = False
+        """Whether anything was written."""
 
     @property
     def stream(self) -> TextIO:
@@ -114,6 +116,7 @@ class Writer:
         return safe
 
     def _write(self, text: str) -> None:
+        self.begun = self.begun or bool(text)
         try:
             try:
                 self.stream.write(text)

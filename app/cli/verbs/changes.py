@@ -171,6 +171,7 @@ def restore(session: Session, ref: str, before: str | None) -> None:
 
 def _did(session: Session, change: Change, ref: str | None = None) -> None:
     """Print what a change did: its row of the log, or one line."""
+    session.made = change.summary if change.files else None
     session.warn()
     words = change.summary if change.files else f"nothing to change: {change.summary}"
     more = {} if ref is None else {"ref": ref}
@@ -178,10 +179,10 @@ def _did(session: Session, change: Change, ref: str | None = None) -> None:
 
 
 def _row(session: Session, change: Change) -> dict[str, Any]:
-    from memory.errors import NotFoundError
+    from memory.errors import MemdeckError
     from memory.history.changes import row, unrecorded_row
 
     try:
         return row(session.workspace.store.history.get(change.id))
-    except NotFoundError:  # nothing was different, or the log could not be written
+    except MemdeckError:  # nothing was different, or the log could not be written
         return unrecorded_row(change)

@@ -96,6 +96,6 @@ def unset(session: Session, key: str) -> None:
 
 def _changed(session: Session, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> None:
     outcome = session.change(operation, build)
-    value = session.workspace.snapshot().config.get(key)
+    value = session.left_by(outcome).config.get(key)
     sentence = outcome.summary if outcome.change.files else f"nothing to change in {key}"
     session.answer(lambda: {"config": {key: value}}, lambda: [session.paint.line(sentence)])

@@ -85,7 +85,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     from memory.files.contacts.model import find_contact
 
     outcome = session.change(operation, build)
-    item = find_contact(session.workspace.snapshot(), outcome.ref or "")
+    item = find_contact(session.left_by(outcome), outcome.ref or "")
     _say(session, done if outcome.change.files else "nothing to change in", item)
 
 

@@ -51,6 +51,7 @@ def store(session: Session, text: str, tags: tuple[str, ...], scope: str) -> int
     facts = _store(session)
     near = _near(facts, text) if session.output == "human" else None
     answer = facts.store(text, tags=tags, scope=scope, actor=session.actor, now=session.now)
+    session.made = None if isinstance(answer, Refused) else f"stored {answer.id}"
     session.warn()
     if isinstance(answer, Refused):
         return _refused(session, answer.error, answer.json())
@@ -135,6 +136,7 @@ def delete(session: Session, fact_id: str) -> int:
     from memory.facts import Refused
 
     answer = _store(session).delete(fact_id, actor=session.actor, now=session.now)
+    session.made = None if isinstance(answer, Refused) else f"deleted {fact_id}"
     session.warn()
     if isinstance(answer, Refused):
         return _refused(session, answer.error, answer.json())
@@ -251,6 +253,7 @@ def import_facts(session: Session, file: str, form: Form | None) -> int:
 
     rows = read_rows(_bytes(file), form or ("csv" if file.endswith(".csv") else "jsonl"))
     found = _store(session).take_in(rows, actor=session.actor, now=session.now)
+    session.made = f"imported {len(found.ids):,}" if found.ids else None
     session.warn()
 
     def lines() -> Iterator[str]:

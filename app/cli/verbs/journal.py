@@ -105,7 +105,7 @@ def _changed(
     from memory.files.journal.model import find_entry
 
     outcome = session.change(operation, build)
-    entry = find_entry(session.workspace.snapshot(), outcome.ref or "", archived=True)
+    entry = find_entry(session.left_by(outcome), outcome.ref or "", archived=True)
     if not outcome.change.files:
         done = "nothing to change in"
     stands = (

@@ -71,7 +71,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     from memory.files.knowledge.model import find_knowledge
 
     outcome = session.change(operation, build)
-    item = find_knowledge(session.workspace.snapshot(), outcome.ref or "")
+    item = find_knowledge(session.left_by(outcome), outcome.ref or "")
     if not outcome.change.files:
         done = "nothing to change in"
     _say(session, done, item)

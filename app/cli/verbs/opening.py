@@ -38,6 +38,7 @@ def init(session: Session, folder: str | None) -> None:
         state_home=state_home(os.environ),
         home=home(os.environ),
     )
+    session.made = f"created {len(created)} files" if created else None
     _say_created(session, workspace, created)
 
 

@@ -220,7 +220,7 @@ def _changed(
     from memory.files.tasks.values import split_priority
 
     outcome = session.change(operation, build)
-    snapshot = session.workspace.snapshot()
+    snapshot = session.left_by(outcome)
     when = _understood(session, due)
 
     def found() -> Task:

@@ -100,6 +100,12 @@ def kind_of(mode: int) -> str:
     return names.get(st.S_IFMT(mode), "something else")
 
 
+def in_words(error: BaseException) -> str:
+    """Return any error as one sentence for people."""
+    text = str(error)
+    return text if isinstance(error, MemdeckError) else type(error).__name__ + (f": {text}" if text else "")
+
+
 def _name(error: OSError) -> str:
     return errno.errorcode.get(error.errno or 0, "unknown error")
 

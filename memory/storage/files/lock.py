@@ -94,7 +94,7 @@ class Lock:
         """Let the next one in."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
-            with suppress(OSError):
+            with suppress(OSError, MemoryError):
                 fsio.overwrite(fd, _IDLE)
             os.close(fd)
         self._owner = None

@@ -50,8 +50,12 @@ class History:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What went wrong with the log since the process began; changes are made all the same."""
+        """What went wrong with the log, or behind a change that was made, since the process began."""
         return tuple(self._log.file.warnings)
+
+    def warn(self, text: str) -> None:
+        """Add a sentence to the warnings."""
+        self._log.file.warn(text)
 
     def close(self) -> None:
         """Close the log after the work that other threads have under way in it; the next work opens it again."""
@@ -94,9 +98,10 @@ class History:
     def done(self, change_id: str, store: Store) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex, self._together.glance():
-            change, _ = self._open.pop(store.shown(""), (None, None))
+            change, _ = self._open.get(store.shown(""), (None, None))
             if change is not None and change.id == change_id:
                 self._log.done(change, self._versions(change, store))
+            self._open.pop(store.shown(""), None)
 
     def note(self, operation: str, summary: str, *, actor: str, now: datetime) -> None:
         """Note something that a person decided and that changed no file; it cannot be taken back from here."""
@@ -314,6 +319,18 @@ class History:
         with self._mutex:
             known = wanted is not None and self._log.identity(path, data) == wanted.before
         return data if known else None
+
+    def left_by(self, operation: str, path: str) -> bytes | None:
+        """Return the bytes that a file had right after the newest change of an operation; None where nobody knows."""
+        of_file, name = "seq IN (SELECT seq FROM file WHERE path = ?)", rows.key(path)
+        newest = self.records(f"operation = ? AND undone_by IS NULL AND {of_file}", (operation, name), 1)
+        if not newest:
+            return None
+        later = self.records(f"seq > ? AND {of_file}", (newest[0].seq, name), 0)
+        if later:
+            return self.before(later[-1].id, path)
+        with self._mutex:
+            return self._log.last_known(path)[1]
 
     # -- taking back --------------------------------------------------------------------------------------------
 

@@ -43,7 +43,11 @@ class Appending(Step):
             if Version.of(os.fstat(target)) != self._seen:
                 raise conflict([self.shown], crossed=True)
             fsio.append(target, added)
-            return self._look(target, after, added)
+            try:
+                return self._look(target, after, added)
+            except MemoryError:
+                # It is there. A failure that is told makes the caller add it once more.
+                return self._look(target, after, added)
         except OSError as error:
             raise faults.writing(error, self.shown) from error
         finally:

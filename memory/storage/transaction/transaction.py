@@ -70,6 +70,7 @@ class Transaction:
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
         self._committed = False
+        self._made = False  # From here on nothing that fails makes it a failure.
 
     def __enter__(self) -> Transaction:
         """Take the lock and recover what a crash left; BusyError `file.locked`.
@@ -103,9 +104,22 @@ class Transaction:
     ) -> None:
         """Release the lock; what was not committed never happened."""
         if self._open is not None:
-            self._leave()
-            self._open.close()
+            for part in (self._leave, self._open.close):
+                try:
+                    try:
+                        part()
+                    except MemoryError:
+                        part()  # Else this process keeps all others out.
+                except Exception as failed:
+                    if not self._made:
+                        raise
+                    self._failed_after(failed)
             self._open = None
+
+    def _failed_after(self, error: Exception) -> None:
+        """Say what went wrong once the change was made; its caller must not take it for one that was not."""
+        with suppress(Exception):
+            self._store.history.warn(f"the change is made, but what follows it failed: {faults.in_words(error)}")
 
     def _leave(self) -> None:
         if self._journal is not None:
@@ -242,6 +256,7 @@ class Transaction:
         All files are compared with their bases first: ConflictError `document.conflict` (`details["files"]`)
         writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
         for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
+        Once the files are in their places, what fails becomes one of the history's `warnings`.
         RuntimeError outside the `with` block and the second time.
         """
         if self._open is None or self._committed:
@@ -265,10 +280,21 @@ class Transaction:
                     self._add(change)
                 else:
                     self._carry_out(change, self._open)
-            except OSError as error:
-                raise faults.writing(error, self._store.place.path) from error
+            except Exception as error:
+                if self._made:
+                    self._failed_after(error)
+                elif isinstance(error, OSError):
+                    raise faults.writing(error, self._store.place.path) from error
+                else:
+                    raise
         if planned:
-            self._store.history.done(change.id, self._store)
+            try:
+                try:
+                    self._store.history.done(change.id, self._store)
+                except MemoryError:
+                    self._store.history.done(change.id, self._store)
+            except Exception as error:
+                self._failed_after(error)
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -306,6 +332,7 @@ class Transaction:
             self._begin(change, steps, folders, durable=several)
             self._put_in_place(steps, places, folders, durable=several)
             failed = False
+            self._made = True
             self._put_marks(left)
             if self._journal is not None:
                 # The change is done; an intent that cannot be taken away is found done by the next start.
@@ -314,7 +341,11 @@ class Transaction:
             for step in steps:
                 store.remember(step.file.path, step.finish())
         finally:
-            self._tidy(steps, places, failed=failed)
+            try:
+                self._tidy(steps, places, failed=failed)
+            except MemoryError:
+                # What stays open keeps other programs out of the file.
+                self._tidy(steps, places, failed=failed)
 
     def _add(self, change: Change) -> None:
         """Carry out a change that only adds to the end of a file."""
@@ -331,7 +362,9 @@ class Transaction:
                 raise BusyError("file.lock_lost", "somebody removed the workspace's lock file", "try again")
             store.history.begin(change, store)
             self._put_marks(self._marks)
-            store.remember(file.path, step.append())
+            stored = step.append()
+            self._made = True
+            store.remember(file.path, stored)
         finally:
             step.close()
 

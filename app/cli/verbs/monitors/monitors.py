@@ -101,7 +101,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
     from memory.files.monitors import find_monitor
 
     outcome = session.change(operation, build)
-    monitor = find_monitor(session.workspace.snapshot(), outcome.ref or "")
+    monitor = find_monitor(session.left_by(outcome), outcome.ref or "")
     _say(session, done if outcome.change.files else "nothing to change in", monitor)
 
 

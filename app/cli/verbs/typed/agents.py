@@ -89,6 +89,8 @@ def prune(session: Session, dry_run: bool, agent: str | None) -> int:
     agents = place.agents(agent)
     may = place.may_prune()
     found = [run(one, place.store, session.now, actor=session.actor, dry_run=dry_run, may=may) for one in agents]
+    if not dry_run and not any(one.error or one.errors for one in found) and any(one.deleted for one in found):
+        session.made = "pruned"
 
     def document() -> dict[str, Any]:
         from memory.base.clock import format_utc

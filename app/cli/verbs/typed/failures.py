@@ -42,6 +42,7 @@ def fail(session: Session, agent: str, status_: str, task: str, tokens: int, iss
         path = write_failure(
             one, status_, task, tokens, issue, session.now, store=place.store(one), actor=session.actor
         )
+        session.made = f"noted in {path}"
     except (MemdeckError, OSError) as error:
         why = error
         tell(f"memdeck: the failure was not noted: {error}")
@@ -115,6 +116,7 @@ def distill(session: Session, agent: str, least: int, target: str | None, accept
     change = None
     if accept and note:
         change = merge_file(store, path, note, "section_replace", now=session.now, actor=session.actor)
+        session.made = f"written to {path}"
     document = {"agent": one.name, "path": path, "note": note, "accepted": change is not None}
 
     def lines() -> Iterator[str]:

@@ -97,6 +97,7 @@ class Place:
 
     def done(self, store: Store, change: Change, document: dict[str, Any], words: str) -> None:
         """Print what a change did."""
+        self.session.made = words if change.files else None
         for warning in store.history.warnings:
             tell(f"memdeck: warning: {warning}")
         answer = {**document, "change": change.id if change.files else None}

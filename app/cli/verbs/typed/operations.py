@@ -171,6 +171,7 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
     gone = expire_file(
         store, inside, age, now=session.now, actor=session.actor, owner=os.getppid(), ignore_lock=ignore_lock
     )
+    session.made = f"deleted {inside}" if gone else None
     words = f"deleted {inside}" if gone else f"{inside} stays, or is not there"
     session.answer(lambda: {"path": inside, "expired": gone}, lambda: [session.paint.line(words)])
 
