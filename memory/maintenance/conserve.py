@@ -58,6 +58,10 @@ class Counted(Protocol):
     def cleared(self) -> int:
         """How many go to an archive because they are over."""
 
+    @property
+    def returned(self) -> int:
+        """How many go because their archive holds them already."""
+
 
 class Row(NamedTuple):
     """A file cut into pieces, in order: each entry, and each other line that is not blank.
@@ -109,6 +113,7 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
     by_heading = kind == "journal"
     gone: dict[bytes, list[bytes]] = {}
     come: dict[bytes, list[bytes]] = {}
+    stood: dict[bytes, list[bytes]] = {}
     headings: set[bytes] = set()
     counts: list[str] = []
     for name in after:
@@ -120,6 +125,8 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
         found += [f"{_shown(piece)} would be lost from {name}" for piece in missing]
         found += _misplaced(name, kind, row, added, new_file=not before.get(name, b"").strip())
         _collect(come, row, added, by_heading=by_heading)
+        entered = set(added)
+        _collect(stood, row, (at for at in range(len(row.pieces)) if at not in entered), by_heading=by_heading)
     if source in after:
         old, new = cut(before.get(source, b"")), cut(after[source])
         removed, extra = _added(new, old)
@@ -130,11 +137,14 @@ def _balance(kind: str, before: Mapping[str, bytes], after: Mapping[str, bytes],
                 found.append(f"{_shown(piece)} would be lost from {source}")
         _collect(gone, old, removed, by_heading=by_heading)
         counts = _counts(rules, old.entries, new.entries)
-    found += _difference(gone, come)
-    entered = sum(map(len, come.values()))
+    returned, different = _difference(gone, come, stood)
+    found += different
+    if returned != (told := sum(rule.returned for rule in rules)):
+        counts.append(f"{returned} entries that left {source} stand in its archives already instead of {told}")
+    got = sum(map(len, come.values()))
     moved = sum(rule.archived + rule.cleared for rule in rules)
-    if moved != entered:
-        counts.append(f"the archives of {source} would get {entered} entries instead of {moved}")
+    if moved != got:
+        counts.append(f"the archives of {source} would get {got} entries instead of {moved}")
     return found + counts
 
 
@@ -159,8 +169,9 @@ def _counts(rules: Sequence[Counted], before: int, after: int) -> list[str]:
     found = []
     left = before
     for rule in rules:
-        if rule.before != rule.kept + rule.archived + rule.cleared:
-            found.append(f"{rule.rule}: {rule.before} is not {rule.kept} + {rule.archived} + {rule.cleared}")
+        parts = (rule.kept, rule.archived, rule.cleared, rule.returned)
+        if rule.before != sum(parts):
+            found.append(f"{rule.rule}: {rule.before} is not {' + '.join(map(str, parts))}")
         if rule.before != left:
             found.append(f"{rule.rule} counts {rule.before} entries where {left} are")
         left = rule.kept
@@ -169,17 +180,26 @@ def _counts(rules: Sequence[Counted], before: int, after: int) -> list[str]:
     return found
 
 
-def _difference(gone: Mapping[bytes, list[bytes]], come: Mapping[bytes, list[bytes]]) -> list[str]:
-    """Compare what left with what entered, heading by heading, as often as it did."""
+def _difference(
+    gone: Mapping[bytes, list[bytes]], come: Mapping[bytes, list[bytes]], stood: Mapping[bytes, list[bytes]]
+) -> tuple[int, list[str]]:
+    """Compare what left with what entered, heading by heading, as often as it did.
+
+    What left and did not enter has to stand there already, as often; return how much of that there is.
+    """
+    returned = 0
     found = []
     for heading in {**gone, **come}:
         left, entered = gone.get(heading, []), come.get(heading, [])
         if left == entered:
             continue
         lost, more = Counter(left) - Counter(entered), Counter(entered) - Counter(left)
+        there = lost & Counter(stood.get(heading, ()))
+        returned += there.total()
+        lost -= there
         found += [f"{_shown(text)} would be lost{_times(count)}" for text, count in lost.items()]
         found += [f"{_shown(text)} would be doubled or changed{_times(count)}" for text, count in more.items()]
-    return found
+    return returned, found
 
 
 def _times(count: int) -> str:

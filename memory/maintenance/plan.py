@@ -12,6 +12,7 @@ from memory.base.clock import BadMoment, read_moment
 from . import archive
 from .archive import Day, archive_name
 from .report import Move, Named, RuleReport, Skip
+from .returned import LeftBy, Returned
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -56,8 +57,13 @@ class Plan(NamedTuple):
         )
 
 
-def plan_maintenance(snapshot: Snapshot, now: datetime, rules: Collection[str] = ALL_RULES) -> Plan:
+def plan_maintenance(
+    snapshot: Snapshot, now: datetime, rules: Collection[str] = ALL_RULES, left: LeftBy = lambda _: None
+) -> Plan:
     """Apply the rules to a snapshot and return what would be written; nothing is written.
+
+    `left` returns the bytes in which the last maintenance left a file: journal entries that came back since and stand
+    in their archive are told from others by it.
 
     Raises ConfigError (`config.value`, with file and line) for a setting that is no number or an unknown zone,
     ValueError for an unknown rule, and what the file system refuses to read.
@@ -68,7 +74,7 @@ def plan_maintenance(snapshot: Snapshot, now: datetime, rules: Collection[str] =
     settings = snapshot.config.maintenance()
     # A name that nobody knows would move entries by the days of another zone.
     zone = snapshot.config.require_zone(lambda: snapshot.zone)
-    planner = _Planner(snapshot, now, Today.of(now, zone))
+    planner = _Planner(snapshot, now, Today.of(now, zone), left)
     if ARCHIVE_TASKS in rules:
         planner.tasks(settings.archive_days)
     if PRUNE_JOURNAL in rules or CAP_JOURNAL in rules:
@@ -84,10 +90,11 @@ def plan_maintenance(snapshot: Snapshot, now: datetime, rules: Collection[str] =
 class _Planner:
     """Collects rule after rule."""
 
-    def __init__(self, snapshot: Snapshot, now: datetime, today: Today) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime, today: Today, left: LeftBy) -> None:
         self._snapshot = snapshot
         self._now = now
         self._today = today
+        self._left = left
         self._reports: list[RuleReport] = []
         self._archives: dict[str, Document] = {}
         self._sources: dict[str, Document] = {}
@@ -104,41 +111,46 @@ class _Planner:
         """Apply archive-completed-tasks."""
         document = self._source("tasks.md")
         choice = choose_tasks(document, self._today, days(age), self._closed_for(archive.TASKS))
-        self._report(
-            ARCHIVE_TASKS, "tasks.md", document, archive.TASKS, choice, f"completed more than {_days(age)} ago"
-        )
-        self._move(archive.TASKS, "tasks.md", document, choice.picks)
+        picks, back = self._returned(archive.TASKS, document).split(choice.picks)
+        why = f"completed more than {_days(age)} ago"
+        self._report(ARCHIVE_TASKS, "tasks.md", document, archive.TASKS, choice, picks, back, why)
+        self._move(archive.TASKS, "tasks.md", document, picks, back)
 
     def plans(self) -> None:
         """Apply clear-completed-orchestration."""
         document = self._source("orchestration.md")
         choice = choose_plans(document, self._today, self._closed_for(archive.PLANS))
-        self._report(
-            CLEAR_PLANS, "orchestration.md", document, archive.PLANS, choice, "completed more than 24 hours ago"
-        )
-        self._move(archive.PLANS, "orchestration.md", document, choice.picks)
+        picks, back = self._returned(archive.PLANS, document).split(choice.picks)
+        why = "completed more than 24 hours ago"
+        self._report(CLEAR_PLANS, "orchestration.md", document, archive.PLANS, choice, picks, back, why)
+        self._move(archive.PLANS, "orchestration.md", document, picks, back)
 
     def journal(self, age: int | None, most: int | None) -> None:
         """Apply prune-old-journal (an age in days) and cap-journal (a number of entries); None: not that rule."""
         document = self._source("journal.md")
         closed = self._closed_for(archive.JOURNAL)
+        returned = self._returned(archive.JOURNAL, document)
         picks: tuple[Pick, ...] = ()
+        away: tuple[Pick, ...] = ()
+        back: tuple[Pick, ...] = ()
         if age is not None:
             choice = choose_old_journal(document, self._today, days(age), closed)
             picks = choice.picks
             why = f"dated more than {_days(age)} ago"
-            self._report(PRUNE_JOURNAL, "journal.md", document, archive.JOURNAL, choice, why)
+            away, back = returned.split(picks)
+            self._report(PRUNE_JOURNAL, "journal.md", document, archive.JOURNAL, choice, away, back, why)
         if most is not None:
             choice = choose_surplus(document, self._today, most, picks, closed)
             why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
-            self._report(CAP_JOURNAL, "journal.md", document, archive.JOURNAL, choice, why)
+            more, again = returned.split(choice.picks)
+            self._report(CAP_JOURNAL, "journal.md", document, archive.JOURNAL, choice, more, again, why)
+            away, back = (*away, *more), (*back, *again)
             kept = choice.before - choice.moved
             if kept > most:
                 self._warnings.append(
                     f"journal.md keeps {kept:,} entries, more than {most:,}: {len(choice.left):,} cannot be moved"
                 )
-            picks = (*picks, *choice.picks)
-        self._move_days(document, picks)
+        self._move_days(document, away, back)
 
     # -- files ------------------------------------------------------------------------------------------------
 
@@ -174,33 +186,48 @@ class _Planner:
 
     # -- reports ----------------------------------------------------------------------------------------------
 
-    def _report(self, rule: str, file: str, document: Document, kind: str, choice: Choice, why: str) -> None:
+    def _report(
+        self,
+        rule: str,
+        file: str,
+        document: Document,
+        kind: str,
+        choice: Choice,
+        away: Sequence[Pick],
+        back: Sequence[Pick],
+        why: str,
+    ) -> None:
         views = _Views(self._snapshot, file)
-        moved = choice.moved
+        moves, returns = (_Moves(document, kind, picks, views) for picks in (away, back))
+        moved = len(moves)
         cleared = moved if rule == CLEAR_PLANS else 0
         self._reports.append(
             RuleReport(
                 rule,
                 file,
                 choice.before,
-                choice.before - moved,
+                choice.before - moved - len(returns),
                 moved - cleared,
                 cleared,
-                _Moves(document, kind, choice.picks, views),
+                moves,
                 tuple(
                     Skip(document.section(left.section).entries[left.entry], left[:2], views.of, left.reason)
                     for left in choice.left
                 ),
                 why=why,
+                returned=len(returns),
+                returns=returns,
             )
         )
 
     # -- moving -----------------------------------------------------------------------------------------------
 
-    def _move(self, kind: str, file: str, document: Document, picks: Sequence[Pick]) -> None:
-        """Move picked entries into the one section of their archives."""
-        if not picks:
-            return
+    def _returned(self, kind: str, document: Document) -> Returned:
+        return Returned(kind, document, lambda name: self._before[name], self._left)
+
+    def _move(self, kind: str, file: str, document: Document, picks: Sequence[Pick], back: Sequence[Pick]) -> None:
+        """Move picked entries into the one section of their archives; those that came back only leave."""
+        self._stay_as_they_are(kind, back)
         arrivals: dict[str, list[tuple[date, Entry]]] = {}
         for section, numbers, day in picks:
             entries = document.section(section).entries
@@ -208,7 +235,15 @@ class _Planner:
         for name in sorted(arrivals):
             base = self._archive(kind, name, document)
             self._archives[name] = archive.add_completed(base, kind, arrivals[name], self._completed)
-        self._sources[file] = _without(document, picks, drop=())
+        if picks or back:
+            self._sources[file] = _without(document, (*picks, *back), drop=())
+
+    def _stay_as_they_are(self, kind: str, back: Iterable[Pick]) -> None:
+        """Take archives into the change that hold what came back, so that nobody can take those away meanwhile."""
+        for name in sorted({archive_name(kind, pick.date) for pick in back}):
+            found = self._before[name]
+            assert found is not None
+            self._archives[name] = found
 
     def _completed(self, entry: Entry) -> date | None:
         try:
@@ -217,21 +252,25 @@ class _Planner:
             return None
         return moment.date if moment is not None else None
 
-    def _move_days(self, document: Document, picks: Sequence[Pick]) -> None:
-        """Move picked journal entries to the sections of their dates, and drop sections that nothing is left in."""
-        if not picks:
-            return
+    def _move_days(self, document: Document, picks: Sequence[Pick], back: Sequence[Pick]) -> None:
+        """Move picked journal entries to the sections of their dates, and drop sections that nothing is left in.
+
+        Those that came back only leave.
+        """
+        self._stay_as_they_are(archive.JOURNAL, back)
         arrivals: dict[str, list[Day]] = {}
         emptied = set()
         for pick in _by_section(picks):
             day = Day(pick.date, document.section(pick.section), pick.entries)
             arrivals.setdefault(archive_name(archive.JOURNAL, pick.date), []).append(day)
-            if day.whole:
+        for pick in _by_section((*picks, *back)):
+            if Day(pick.date, document.section(pick.section), pick.entries).whole:
                 emptied.add(pick.section)
         for name in sorted(arrivals):
             base = self._archive(archive.JOURNAL, name, document)
             self._archives[name] = archive.add_days(base, arrivals[name], like=document)
-        self._sources["journal.md"] = _without(document, picks, drop=emptied)
+        if picks or back:
+            self._sources["journal.md"] = _without(document, (*picks, *back), drop=emptied)
 
 
 def _days(number: int) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from .others import Gone, Stays
 
+BACK = "was archived already"
+"""What is said of an entry that came back."""
 SHOWN = 20
 """How many moves and skipped entries of a rule the text for people lists."""
 
@@ -90,7 +92,7 @@ class Skip(_Item):
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """One rule over one file: `before` = `kept` + `archived` + `cleared` entries; `skipped` is a part of kept.
+    """One rule over one file: `before` = `kept` + `archived` + `cleared` + `returned`; `skipped` is a part of kept.
 
     `before` counts all entries of the file as the rule before it left them, also those that the rule is not about.
     """
@@ -107,9 +109,14 @@ class RuleReport:
     """Noun and verb of a rule of another system than the memory files, such as `("fact", "cleared")`."""
     why: str = ""
     """What the rule moves, in words: `completed more than 7 days ago`."""
+    returned: int = 0
+    """How many of the file's entries came back by another program's old copy; their archives hold them already."""
+    returns: Sequence[Move] = ()
+    """Those entries; `to` is the archive that holds them."""
 
     def json(self) -> dict[str, object]:
-        """Return the rule's part of the report."""
+        """Return the rule's part of the report; `returned` and `returns` are in it where something came back."""
+        back = {"returned": self.returned, "returns": [one.json() for one in self.returns]}
         return {
             "rule": self.rule,
             "file": self.file,
@@ -119,6 +126,7 @@ class RuleReport:
             "cleared": self.cleared,
             "skipped": [one.json() for one in self.skipped],
             "moves": [one.json() for one in self.moves],
+            **(back if self.returned else {}),
         }
 
 
@@ -184,6 +192,8 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
             lines.append(f"    {rule.why}:")
         moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in rule.moves[:limit]]
         lines += _some(moves, len(rule.moves))
+        returns = [f"    {BACK}: {visible(one.title)} ({one.to})" for one in rule.returns[:limit]]
+        lines += _some(returns, len(rule.returns))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
     lines.append(_total(report))
@@ -199,8 +209,9 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
     moved = rule.archived + rule.cleared
     text = f"{rule.rule}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
     count = f"{rule.before:,} = {rule.kept:,} kept + {rule.archived:,} archived + {rule.cleared:,} cleared"
+    returned = f" + {rule.returned:,} archived already" if rule.returned else ""
     skipped = f", {len(rule.skipped):,} skipped" if rule.skipped else ""
-    return f"{text} ({count}{skipped})"
+    return f"{text} ({count}{returned}{skipped})"
 
 
 def _total(report: Report) -> str:
@@ -226,4 +237,9 @@ def summary(rules: Sequence[RuleReport]) -> str:
         if count:
             many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
             by_verb.setdefault(verb, []).append(f"{count:,} {noun if count == 1 else many}")
-    return ", ".join(f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()) or "nothing to do"
+    said = [f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()]
+    if returned := sum(rule.returned for rule in rules):
+        said.append(
+            f"took out {returned:,} {'entry that was' if returned == 1 else 'entries that were'} archived already"
+        )
+    return ", ".join(said) or "nothing to do"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.workspace import Workspace
 
+    from .returned import LeftBy
+
 OPERATION = "maintain"
 ACTOR = "maintain"
 JUMP = timedelta(days=1)
@@ -56,14 +58,15 @@ def maintain(
         dry_run = True
     if not dry_run:
         warnings += _look_around(workspace, now)
-    plan = plan_maintenance(workspace.snapshot(), now, rules)
+    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace))
     documents = checked(plan, now)
     change = None
     if not dry_run:
         if documents:
             plan, change = _write(workspace, plan, documents, now, actor, rules)
         if set(rules) == set(ALL_RULES):
-            _remember(workspace, now, actor)
+            with suppress(MemoryError):  # What was moved is moved.
+                _remember(workspace, now, actor)
     return Report(
         dry_run=dry_run,
         now=now,
@@ -110,11 +113,17 @@ def _write(
         nonlocal written
         if written.fits(snapshot):
             return Edit(documents, summary(written.rules))
-        written = plan_maintenance(snapshot, now, rules)
+        written = plan_maintenance(snapshot, now, rules, _left_by(workspace))
         return Edit(checked(written, now), summary(written.rules))
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)
     return written, outcome.change.id
+
+
+def _left_by(workspace: Workspace) -> LeftBy:
+    """Return what tells in which bytes the last maintenance left a memory file."""
+    shown = workspace.store.shown
+    return lambda name: workspace.store.history.left_by(OPERATION, shown(f"memory/{name}"))
 
 
 def _jump(workspace: Workspace, now: datetime) -> str | None:

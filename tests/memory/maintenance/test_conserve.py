@@ -39,6 +39,7 @@ class Count:
     kept: int
     archived: int
     cleared: int = 0
+    returned: int = 0
 
 
 RULES = (

@@ -1,0 +1,99 @@
+"""Entries that came back: another program saved an old copy of a file, and they stand in their archive already.
+
+Such an entry is not archived a second time. As many of an entry's copies count as come back as stand in the archive,
+byte for byte; of two equal tasks that were never archived both are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from memory.document import parse
+from memory.document.source import without_blank_end
+
+from .archive import JOURNAL, archive_name
+from .rules import Pick
+
+if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.document.nodes import Entry, Section
+
+Key = tuple[bytes, bytes]
+"""The heading of a journal entry's section, empty for other entries, and the entry without blank lines at its end."""
+LeftBy = Callable[[str], "bytes | None"]
+"""Returns the bytes in which the last maintenance left a file, None where nobody knows."""
+
+
+class Returned:
+    """What came back of one file: it tells picks that leave for good from picks that stand in an archive already."""
+
+    def __init__(self, kind: str, document: Document, archive: Callable[[str], Document | None], left: LeftBy) -> None:
+        """`archive` returns an archive file as it is, by its name; nothing is looked at yet."""
+        self._kind = kind
+        self._document = document
+        self._archive = archive
+        self._left = left
+        self._stands: dict[str, Counter[Key]] = {}
+        self._days: dict[str, set[bytes]] = {}
+        self._came: Counter[Key] | None = None
+
+    def split(self, picks: Sequence[Pick]) -> tuple[tuple[Pick, ...], tuple[Pick, ...]]:
+        """Return the picks to archive and those that came back, both in file order; each copy counts once."""
+        new: list[Pick] = []
+        back: list[Pick] = []
+        for pick in picks:
+            name = archive_name(self._kind, pick.date)
+            archive = self._archive(name)
+            section = self._document.section(pick.section)
+            if archive is None or (self._kind == JOURNAL and not self._has_day(name, archive, section)):
+                new.append(pick)
+                continue
+            if name not in self._stands:
+                self._stands[name] = Counter(self._keys(archive))
+            stands, entries = self._stands[name], section.entries
+            found = [number for number in pick.entries if self._takes(stands, self._key(section, entries[number]))]
+            if not found:
+                new.append(pick)
+                continue
+            back.append(pick._replace(entries=found))
+            known = set(found)
+            if rest := [number for number in pick.entries if number not in known]:
+                new.append(pick._replace(entries=rest))
+        return tuple(new), tuple(back)
+
+    def _takes(self, stands: Counter[Key], key: Key) -> bool:
+        """Tell whether one more copy of an entry came back, and count it."""
+        if not stands[key] or (self._kind == JOURNAL and not self._since_then[key]):
+            return False
+        stands[key] -= 1
+        if self._kind == JOURNAL:
+            self._since_then[key] -= 1
+        return True
+
+    @property
+    def _since_then(self) -> Counter[Key]:
+        """How many copies of each entry the journal got since the last maintenance.
+
+        The oldest entries over a number may part two equal ones: then one is in the archive and the other, which
+        never was, in the journal.
+        """
+        if self._came is None:
+            left = self._left("journal.md")
+            now = Counter(self._keys(self._document))
+            self._came = Counter() if left is None else now - Counter(self._keys(parse(left)))
+        return self._came
+
+    def _keys(self, document: Document) -> Iterable[Key]:
+        return (self._key(section, entry) for _, section in document.all_sections() for entry in section.entries)
+
+    def _key(self, section: Section, entry: Entry) -> Key:
+        heading = section.heading.rstrip(b"\r\n") if self._kind == JOURNAL else b""
+        return heading, without_blank_end(entry.raw).rstrip(b"\r\n")
+
+    def _has_day(self, name: str, archive: Document, section: Section) -> bool:
+        """Tell whether an archive has a section of the same heading: else its entries need not be looked at."""
+        if name not in self._days:
+            self._days[name] = {other.heading.rstrip(b"\r\n") for _, other in archive.all_sections()}
+        return section.heading.rstrip(b"\r\n") in self._days[name]
