@@ -21,7 +21,8 @@ def apply(session: Session, rules: Collection[str], *, dry_run: bool, force: boo
     from memory.maintenance import maintain as run
 
     report = run(session.workspace, session.now, actor=session.actor, dry_run=dry_run, force=force, rules=rules)
-    session.made = f"moved {report.moved:,}" if report.change else None
+    session.made = "moved entries" if report.change else None
+    session.warn()
     session.answer(report.json, lambda: _lines(session, report))
 
 
@@ -49,13 +50,15 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
         if watches:
             _watch(session)
         raise
-    done = f"moved {report.moved:,}" if report.change else None
+    done = "moved entries" if report.change else None
     if not watches or report.dry_run:
         session.made = None if report.blocked else done
+        session.warn()
         session.answer(lambda: {**report.json(), "blocked": list(report.blocked)}, lambda: _lines(session, report))
         return 3 if report.blocked else 0
     watch = _watch(session)
     session.made = None if watch.needs_approval or report.blocked else done
+    session.warn()
     report = replace(report, monitors=tuple(watch.json()), warnings=(*report.warnings, *watch.warnings))
     more = {"blocked": [*report.blocked, *watch.blocked], "heartbeat": list(watch.beat), "busy": watch.busy}
     session.answer(

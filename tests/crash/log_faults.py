@@ -34,7 +34,14 @@ CODES = {
     "NOTADB": (26, sqlite3.DatabaseError),
 }
 NEEDS_LOG = ("undo", "redo", "revert", "earlier version")
-_ANSWERS = ("change.none", "change.not_found", "change.no_entry", "change.log_failed", "document.conflict")
+_ANSWERS = (
+    "change.none",
+    "change.not_found",
+    "change.no_entry",
+    "change.log_failed",
+    "change.unrecorded",
+    "document.conflict",
+)
 
 
 class _Statements:

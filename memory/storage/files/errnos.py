@@ -38,6 +38,7 @@ def writing(error: OSError, path: str) -> MemdeckError:
             f"{path} cannot be written ({_name(error)})",
             "check the permissions of the file and its folder",
             file=path,
+            errno=_name(error),
         )
     if error.errno in _LINKS:
         return RefusedError("file.link", f"{path} is or lies behind a symbolic link", "edit its target", file=path)
@@ -98,6 +99,11 @@ def kind_of(mode: int) -> str:
         st.S_IFREG: "a regular file",
     }
     return names.get(st.S_IFMT(mode), "something else")
+
+
+def no_room(error: MemdeckError) -> bool:
+    """Tell whether an error says that a disk is full, or only to be read: what is written elsewhere may still be."""
+    return error.details.get("errno") in ("ENOSPC", "EDQUOT", "EROFS")
 
 
 def in_words(error: BaseException) -> str:

@@ -86,7 +86,7 @@ class LogFile:
                     raise
                 return result
             except _Foreign as error:
-                self.warn(str(error))
+                self._warn(str(error))
                 return default
             except sqlite3.Error as error:
                 code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -95,18 +95,18 @@ class LogFile:
                 if damaged and attempt == 0 and self.folder is not None:
                     self._move_aside(str(error))
                     continue
-                self.warn(f"{self.kind.called} cannot be used: {error}")
+                self._warn(f"{self.kind.called} cannot be used: {error}")
                 return default
             except OSError as error:
                 self.close()
-                self.warn(f"{self.kind.called} cannot be used: {error.strerror or error}")
+                self._warn(f"{self.kind.called} cannot be used: {error.strerror or error}")
                 return default
             except MemdeckError as error:
                 self.close()
                 if not error.code.startswith("file."):
                     raise
                 # Something else stands in its place, a folder or a link, or the disk is only to be read.
-                self.warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
+                self._warn(f"{self.kind.called} cannot be used: {error.message}; {error.hint}")
                 return default
         return default
 
@@ -198,12 +198,11 @@ class LogFile:
             finally:
                 os.close(folder)
         except (OSError, MemdeckError) as error:
-            self.warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
+            self._warn(f"{self.kind.called} is damaged ({reason}) and cannot be moved aside: {error}")
         else:
             where = self.folder.path / self.kind.damaged
-            self.warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
+            self._warn(f"{self.kind.called} was damaged ({reason}); history begins anew, the old one is {where}")
 
-    def warn(self, text: str) -> None:
-        """Add a sentence to the warnings, once."""
+    def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)

@@ -54,8 +54,9 @@ class History:
         return tuple(self._log.file.warnings)
 
     def warn(self, text: str) -> None:
-        """Add a sentence to the warnings."""
-        self._log.file.warn(text)
+        """Add a sentence to the warnings, once."""
+        if text not in self._log.file.warnings:
+            self._log.file.warnings.append(text)
 
     def close(self) -> None:
         """Close the log after the work that other threads have under way in it; the next work opens it again."""

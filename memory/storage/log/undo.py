@@ -143,7 +143,7 @@ class Turner:
         _refuse_thinned(record)
         back = name != "redo"
         undoes, redoes = (record.id, None) if back else (None, record.id)
-        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes) as transaction:
+        with store.transaction(name, actor=actor, now=now, undoes=undoes, redoes=redoes, recorded=True) as transaction:
             try:
                 self._turn_files(transaction, store, record, now, back=back)
             except ConflictError as error:

@@ -24,6 +24,7 @@ MEMORY_FOLDERS = frozenset({".aiter", ".aegis", ".agent-memory", ".agh"})
 """Folders of memory systems: whatever lies in one may have come with a repository."""
 AGENT_MARK = "Aidefile"
 """The file by which an agent's folder is recognised."""
+_TRIAL, _TRIAL_SIZE = "trial", 32 * 1024
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -174,6 +175,26 @@ class StateFolder:
             raise faults.reading(error, f"{self.path}/{name}") from error
         finally:
             os.close(fd)
+
+    def full(self) -> MemdeckError | None:
+        """Return why nothing can be written to the folder, None where it can, or where it is not there yet.
+
+        It is tried out with a file of the size of a small change, which is removed again.
+        """
+        if not os.path.isdir(self.path):
+            return None
+        try:
+            folder = self.open()
+            try:
+                fsio.put_private(_TRIAL, folder, b" " * _TRIAL_SIZE)
+                fsio.remove(_TRIAL, folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            return faults.writing(error, str(self.path))
+        except MemdeckError as error:
+            return error
+        return None
 
     def check(self) -> int:
         """Raise RefusedError as `open` does, without making anything.

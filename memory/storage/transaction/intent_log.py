@@ -24,6 +24,8 @@ from memory.storage.private.places import StateFolder
 from memory.storage.private.state import STATE
 
 _HEAD = b"memdeck 1 "
+_RESERVE = 64 * 1024
+"""Bytes that are set aside for the intent of a change on a disk that is full; enough for a hundred files."""
 _LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
 _STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
@@ -56,9 +58,9 @@ class Intent:
     roles: tuple[Role, ...]
     folders: tuple[str, ...] = ()
 
-    def encode(self) -> bytes:
-        """Return the bytes of the record."""
-        return _encode({**_values(self), "roles": [_with_marks(role) for role in self.roles]})
+    def encode(self, size: int = 0) -> bytes:
+        """Return the bytes of the record, of just this size where it is not longer."""
+        return _encode({**_values(self), "roles": [_with_marks(role) for role in self.roles]}, size)
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -104,10 +106,14 @@ class Journal:
         self._place = folder
         suffix = suffix_of(system)
         self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
+        self._reserve = f"reserve-{suffix}"
+        self._reserved = False  # Whether the intent stands in the room that was set aside.
         # Only what this system writes: another one may be in the middle of writing its own.
-        names = (fsio.temporary_name(self._intent), fsio.temporary_name(self._displaced))
+        names = [fsio.temporary_name(name) for name in (self._intent, self._displaced, self._reserve)]
         self._temporary = frozenset({*names, fsio.temporary_name(STATE, suffix)})
         self._fd = -1
+        self.begun = False
+        """Whether the last intent was written."""
         self._listed: bytes | None = None  # The bytes that `known` was read from or written as.
         self.known: tuple[Displaced, ...] = ()
         """The list of displaced files as it was read or written last."""
@@ -159,14 +165,43 @@ class Journal:
             return None
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
-        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
-        self._put(self._intent, intent.encode(), durable=durable)
+        """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`.
+
+        On a disk that is full it is written where room was set aside, if it is not larger than that.
+        """
+        self._reserved = self.begun = False
+        try:
+            self._put(self._intent, intent.encode(), durable=durable)
+        except MemdeckError as error:
+            if not faults.no_room(error):
+                raise
+            data = intent.encode(_RESERVE)
+            try:
+                # The next one may need it as well: it goes back there.
+                self._reserved = fsio.put_reserved(self._reserve, self._intent, self._fd, data, durable=durable)
+            except OSError:
+                raise error from None
+            if not self._reserved:
+                raise
+        self.begun = True
+
+    def set_aside(self) -> None:
+        """Set room aside for an intent, where none is and there is any."""
+        with suppress(OSError):
+            try:
+                os.lstat(self._reserve, dir_fd=self._fd)
+            except FileNotFoundError:
+                fsio.put_private(self._reserve, self._fd, b" " * _RESERVE, durable=False)
 
     def end(self, *, durable: bool) -> None:
         """Take the intent away: all is in its place, or back in it. MemdeckError `file.io`."""
         try:
             try:
-                fsio.remove(self._intent, self._fd)
+                if self._reserved:
+                    with suppress(FileNotFoundError):
+                        fsio.rename(self._intent, self._fd, self._reserve, self._fd)
+                else:
+                    fsio.remove(self._intent, self._fd)
             except OSError:
                 # What is no record promises nothing.
                 fsio.put_private(self._intent, self._fd, b"", durable=durable)
@@ -208,9 +243,22 @@ class Journal:
             raise faults.writing(error, f"{self.path}/{name}") from error
 
 
-def _encode(values: dict[str, Any]) -> bytes:
-    """Put a checksum before the values: a record that is not whole must count as none."""
-    return _sealed(_json(values).encode())
+def _encode(values: dict[str, Any], size: int) -> bytes:
+    """Put a checksum before the values: a record that is not whole must count as none.
+
+    Blanks behind them make up the size; JSON reads over those.
+    """
+    body = _json(values).encode()
+    sealed = _sealed(body)
+    while len(sealed) < size:
+        # With more digits for its length the head may have grown.
+        body += b" " * max(size - len(sealed), 1)
+        sealed = _sealed(body)
+        if len(sealed) > size:
+            body = body[: size - len(sealed)]
+            sealed = _sealed(body)
+            break
+    return sealed
 
 
 def _encode_files(files: tuple[Displaced, ...]) -> bytes:

@@ -70,6 +70,7 @@ class Transaction:
         self._open: OpenFolder | None = None
         self._journal: Journal | None = None
         self._committed = False
+        self._no_room: MemdeckError | None = None  # Why the state folder takes nothing.
         self._made = False  # From here on nothing that fails makes it a failure.
 
     def __enter__(self) -> Transaction:
@@ -132,7 +133,16 @@ class Transaction:
         if journal is None:
             self._clear(places, ())
             return
-        journal.open()
+        try:
+            journal.open()
+        except MemdeckError as error:
+            if not faults.no_room(error):
+                raise
+            # It cannot even be made, so nothing was begun there.
+            self._journal = None
+            self._no_room = error
+            self._clear(places, ())
+            return
         intent = journal.pending()
         displaced = journal.displaced()
         if intent is not None:
@@ -152,7 +162,12 @@ class Transaction:
                 self._store.remember(role.path.removeprefix(self._store.shown("")), None)
         if displaced:
             displaced = sweep(displaced, places.stage, self._store.settle, whole=self._store.sweeps_all())
-            journal.keep(displaced)
+            try:
+                journal.keep(displaced)
+            except MemdeckError as error:
+                # Names that are gone do no harm in the list; one that got late bytes has to be in it.
+                if not faults.no_room(error) or not set(displaced) <= set(journal.known):
+                    raise
         self._clear(places, displaced)
 
     def forget(self, name: str, merged: bytes) -> None:
@@ -287,6 +302,8 @@ class Transaction:
                     raise faults.writing(error, self._store.place.path) from error
                 else:
                     raise
+        if self._no_room is not None and planned:
+            self._store.history.warn(f"the state folder takes no records: {self._no_room.message}")
         if planned:
             try:
                 try:
@@ -372,7 +389,13 @@ class Transaction:
         """Note when the workspace was changed last, for the guard against a clock that jumps back."""
         state, journal = self._store.state, self._journal
         if state is not None and journal is not None:
-            state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
+            journal.set_aside()
+            try:
+                state.record(last_change=change.time, owner=self._store.system, folder=journal.folder)
+            except MemdeckError as error:
+                if not faults.no_room(error):
+                    raise
+                self._no_room = error
 
     def _put_marks(self, marks: dict[str, int]) -> dict[str, int]:
         """Write marks; return those whose folder is not there yet."""
@@ -400,12 +423,26 @@ class Transaction:
         return list(dict.fromkeys([*paths, *(path for step in steps for path in step.missing())]))
 
     def _begin(self, change: Change, steps: list[Step], folders: list[str], *, durable: bool) -> None:
-        """Write the intent; one file alone survives a power cut by itself, so its intent is not synced."""
+        """Write the intent; one file alone survives a power cut by itself, so its intent is not synced.
+
+        On a state disk that is full, one file is changed without it; RefusedError `state.full` for several.
+        """
         if self._journal is not None:
             roles = tuple(step.role(self._store.history.sha256 if durable else None) for step in steps)
             time = change.time.isoformat()
             intent = Intent(change.id, time, change.actor, change.operation, change.summary, roles, tuple(folders))
-            self._journal.begin(intent, durable=durable)
+            try:
+                self._journal.begin(intent, durable=durable)
+            except MemdeckError as error:
+                if not faults.no_room(error):
+                    raise
+                self._no_room = error
+        if self._no_room is not None and durable and (self._journal is None or not self._journal.begun):
+            raise RefusedError(
+                "state.full",
+                f"a change of several files needs a record in the state folder, and {self._no_room.message}",
+                "make room there, or set XDG_STATE_HOME to another disk; changes of one file are made all the same",
+            ) from self._no_room
 
     def _put_in_place(self, steps: list[Step], places: OpenFolder, folders: list[str], *, durable: bool) -> None:
         """Move and sync; when one fails, put back those before it and take the intent away."""

@@ -327,6 +327,9 @@ def _history(workspace: Workspace) -> Iterator[Finding]:
     damaged = workspace.state.folder.path / DAMAGED
     if damaged.exists() and not history.warnings:
         yield Finding("history", "note", f"an older history was damaged; it is {damaged}", "history began anew")
+    elif (full := workspace.state.folder.full()) is not None:
+        advice = "make room there: changes of one file are made and not listed, those of several are refused"
+        yield Finding("history", "warning", f"nothing can be recorded: {full.message}", advice)
     elif not history.warnings:
         yield Finding("history", "ok", "can be read and written")
 
