@@ -31,8 +31,9 @@ def full(top: Path, every: int = 1) -> Tally:
             code, calls = _run(operation, _copy(start, folder, reserve), -1, tally, allowed, where)
             tally.expect(code in (END, REFUSED), f"{where}: ended with {code}")
             refused += code == REFUSED
-            # Where there is something to undo there is a state folder, and room in it.
-            tally.expect(code == END or not reserve or not start.state_folder.is_dir(), f"{where}: refused")
+            # The first change of a memory system sets its room aside: with several files, nothing was set aside before.
+            first = operation.name in ("init", "store the first fact")
+            tally.expect(code == END or not reserve or first, f"{where}: refused")
             for number in [number for number in range(calls) if wanted()]:
                 place = _copy(start, folder, reserve)
                 code, _ = _run(operation, place, number, tally, allowed, f"{where}, before call {number}")
