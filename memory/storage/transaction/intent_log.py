@@ -141,6 +141,10 @@ class Journal:
         except OSError as error:
             raise faults.writing(error, self.path) from error
 
+    def exists(self) -> bool:
+        """Tell whether there is a private folder, which may hold an intent."""
+        return os.path.lexists(self._place.path)
+
     def close(self) -> None:
         """Close the folder."""
         fd, self._fd = self._fd, -1

@@ -136,7 +136,7 @@ class Transaction:
         try:
             journal.open()
         except MemdeckError as error:
-            if not faults.no_room(error):
+            if not faults.no_room(error) or journal.exists():
                 raise
             # It cannot even be made, so nothing was begun there.
             self._journal = None
