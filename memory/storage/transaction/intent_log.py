@@ -247,7 +247,7 @@ class Journal:
             raise faults.writing(error, f"{self.path}/{name}") from error
 
 
-def _encode(values: dict[str, Any], size: int) -> bytes:
+def _encode(values: dict[str, Any], size: int = 0) -> bytes:
     """Put a checksum before the values: a record that is not whole must count as none.
 
     Blanks behind them make up the size; JSON reads over those.
