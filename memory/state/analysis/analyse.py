@@ -1,0 +1,213 @@
+"""Puts a bundle together from what was found out about a repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from memory.state.markdown import one_line
+
+from . import around, golang, jvm, native, node, others, python, rust
+from .documents import Part, html_title, opening_of, parts_of, readme_of, title_of
+from .focus import current_focus
+from .found import Ecosystem
+from .languages import is_document, language_of
+from .modules import areas_of, dense_areas, modules_of
+from .open_work import gotchas, next_steps
+from .previous import carried_over
+from .prose import cut, ended, some_sentences
+from .tree import ENTRY_FILES, Tree
+
+_LOOKS: tuple[Callable[[Tree], Ecosystem | None], ...] = (
+    python.look, node.look, rust.look, golang.look, jvm.look, others.dotnet, others.ruby, others.php, others.elixir,
+    others.swift, others.dart, native.look,
+)  # fmt: skip
+_GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
+           "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
+_SUMMARY, _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 400, 12, 16, 8
+
+
+def analyse(
+    root: str | os.PathLike[str], *, now: datetime, previous: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the bundle of the repository at `root`, in the shape of a state file, no string of it blank.
+
+    The same files give the same bundle: `now` only dates what is found to be old. Of `previous`, a bundle, stays what
+    the files do not tell: the validation snapshot as long as its commands are the same, and gotchas, next steps, lines
+    of the current focus, notes and key paths that sessions or people put in. Nothing is run, links are not followed,
+    and a file that cannot be read only leaves out what it would have told.
+    """
+    del now
+    tree = Tree(root)
+    ecosystems = _ecosystems(tree)
+    primary = ecosystems[0] if ecosystems else None
+    readme = readme_of(tree)
+    text = tree.text(readme) if readme is not None else ""
+    parts = parts_of(text)
+    name = _name(tree, primary, parts, text)
+    commands = around.validation_commands(tree, ecosystems)
+    steps, traps = next_steps(tree), gotchas(tree) + _lock_gotchas(tree)
+    problems = [problem for ecosystem in ecosystems for problem in ecosystem.problems]
+    entrypoints = _entrypoints(ecosystems)
+    modules = modules_of(tree, ecosystems)
+    bundle: dict[str, Any] = {
+        "project": {
+            "name": name,
+            "summary": _summary(tree, ecosystems, parts, name),
+            "primaryEcosystem": primary.name if primary is not None else _without_manifest(tree),
+            "packageManager": primary.manager if primary is not None else "none",
+            "workspaceManager": next((one.workspace for one in ecosystems if one.workspace != "none"), "none"),
+            "recommendedEntryFile": next((path for path in ENTRY_FILES if tree.has(path)), "AGENTS.md"),
+            "keyPaths": _key_paths(tree, ecosystems, readme, entrypoints, modules),
+        },
+        "projectMap": {
+            "modules": modules,
+            "entrypoints": entrypoints,
+            "denseSourceAreas": dense_areas(tree),
+            "architectureNotes": _notes(tree, ecosystems),
+            "firstFilesToRead": _first_files(tree, ecosystems, readme, entrypoints),
+        },
+        "currentFocus": current_focus(tree, name, steps, commands, problems, readme is not None),
+        "gotchas": traps,
+        "nextSteps": steps,
+        "validationCommands": commands,
+    }
+    if previous is not None:
+        bundle = carried_over(bundle, previous, tree)
+    return bundle
+
+
+def _ecosystems(tree: Tree) -> list[Ecosystem]:
+    """Return what the manifests say, the ecosystem with most files first."""
+    found = [one for one in (look(tree) for look in _LOOKS) if one is not None]
+    order = {one.name: place for place, one in enumerate(found)}
+    found.sort(key=lambda one: (-sum(tree.count(language) for language in one.languages), order[one.name]))
+    return found
+
+
+def _name(tree: Tree, primary: Ecosystem | None, parts: list[Part], text: str) -> str:
+    root = primary.root if primary is not None else None
+    if root is not None:
+        return root.name
+    title = title_of(parts) or html_title(text)
+    folder = one_line(os.path.basename(tree.root)) or "repository"
+    return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
+
+
+def _summary(tree: Tree, ecosystems: list[Ecosystem], parts: list[Part], name: str) -> str:
+    said = some_sentences(opening_of(parts), _SUMMARY)
+    if said:
+        return ended(said)
+    described = next((one.root.description for one in ecosystems if one.root and one.root.description), "")
+    if described:
+        return ended(cut(described, _SUMMARY))
+    sources = sum(1 for path in tree.files if language_of(path) is not None)
+    texts = sum(1 for path in tree.files if is_document(path))
+    if sources:
+        languages = " and ".join(tree.languages()[:2]) or "source"
+        return f"{name} has {_count(sources, f'{languages} file')}; nothing says what it is for."
+    if texts:
+        return f"{name} has {_count(texts, 'document')} and no code; no README says what it is for."
+    return f"{name} has no sources and no documents yet."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _without_manifest(tree: Tree) -> str:
+    languages = tree.languages()
+    if languages:
+        return languages[0]
+    return "documentation" if any(map(is_document, tree.files)) else "none"
+
+
+def _entrypoints(ecosystems: list[Ecosystem]) -> list[dict[str, str]]:
+    """Return path and role of the files where things begin; one with more roles tells all of them."""
+    roles: dict[str, list[str]] = {}
+    for ecosystem in ecosystems:
+        for entry in ecosystem.entrypoints:
+            known = roles.setdefault(entry.path, [])
+            if entry.role not in known:
+                known.append(entry.role)
+    found = []
+    for path, known in list(roles.items())[:_MOST_ENTRYPOINTS]:
+        said = ", ".join(known[:3]) + (f" and {len(known) - 3} more" if len(known) > 3 else "")
+        found.append({"path": path, "role": ended(said[0].upper() + said[1:])})
+    return found
+
+
+def _key_paths(
+    tree: Tree,
+    ecosystems: list[Ecosystem],
+    readme: str | None,
+    entrypoints: list[dict[str, str]],
+    modules: list[dict[str, str]],
+) -> list[str]:
+    paths = [readme] if readme is not None else []
+    paths += [path for path in _GUIDES if tree.has(path)]
+    paths += [path for ecosystem in ecosystems for path in ecosystem.manifests]
+    paths += around.key_files(tree)
+    paths += [path for path, _ in around.ci_files(tree)[:2]]
+    paths += [entry["path"] for entry in entrypoints[:4]]
+    folders = [module["path"] for module in modules]
+    paths += [one for one in folders if not any(one.startswith(f"{other}/") for other in folders)]
+    if not paths:
+        paths += [path for path in tree.files if is_document(path) or language_of(path) is not None][:_MOST_FIRST]
+    return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
+
+
+def _notes(tree: Tree, ecosystems: list[Ecosystem]) -> list[str]:
+    found = []
+    for ecosystem in ecosystems:
+        inner = [package.name for package in ecosystem.packages if package.folder]
+        if inner:
+            names = ", ".join(f"`{name}`" for name in inner[:8]) + (
+                f" and {len(inner) - 8} more" if len(inner) > 8 else ""
+            )
+            found.append(
+                f"Packages of the {ecosystem.workspace}: {names}."
+                if ecosystem.workspace != "none"
+                else f"{ecosystem.name} packages: {names}."
+            )
+    if len(ecosystems) > 1:
+        found.append(f"Several ecosystems are in use: {', '.join(one.name for one in ecosystems)}.")
+    found += [note for ecosystem in ecosystems for note in ecosystem.notes]
+    for path in _GUIDES:
+        if tree.has(path) and "rchitecture" in path.lower().replace("design", "rchitecture"):
+            said = some_sentences(opening_of(parts_of(tree.text(path))), _SUMMARY)
+            if said:
+                found.append(f"{ended(said)} (`{path}`)")
+    return [*found, *around.notes(tree)]
+
+
+def _first_files(
+    tree: Tree, ecosystems: list[Ecosystem], readme: str | None, entrypoints: list[dict[str, str]]
+) -> list[str]:
+    paths = [readme] if readme is not None else []
+    paths += [path for path in _GUIDES if tree.has(path)]
+    paths += [ecosystem.manifests[0] for ecosystem in ecosystems[:2] if ecosystem.manifests]
+    paths += [entry["path"] for entry in entrypoints[:3]]
+    if len(paths) < _MOST_FIRST:
+        paths += [area.largest for area in areas_of(tree)[:1]]
+    if len(paths) < 3:
+        paths += [path for path in tree.files if is_document(path) or language_of(path) is not None][:_MOST_FIRST]
+    return list(dict.fromkeys(paths))[:_MOST_FIRST]
+
+
+def _lock_gotchas(tree: Tree) -> list[dict[str, str]]:
+    """Return the trap of two lock files, of which only one is kept up to date."""
+    locks = node.lock_files(tree)
+    if len({manager for _, manager in locks}) < 2:
+        return []
+    names = " and ".join(f"`{path}`" for path, _ in locks)
+    return [
+        {
+            "title": "Lock files of different package managers",
+            "symptom": f"{names} are both at the root, and may hold different versions.",
+            "cause": "More than one package manager wrote a lock file.",
+            "correctPath": "Find out which file is kept up to date, use its package manager, and remove the others.",
+        }
+    ]

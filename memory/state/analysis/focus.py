@@ -1,0 +1,136 @@
+"""The current focus: what the work is on, what state it is in, and what is risky about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memory.state.markdown import one_line
+
+from .around import ci_files
+from .git import Work, work_of
+from .languages import is_test, is_test_file, language_of
+from .open_work import marks, unreleased
+from .prose import ended
+from .tree import MOST_FILES, Tree
+
+NOT_RUN = "The validation commands were not run yet."
+_MOST_PROBLEMS = 8
+NO_COMMANDS = "No command is known that validates the work."
+
+
+def current_focus(
+    tree: Tree,
+    name: str,
+    steps: list[dict[str, str]],
+    commands: list[dict[str, Any]],
+    problems: list[str],
+    has_readme: bool,
+) -> dict[str, Any]:
+    """Return the section `currentFocus`; every line of it can be seen in the repository."""
+    work = work_of(tree.root)
+    return {
+        "summary": _summary(tree, name, work, steps),
+        "currentState": _state(tree, work),
+        "knownRisks": _risks(tree, problems),
+        "validationSnapshot": validation_snapshot(commands),
+        "suggestedNextActions": _actions(tree, steps, commands, has_readme),
+    }
+
+
+def validation_snapshot(commands: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the snapshot of commands that were not run."""
+    return {
+        "status": "not-run",
+        "validatedAt": None,
+        "summary": NOT_RUN if commands else NO_COMMANDS,
+        "results": [],
+    }
+
+
+def _summary(tree: Tree, name: str, work: Work | None, steps: list[dict[str, str]]) -> str:
+    changes = unreleased(tree)
+    if work is not None and work.branch and work.branch not in ("main", "master", "trunk", "develop"):
+        said = f"Work is on the branch `{work.branch}`"
+    elif changes is not None:
+        said = "Work is on the next release"
+    elif steps:
+        said = f"Work is on what `{_file_of(steps[0])}` lists"
+    elif work is not None and work.subject:
+        return ended(f"The last commit is “{work.subject}”; no plan says what comes next")
+    else:
+        return f"No plan in the repository says what the work on {name} is about."
+    if changes is not None:
+        said += f": `{changes.path}` lists {_changes(changes.count)} that no version holds yet"
+    listed = [step for step in steps if changes is None or _file_of(step) != changes.path]
+    return ended(f"{said}; next is “{listed[0]['title']}”" if listed else said)
+
+
+def _file_of(step: dict[str, str]) -> str:
+    return step["why"].partition("`")[2].partition("`")[0]
+
+
+def _changes(count: int) -> str:
+    return f"{count} change{'' if count == 1 else 's'}"
+
+
+def _state(tree: Tree, work: Work | None) -> list[str]:
+    lines = []
+    if work is None:
+        lines.append("The folder is no git repository.")
+    else:
+        where = f"On branch `{work.branch}`" if work.branch else "On no branch"
+        lines.append(ended(f"{where}; the last commit is “{work.subject}”" if work.subject else where))
+    changes = unreleased(tree)
+    if changes is not None:
+        kinds = ", ".join(f"{count} under {title}" for title, count in changes.kinds.items() if title != changes.title)
+        said = f"Not released yet (`{changes.path}`): {_changes(changes.count)}"
+        lines.append(f"{said}: {kinds}." if kinds and len(changes.kinds) > 1 else f"{said}.")
+    tests = sum(1 for path in tree.files if is_test_file(path))
+    sources = sum(1 for path in tree.files if language_of(path) is not None)
+    if sources:
+        with_tests = f", {tests} of them tests" if tests else ""
+        lines.append(f"{sources} source file{'' if sources == 1 else 's'}{with_tests}.")
+    return lines
+
+
+def _risks(tree: Tree, problems: list[str]) -> list[str]:
+    risks = []
+    if problems:
+        # In one line: several would be alike but for a name, and be merged.
+        more = f" and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
+        risks.append(f"Broken manifests, of which nothing is known: {', '.join(problems[:_MOST_PROBLEMS])}{more}.")
+    sources = [path for path in tree.files if language_of(path) is not None]
+    if sources:
+        if not any(map(is_test, sources)) and not any(_holds_tests(tree, path) for path in sources):
+            risks.append("No tests were found.")
+        if not ci_files(tree):
+            risks.append("No settings of continuous integration were found.")
+    counts, where = marks(tree)
+    if counts:
+        said = " and ".join(f"{counts[mark]} {mark}" for mark in ("FIXME", "TODO", "XXX", "HACK") if mark in counts)
+        total = sum(counts.values())
+        risks.append(
+            f"{said} comment{'' if total == 1 else 's'} in the sources, {'most' if total > 1 else 'it'} in `{where}`."
+        )
+    if not tree.complete:
+        risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
+    return risks
+
+
+def _holds_tests(tree: Tree, path: str) -> bool:
+    """Tell whether a source file holds its own tests, as in Rust."""
+    return path.endswith(".rs") and ("#[test]" in tree.text(path) or "#[cfg(test)]" in tree.text(path))
+
+
+def _actions(tree: Tree, steps: list[dict[str, str]], commands: list[dict[str, Any]], has_readme: bool) -> list[str]:
+    actions = []
+    if not tree.files:
+        return ["Write a README that says what the project is for."]
+    if commands:
+        command = one_line(" ".join(commands[0]["command"]))
+        actions.append(f"Run `{command}` to get a first validation.")
+    if steps:
+        actions.append(ended(f"Begin with “{steps[0]['title']}”"))
+    if not has_readme:
+        actions.append("Write a README that says what the project is for.")
+    return actions

@@ -1,0 +1,140 @@
+"""Groups of events that are about the same: what a recall shows as evidence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+from .likeness import merge_lines, normalise
+
+Event = Mapping[str, Any]
+
+SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
+"""The lists that the signals of an event hold."""
+
+_NOTES = ("decisions", "validationObservations")
+_PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
+_ORDINAL = re.compile(r"(\d{1,18})\Z", re.ASCII)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Events that are about the same.
+
+    `label` is `local`, `imports` or `mixed`; `event_ids` are in the order of their times, then of their numbers;
+    `source_ids` are sorted; `first` and `last` are times as they stand in the events, None where none can be read;
+    `summary` is the longest of the events; `events` are the events themselves.
+    """
+
+    id: str
+    label: str
+    event_ids: tuple[str, ...]
+    source_ids: tuple[str, ...]
+    first: str | None
+    last: str | None
+    summary: str
+    events: tuple[Event, ...]
+
+    @property
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """The lists of `SIGNALS` as the events have them."""
+        return {kind: tuple(text for event in self.events for text in _signal(event, kind)) for kind in SIGNALS}
+
+    @property
+    def signals(self) -> dict[str, tuple[str, ...]]:
+        """The lists of `SIGNALS`, what says the same once; worked out each time, for few groups are ever shown."""
+        # A folder is not said by the files in it.
+        return {
+            kind: tuple(dict.fromkeys(texts)) if kind == "keyPaths" else tuple(merge_lines(texts).items)
+            for kind, texts in self.texts.items()
+        }
+
+
+def topic(text: str) -> str:
+    """Return what a gotcha or a hint is about: its text before the first colon, without a marker, normalised."""
+    return normalise(_PREFIX.sub("", text, count=1).partition(":")[0])
+
+
+def group_events(events: Sequence[Event]) -> list[Group]:
+    """Group events that share the topic of a gotcha or of a next step, or a key path together with a decision or a
+    validation; a path alone groups nothing. The newest group comes first.
+
+    Groups are numbered `grp-000001`, … in that order. Times that cannot be read are older than all others.
+    """
+    leader = list(range(len(events)))
+
+    def find(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]
+            place = leader[place]
+        return place
+
+    noted = [{(kind, normalise(text)) for kind in _NOTES for text in _signal(event, kind)} for event in events]
+    times_noted = Counter(note for notes in noted for note in notes)
+    seen: dict[object, int] = {}
+    for place, event in enumerate(events):
+        for key in _links(event, (note for note in noted[place] if note[1] and times_noted[note] > 1)):
+            first = seen.setdefault(key, place)
+            one, other = find(first), find(place)
+            leader[max(one, other)] = min(one, other)
+    members: dict[int, list[Event]] = {}
+    for place, event in enumerate(events):
+        members.setdefault(find(place), []).append(event)
+    times = {id(event): _when(event) for event in events}
+    ordered = [sorted(group, key=lambda event: times[id(event)]) for group in members.values()]
+    ordered.sort(key=lambda group: times[id(group[-1])], reverse=True)
+    return [_group(number, group, times) for number, group in enumerate(ordered, 1)]
+
+
+def _links(event: Event, notes: Iterable[tuple[str, str]]) -> Iterable[object]:
+    """Yield what two events must share to be about the same; `notes` are those that another event has as well."""
+    for kind in ("gotchas", "nextStepHints"):
+        for text in _signal(event, kind):
+            if about := topic(text):
+                yield kind, about
+    yield from product(notes, dict.fromkeys(_signal(event, "keyPaths")))
+
+
+def _signal(event: Event, kind: str) -> list[str]:
+    signals = event.get("signals")
+    found = signals.get(kind) if isinstance(signals, Mapping) else None
+    return [text for text in found if type(text) is str] if isinstance(found, (list, tuple)) else []
+
+
+def _when(event: Event) -> tuple[datetime, int, str]:
+    """Return where an event stands in time: by its moment, then by the number of its id."""
+    name = str(event.get("id", ""))
+    number = _ORDINAL.search(name)
+    return _moment(event) or _EARLIEST, int(number[1]) if number else 0, name
+
+
+def _moment(event: Event) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(str(event.get("createdAt")))
+    except ValueError:
+        return None
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+def _group(number: int, events: Sequence[Event], when: Mapping[int, tuple[datetime, int, str]]) -> Group:
+    kinds = {"local" if event.get("kind") == "tool_run" else "imports" for event in events}
+    times = [str(event["createdAt"]) for event in events if when[id(event)][0] != _EARLIEST]
+    return Group(
+        id=f"grp-{number:06d}",
+        label=kinds.pop() if len(kinds) == 1 else "mixed",
+        event_ids=tuple(str(event.get("id", "")) for event in events),
+        source_ids=tuple(sorted({str(event.get("sourceId", "")) for event in events})),
+        first=times[0] if times else None,
+        last=times[-1] if times else None,
+        summary=max((str(event.get("summary", "")) for event in events), key=len),
+        events=tuple(events),
+    )

@@ -1,0 +1,124 @@
+"""Which files of a source hold sessions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.errors import MemdeckError, UsageError
+
+TYPES = ("claude-local", "codex-local")
+"""The types of sources."""
+
+MOST_FILES = 20_000
+"""How many files of one source are looked at."""
+
+_DEPTH = 12
+_FOLDERS = {"claude-local": ("transcripts", "projects"), "codex-local": ("sessions", "archived_sessions")}
+_SUFFIX = ".jsonl"
+_HISTORY = "history.jsonl"
+_INDEX = "session_index.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """A file with a session: the type of its source, its path, its path in the source, and a title if one is known.
+
+    `index` is the file with the titles of sessions by their id, None where the source has none.
+    """
+
+    type: str
+    path: Path
+    name: str
+    index: Path | None = None
+
+
+def discover(
+    source_type: str, path: str | os.PathLike[str], *, root: str | os.PathLike[str] | None = None
+) -> list[SourceItem]:
+    """Return the files with sessions that a source holds, sorted by their path in it; empty files are left out.
+
+    `path` is a file, or a folder: for `claude-local` its `transcripts/**/*.jsonl`, `projects/<folder>/*.jsonl` and
+    `history.jsonl`, for `codex-local` its `sessions/**/*.jsonl` and `archived_sessions/**/*.jsonl`; where a folder has
+    none of these, all `*.jsonl` in it. With `root`, a repository, only its own folder of `projects` counts. Links and
+    names that begin with a dot are passed over, but `path` itself may be a link.
+
+    Raises `UsageError` (`state.source.type`) for another source_type, `MemdeckError` (`state.source.missing`,
+    `state.source.unreadable`, `state.source.too_many`).
+    """
+    if source_type not in TYPES:
+        raise UsageError("state.source.type", f"{source_type!r} is no type of source", f"use {' or '.join(TYPES)}")
+    top = Path(path)
+    if not top.exists():
+        raise MemdeckError("state.source.missing", f"{top} does not exist", "give the folder of the sessions")
+    if top.is_file():
+        return [SourceItem(source_type, top, top.name, _index_beside(top))]
+    if not os.access(top, os.R_OK | os.X_OK):
+        raise MemdeckError("state.source.unreadable", f"{top} cannot be read", "change its permissions")
+    index = top / _INDEX
+    found_index = index if source_type == "codex-local" and _regular(index) else None
+    names = sorted(_names(source_type, top, root))
+    if len(names) > MOST_FILES:
+        raise MemdeckError(
+            "state.source.too_many", f"{top} holds more than {MOST_FILES} sessions", "give a folder within it"
+        )
+    return [SourceItem(source_type, top / name, name, found_index) for name in names]
+
+
+def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:
+    folders = [name for name in _FOLDERS[source_type] if (top / name).is_dir() and not (top / name).is_symlink()]
+    if not folders and not (source_type == "claude-local" and _regular(top / _HISTORY)):
+        yield from _walk(top, "", _DEPTH)
+        return
+    for name in folders:
+        if name == "projects" and root is not None:
+            for own in _own_folders(top / name, root):
+                yield from _walk(top, f"{name}/{own}", _DEPTH)
+        else:
+            yield from _walk(top, name, _DEPTH)
+    if source_type == "claude-local" and _regular(top / _HISTORY):
+        yield _HISTORY
+
+
+def _own_folders(projects: Path, root: str | os.PathLike[str]) -> list[str]:
+    """Return the folders of `projects` that are named after a repository and the folders in it."""
+    encoded = {re.sub(r"[^A-Za-z0-9]", "-", os.path.abspath(one)) for one in (root, os.path.realpath(root))}
+    return [name for name in sorted(os.listdir(projects)) if name in encoded]
+
+
+def _walk(top: Path, below: str, depth: int) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(top / below), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or entry.is_symlink():
+            continue
+        name = f"{below}/{entry.name}" if below else entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if depth:
+                yield from _walk(top, name, depth - 1)
+        elif entry.name.endswith(_SUFFIX) and entry.name != _INDEX and _regular(Path(entry.path)):
+            yield name
+
+
+def _regular(path: Path) -> bool:
+    """Tell whether a path is a regular file that is not empty, and no link."""
+    import stat
+
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+
+
+def _index_beside(path: Path) -> Path | None:
+    """Return the index of titles in a folder above a session of Codex."""
+    for folder in list(path.parents)[:6]:
+        if _regular(folder / _INDEX):
+            return folder / _INDEX
+    return None

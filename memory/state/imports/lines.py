@@ -1,0 +1,56 @@
+"""The records of a JSONL file, one at a time and bounded, whatever its lines hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+MOST_LINE = 32 << 20
+"""How many bytes one line may have; a longer one counts as bad and is passed over."""
+
+_CHUNK = 1 << 20
+
+
+class Line(NamedTuple):
+    """One line: its number from 1, its record, None where it is none, and whether its line end is still missing."""
+
+    number: int
+    record: dict[str, Any] | None
+    unfinished: bool = False
+
+
+def read_lines(file: BinaryIO, most: int) -> Iterator[Line]:
+    """Yield the lines of a file up to `most` bytes, without blank ones; only `\\n` ends a line."""
+    number = 0
+    while most > 0:
+        raw = file.readline(min(MOST_LINE, most) + 1)
+        if not raw:
+            return
+        number += 1
+        most -= len(raw)
+        if len(raw) > MOST_LINE and not raw.endswith(b"\n"):
+            most -= _pass_over(file, most)
+            yield Line(number, None)
+        elif raw.strip(b"\xef\xbb\xbf \t\r\n"):
+            yield Line(number, _record(raw), not raw.endswith(b"\n"))
+
+
+def _pass_over(file: BinaryIO, most: int) -> int:
+    """Read on to the end of a line; return how many bytes that were."""
+    passed = 0
+    while passed < most:
+        raw = file.readline(_CHUNK)
+        passed += len(raw)
+        if not raw or raw.endswith(b"\n"):
+            break
+    return passed
+
+
+def _record(raw: bytes) -> dict[str, Any] | None:
+    """Read one object; None for anything else, too deep or too large ones too."""
+    try:
+        record = json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,84 @@
+"""What of a session may be kept: no secret, no path outside of the repository, no name of a home folder."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from memory.base.secrets import find_secrets
+
+_HOMES = re.compile(
+    r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"
+)
+_ROOT_HOME = re.compile(r"(?<![\w./~-])/root(?=[/\s\"'`,;:)\]]|\Z)")
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_LINE_NUMBER = re.compile(r"(?::\d{1,9}){1,2}\Z|#L\d{1,9}(?:-L?\d{1,9})?\Z")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\|[A-Za-z][A-Za-z0-9+.-]{1,20}://")
+
+
+class Cleaner:
+    """Cleans texts of sessions for one repository."""
+
+    def __init__(self, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None) -> None:
+        """Take the folder of the repository and that of the person, which is told as `~`."""
+        self._root = os.path.realpath(root)
+        self._roots = sorted({self._root, os.path.abspath(root)}, key=len, reverse=True)
+        inside = "|".join(re.escape(one) for one in self._roots if one != "/")
+        self._inside = re.compile(rf"(?<![\w./~-])(?:{inside})(?:/|(?![\w.-]))") if inside else None
+        own = os.path.abspath(home) if home else ""
+        self._own = re.compile(rf"(?<![\w.~-]){re.escape(own)}(?![\w.-])") if own.strip("/") else None
+
+    def text(self, text: str) -> str:
+        """Return a text with secrets masked, paths in the repository as seen from it, and home folders as `~`."""
+        text = _NOT_TEXT.sub("\ufffd", text)
+        text = mask(text)
+        if "/" in text or "\\" in text:
+            if self._inside is not None:
+                text = self._inside.sub("", text)
+            if self._own is not None:
+                text = self._own.sub("~", text)
+            text = _ROOT_HOME.sub("~", _HOMES.sub("~", text))
+        return text
+
+    def path(self, text: str) -> str | None:
+        """Return a path as seen from the repository, None where it leads out of it or is none.
+
+        A path in backticks ends with them, another at its first space, unless a file with that name exists. Line
+        numbers behind it are left out.
+        """
+        text = text.strip()
+        if text.startswith("`") and "`" in text[1:]:
+            text = text[1:].partition("`")[0].strip()
+        elif not self._exists(text):
+            text = text.partition(" ")[0].strip("\"'`,;")
+        text = _LINE_NUMBER.sub("", text)
+        if not text or "\0" in text or text.startswith("~") or _DRIVE.match(text):
+            return None
+        for root in self._roots:
+            if text == root or text.startswith(root.rstrip("/") + "/"):
+                text = text[len(root) :].lstrip("/")
+                break
+        else:
+            if text.startswith("/"):
+                return None
+        path = os.path.normpath(text or ".")
+        if path == "." or path == ".." or path.startswith(("../", "/")):
+            return None
+        real = os.path.realpath(os.path.join(self._root, path))
+        return path if real.startswith(self._root.rstrip("/") + "/") else None
+
+    def _exists(self, text: str) -> bool:
+        try:
+            return os.path.lexists(os.path.join(self._root, text))
+        except ValueError:
+            return False
+
+
+def mask(text: str) -> str:
+    """Return a text in which each secret is only said to be one: `[API key]`."""
+    pieces: list[str] = []
+    done = 0
+    for found in find_secrets(text):
+        pieces += [text[done : found.start], f"[{found.kind}]"]
+        done = found.end
+    return "".join([*pieces, text[done:]]) if pieces else text

@@ -1,0 +1,181 @@
+"""Reading one session: line by line, bounded, masked, and with a hash of all that was said."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory.errors import MemdeckError
+from memory.state.markdown import one_line
+from memory.storage.files.safe_open import open_beneath
+
+from .belonging import is_elsewhere
+from .discover import SourceItem
+from .lines import read_lines
+from .privacy import Cleaner
+from .shapes import PERSON, Record, read_record
+from .signals import KINDS, collect, find_signals
+from .titles import title_of
+
+MOST_BYTES = 2 << 30
+"""How large a session may be."""
+
+_SUMMARY = 160
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedItem:
+    """What one session says, ready to become an event.
+
+    `created_at` is ISO 8601 with milliseconds and Z: the first time in the session, else that of the file.
+    `content_hash` is the SHA-256 of `{"payload": TEXT}` in canonical form, where TEXT is all evidence, one message
+    after the other with a blank line between: a session that grew has another. `signals` has the five lists of an
+    event. `messages` counts the texts of people and agents; without one there is nothing to import. `bad_lines` counts
+    lines that are no record, and `first_bad_line` is the number of the first (from 1); a last line that is still being
+    written is none. `elsewhere` is the folder of a session of another project that exists on this machine: such a
+    session is not to be imported.
+    """
+
+    external_item_id: str
+    source_ref: str
+    created_at: str
+    content_hash: str
+    summary: str
+    signals: Mapping[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    messages: int = 0
+    bad_lines: int = 0
+    first_bad_line: int | None = None
+    elsewhere: str | None = None
+
+
+def read_item(
+    item: SourceItem, *, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None
+) -> ImportedItem:
+    """Return what a session says; its last line may still be in the making.
+
+    `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
+    as `~`. Secrets are masked. Takes time in proportion to the file and memory for its longest line. Raises
+    `MemdeckError` (`state.import.missing`, `state.import.unreadable`, `state.import.not_regular`,
+    `state.import.too_large`), never for a bad line.
+    """
+    try:
+        fd = open_beneath(item.path.name, item.path.parent)
+        with os.fdopen(fd, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise MemdeckError("state.import.not_regular", f"{item.name} is not a regular file", file=item.name)
+            if found.st_size > MOST_BYTES:
+                raise MemdeckError("state.import.too_large", f"{item.name} is too large to import", file=item.name)
+            session = _Session(item, root, home)
+            for line in read_lines(file, found.st_size):
+                if line.record is not None:
+                    session.take(read_record(line.record, item.type))
+                elif not line.unfinished:
+                    session.count_bad(line.number)
+            return session.done(datetime.fromtimestamp(found.st_mtime, UTC))
+    except FileNotFoundError as error:
+        raise MemdeckError("state.import.missing", f"{item.name} is gone", file=item.name) from error
+    except OSError as error:
+        why = os.strerror(error.errno or errno.EIO)
+        raise MemdeckError("state.import.unreadable", f"{item.name} cannot be read: {why}", file=item.name) from error
+
+
+class _Session:
+    """What was read of a session so far."""
+
+    def __init__(self, item: SourceItem, root: str | os.PathLike[str], home: str | os.PathLike[str] | None) -> None:
+        """Begin with nothing."""
+        self._item, self._root = item, root
+        self._clean = Cleaner(root, home)
+        self._hash = hashlib.sha256(b'{\n  "payload": "')
+        self._signals: list[tuple[str, str]] = []
+        self._seen: set[bytes] = set()
+        self._messages = self._bad = 0
+        self._first_bad: int | None = None
+        self._id: str | None = None
+        self._folder: str | None = None
+        self._title: str | None = None
+        self._first_text: str | None = None
+        self._time: datetime | None = None
+
+    def count_bad(self, number: int) -> None:
+        """Count a line that is no record."""
+        self._bad += 1
+        self._first_bad = number if self._first_bad is None else self._first_bad
+
+    def take(self, record: Record) -> None:
+        """Take what one line tells."""
+        if record.alone:
+            if record.folder and is_elsewhere(record.folder, self._root):
+                return
+        else:
+            self._folder = self._folder or record.folder
+        self._id = self._id or record.session
+        self._title = record.title or self._title
+        self._time = self._time or record.time
+        for said in record.said:
+            self._say(said.who, said.text, echo=record.echo)
+
+    def _say(self, who: str, text: str, *, echo: bool) -> None:
+        clean = self._clean.text(text)
+        piece = json.dumps(clean, ensure_ascii=False)[1:-1].encode()
+        if echo:
+            # The same message comes as an item of the answer and as an event.
+            mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
+            if mark in self._seen:
+                return
+            self._seen.add(mark)
+        self._hash.update((b"\\n\\n" if self._messages else b"") + piece)
+        self._messages += 1
+        if self._first_text is None and who == PERSON:
+            self._first_text = clean
+        for kind, signal in find_signals(clean):
+            if kind != "keyPaths":
+                self._signals.append((kind, one_line(signal)))
+        # Paths are told by the text as it was: cleaning changes those that lead out of the repository.
+        for kind, signal in find_signals(text):
+            if kind == "keyPaths" and (path := self._clean.path(signal)) is not None:
+                self._signals.append((kind, self._clean.text(path)))
+
+    def done(self, changed: datetime) -> ImportedItem:
+        """Return the session; `changed` is the time of its file."""
+        item = self._item
+        name = self._id if item.type == "codex-local" and self._id else Path(item.name).stem
+        self._hash.update(b'"\n}')
+        title = title_of(item.index, name) if item.index is not None else None
+        moment = (self._time or changed).astimezone(UTC).isoformat("T", "milliseconds")[:23] + "Z"
+        elsewhere = self._folder if self._folder and is_elsewhere(self._folder, self._root) else None
+        return ImportedItem(
+            external_item_id=one_line(self._clean.text(name))[:200] or item.path.stem,
+            source_ref=self._reference(),
+            created_at=moment,
+            content_hash=self._hash.hexdigest(),
+            summary=self._summary(title or self._title, name),
+            signals=collect(self._signals),
+            messages=self._messages,
+            bad_lines=self._bad,
+            first_bad_line=self._first_bad,
+            elsewhere=elsewhere,
+        )
+
+    def _reference(self) -> str:
+        """Return where the session is: as seen from the repository, else from its source."""
+        real, root = os.path.realpath(self._item.path), os.path.realpath(self._root)
+        if real.startswith(root.rstrip("/") + "/"):
+            return one_line(os.path.relpath(real, root))
+        return one_line(f"{self._item.type}:{self._item.name}")
+
+    def _summary(self, title: str | None, name: str) -> str:
+        for text in (title, self._first_text):
+            line = next((line for line in map(one_line, (text or "").split("\n")) if line.strip()), "")
+            if line:
+                clean = self._clean.text(line)
+                return clean if len(clean) <= _SUMMARY else clean[: _SUMMARY - 1].rstrip() + "…"
+        return f"Session {one_line(name)[:_SUMMARY]}"

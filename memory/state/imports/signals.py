@@ -1,0 +1,72 @@
+"""Signals: the lines of a session that say what they are by a marker at their start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+MOST = 200
+"""How many texts of a kind one session gives; of more the last count."""
+
+MOST_CHARACTERS = 1000
+"""How long one text is; a longer one is cut."""
+
+_MARKERS = {
+    "DECISION": "decisions",
+    "GOTCHA": "gotchas",
+    "NEXT": "nextStepHints",
+    "DONE": "nextStepHints",
+    "PATH": "keyPaths",
+    "VALIDATION": "validationObservations",
+}
+KINDS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
+_LINE = re.compile(
+    rf"[ \t]{{0,3}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(\*\*|__)?({'|'.join(_MARKERS)}):(?:\1)?[ \t]*(.*?)[ \t]*\Z",
+    re.DOTALL,
+)
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})(.*)\Z", re.DOTALL)
+_LINES = re.compile(r"\r\n|\n|\r")
+
+
+def find_signals(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of each signal in a message, in order.
+
+    A marker begins its line, in capitals; spaces, a bullet or a number and bold print may stand before it. `NEXT:` and
+    `DONE:` stay in front of their text. A code fence quotes: markers in one are none. A fence that nothing closes
+    hides nothing.
+    """
+    lines = _LINES.split(text)
+    quoted = _fenced(lines)
+    for number, line in enumerate(lines):
+        found = None if number in quoted else _LINE.match(line)
+        if found is None or not found[3].strip():
+            continue
+        marker, said = found[2], " ".join(found[3].split())[:MOST_CHARACTERS]
+        kind = _MARKERS[marker]
+        yield kind, f"{marker}: {said}" if kind == "nextStepHints" else said
+
+
+def _fenced(lines: list[str]) -> set[int]:
+    """Return the numbers of the lines in code fences that are closed."""
+    quoted: set[int] = set()
+    opened, fence = -1, ""
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        if opened < 0:
+            if found[1][0] == "~" or "`" not in found[2]:
+                opened, fence = number, found[1]
+        elif found[1].startswith(fence) and not found[2].strip():
+            quoted.update(range(opened, number + 1))
+            opened = -1
+    return quoted
+
+
+def collect(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the five lists; what is said more than once stands where it was said last."""
+    lists: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+    for kind, text in found:
+        lists[kind].pop(text, None)
+        lists[kind][text] = None
+    return {kind: list(texts)[-MOST:] for kind, texts in lists.items()}

@@ -1,0 +1,51 @@
+"""Text of a bundle as Markdown that shows it and does nothing else, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+
+from memory.base.safe_text import visible
+
+_SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
+_COMMENT = re.compile(r"<!--|-->|<!|\?>")
+# An underscore within a word, and a number sign within one, mean nothing to Markdown.
+_SPECIAL = re.compile(r"[\\`*\[<|~]|(?<=<)!|\A>|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#|#(?=\s|\Z)|&(?=#?\w{1,40};)")
+_OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, each run of white space one space, with what hides or steers shown as escapes."""
+    return visible(" ".join(text.split()))
+
+
+def inline(text: str) -> str:
+    """Return one line of Markdown that shows a text; code spans in it stay code, all other signs are text."""
+    line = one_line(text)
+    pieces: list[str] = []
+    done = 0
+    for span in _SPAN.finditer(line):
+        if _COMMENT.search(span[1]) or not span[1].strip():
+            continue
+        pieces += [_escape(line[done : span.start()]), span[0]]
+        done = span.end()
+    pieces.append(_escape(line[done:]))
+    result = "".join(pieces)
+    opening = _OPENING.match(result)
+    if opening is None:
+        return result
+    # A number opens a list by the sign behind it.
+    place = 0 if not opening[1].isdigit() else opening.end()
+    return f"{result[:place]}\\{result[place:]}"
+
+
+def code(text: str) -> str:
+    """Return a code span that shows a text, in as many backticks as it needs."""
+    line = one_line(text)
+    longest = max(map(len, re.findall("`+", line)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if line.startswith("`") or line.endswith("`") or (line[:1] == " " == line[-1:]) else ""
+    return f"{ticks}{space}{line}{space}{ticks}"
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(lambda found: "&amp;" if found[0] == "&" else "\\" + found[0], text)

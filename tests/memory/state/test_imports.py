@@ -1,0 +1,412 @@
+"""Sessions of Claude Code and Codex: which files are found, what of them is evidence, and what never is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import MemdeckError
+from memory.state.imports import ImportedItem, SourceItem, discover, read_item
+from memory.state.imports import lines as lines_module
+from memory.state.imports.privacy import Cleaner
+from memory.state.imports.shapes import read_time
+from memory.state.imports.signals import find_signals
+from tests.growth import assert_in_proportion
+
+TIME = "2026-03-01T10:00:00.000Z"
+
+
+def session(path: Path, *records: object) -> Path:
+    """Write a session: objects as JSON, text as it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in records))
+    return path
+
+
+def claude(role: str, content: object, **more: object) -> dict[str, object]:
+    """Return a line as Claude Code writes it."""
+    return {"type": role, "timestamp": TIME, "sessionId": "s", "message": {"role": role, "content": content}, **more}
+
+
+def codex(kind: str, **payload: object) -> dict[str, object]:
+    """Return a line as Codex writes it."""
+    return {"timestamp": TIME, "type": kind, "payload": payload}
+
+
+def read(path: Path, root: Path, source_type: str = "claude-local") -> ImportedItem:
+    """Read the only session of a source."""
+    (item,) = discover(source_type, path)
+    return read_item(item, root=root, home="/home/ada")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a repository with one file."""
+    folder = tmp_path / "shop"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "cart.py").write_text("")
+    return folder
+
+
+def test_claude_shapes(root: Path, tmp_path: Path) -> None:
+    """Text of people and agents counts in every shape; tools, thinking, meta and side conversations do not."""
+    path = session(
+        tmp_path / "s1.jsonl",
+        {"type": "summary", "summary": "The cart", "leafUuid": "x"},
+        claude("user", "Please fix the cart.\nDECISION: one"),
+        claude(
+            "assistant", [{"type": "thinking", "thinking": "DECISION: no1"}, {"type": "text", "text": "DECISION: two"}]
+        ),
+        claude("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "DECISION: no2"}}]),
+        claude(
+            "user", [{"type": "tool_result", "content": "DECISION: no3"}], toolUseResult={"stdout": "DECISION: no4"}
+        ),
+        claude("user", [{"type": "tool_result", "content": [{"type": "text", "text": "DECISION: no5"}]}]),
+        claude("user", "DECISION: no6", isMeta=True),
+        claude("assistant", "DECISION: no7", isSidechain=True),
+        claude("user", "DECISION: no8", isCompactSummary=True),
+        claude("user", "<system-reminder>\nDECISION: no9\n</system-reminder>\nDECISION: three"),
+        claude("user", "<local-command-stdout>\nDECISION: no10\n"),
+        {"type": "system", "content": "DECISION: no11"},
+        {"type": "file-history-snapshot", "message": {"role": "user", "content": "DECISION: no12"}},
+        {"type": "user", "content": "DECISION: four", "timestamp": TIME},
+        {"role": "assistant", "content": [{"type": "text", "text": "DECISION: five"}, "DECISION: six"]},
+        {"type": "message", "message": {"role": "system", "content": "DECISION: no13"}},
+    )
+    item = read(path, root)
+    assert item.signals["decisions"] == ["one", "two", "three", "four", "five", "six"]
+    assert item.summary == "The cart"
+    assert (item.created_at, item.messages, item.bad_lines) == (TIME, 6, 0)
+    assert (item.external_item_id, item.source_ref) == ("s1", "claude-local:s1.jsonl")
+
+
+def test_codex_shapes(root: Path, tmp_path: Path) -> None:
+    """Messages count once, though they come as items and as events; instructions, tools and reasoning do not."""
+    said = [{"type": "output_text", "text": "DECISION: two"}]
+    session(
+        tmp_path / "home" / "sessions" / "2026" / "03" / "01" / "rollout-1.jsonl",
+        codex("session_meta", id="abc", cwd=str(root), instructions="DECISION: no1"),
+        codex("response_item", type="message", role="developer", content=[
+            {"type": "input_text", "text": "DECISION: no2"}]),
+        codex("response_item", type="message", role="user", content=[
+            {"type": "input_text", "text": "<environment_context>\nDECISION: no3\n</environment_context>"}]),
+        codex("response_item", type="message", role="user", content=[
+            {"type": "input_text", "text": "# AGENTS.md instructions for /x\n\nDECISION: no4"}]),
+        codex("response_item", type="message", role="user", content=[{"type": "input_text", "text": "DECISION: one"}]),
+        codex("event_msg", type="user_message", message="DECISION: one"),
+        codex("response_item", type="reasoning", summary=[{"type": "summary_text", "text": "DECISION: no5"}]),
+        codex("response_item", type="function_call", arguments="DECISION: no6"),
+        codex("response_item", type="function_call_output", output="DECISION: no7"),
+        codex("response_item", type="message", role="assistant", content=said),
+        codex("event_msg", type="agent_message", message="DECISION: two"),
+        codex("event_msg", type="agent_reasoning", text="DECISION: no8"),
+        {"type": "item.completed", "item": {"type": "agent_message", "text": "DECISION: three"}},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "DECISION: four"}]},
+    )  # fmt: skip
+    session(
+        tmp_path / "home" / "session_index.jsonl",
+        {"id": "abc", "thread_name": "Old"},
+        "{",
+        {"id": "abc", "thread_name": "Cart work"},
+    )
+    item = read(tmp_path / "home", root, "codex-local")
+    assert item.signals["decisions"] == ["one", "two", "three", "four"]
+    assert (item.external_item_id, item.summary, item.messages) == ("abc", "Cart work", 4)
+    assert item.source_ref == "codex-local:sessions/2026/03/01/rollout-1.jsonl"
+
+
+def test_discover_claude(root: Path, tmp_path: Path) -> None:
+    """Transcripts, projects and the history are found; empty files, dot files, links and other files are not."""
+    home = tmp_path / "claude"
+    own = str(root).replace("/", "-").replace("_", "-").replace(".", "-")
+    for name in ("transcripts/a/b.jsonl", "transcripts/.x.jsonl", "history.jsonl", "todos/t.jsonl",
+                 f"projects/{own}/p.jsonl", "projects/-other/o.jsonl"):  # fmt: skip
+        session(home / name, claude("user", "hi"))
+    (home / "transcripts" / "empty.jsonl").write_text("")
+    (home / "transcripts" / "notes.txt").write_text("x")
+    (home / "transcripts" / "link.jsonl").symlink_to("/etc/passwd")
+    (home / "transcripts" / "folder").symlink_to("/etc")
+    os.mkfifo(home / "transcripts" / "fifo.jsonl")
+    assert [item.name for item in discover("claude-local", home, root=root)] == [
+        "history.jsonl", f"projects/{own}/p.jsonl", "transcripts/a/b.jsonl",
+    ]  # fmt: skip
+    assert "projects/-other/o.jsonl" in [item.name for item in discover("claude-local", home)]
+
+
+def test_discover_codex(tmp_path: Path) -> None:
+    """Sessions and archived sessions are found, the index is none of them."""
+    for name in ("sessions/2026/a.jsonl", "archived_sessions/b.jsonl", "session_index.jsonl", "log/c.jsonl"):
+        session(tmp_path / name, codex("event_msg", type="user_message", message="hi"))
+    found = discover("codex-local", tmp_path)
+    assert [item.name for item in found] == ["archived_sessions/b.jsonl", "sessions/2026/a.jsonl"]
+    assert {item.index for item in found} == {tmp_path / "session_index.jsonl"}
+
+
+def test_discover_a_folder_of_sessions(tmp_path: Path) -> None:
+    """A folder with none of the known ones is searched itself, and a file is the session."""
+    path = session(tmp_path / "logs" / "x.jsonl", claude("user", "hi"))
+    assert [item.name for item in discover("claude-local", tmp_path / "logs")] == ["x.jsonl"]
+    assert [item.path for item in discover("codex-local", path)] == [path]
+
+
+@pytest.mark.parametrize(
+    ("source_type", "name", "code"),
+    [("gemini", ".", "state.source.type"), ("claude-local", "missing", "state.source.missing")],
+)
+def test_discover_errors(source_type: str, name: str, code: str, tmp_path: Path) -> None:
+    """An unknown type and a missing path are errors with their codes."""
+    with pytest.raises(MemdeckError) as caught:
+        discover(source_type, tmp_path / name)
+    assert caught.value.code == code
+
+
+def test_bad_lines_are_counted(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broken, foreign, deep and overlong lines are counted with the first number, and the rest is read."""
+    monkeypatch.setattr(lines_module, "MOST_LINE", 200_000)
+    path = session(
+        tmp_path / "s.jsonl", claude("user", "DECISION: one"), "", "{broken", "[1, 2]", "[" * 150_000, "x" * 300_000,
+        '{"a": ' + "9" * 10_000 + "}", claude("assistant", "DECISION: two"),
+    )  # fmt: skip
+    path.write_bytes(path.read_bytes() + b'{"type": "assistant", "mess')
+    item = read(path, root)
+    assert item.signals["decisions"] == ["one", "two"]
+    assert (item.bad_lines, item.first_bad_line) == (5, 3)
+
+
+def test_invalid_utf8(root: Path, tmp_path: Path) -> None:
+    """A line with bytes that are not UTF-8 is read, the bytes shown as unknown."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"role":"user","content":"DECISION: caf\xff\\ud800"}\n')
+    assert read(path, root).signals["decisions"] == ["caf\ufffd\ufffd"]
+
+
+def test_growth_changes_the_hash(root: Path, tmp_path: Path) -> None:
+    """A session that grew, however long it was, is another; one that grew by tool output alone is the same."""
+    long = [claude("user", f"line {number} " + "x" * 200) for number in range(300)]
+    before = read(session(tmp_path / "s.jsonl", *long), root)
+    tool = claude("user", [{"type": "tool_result", "content": "more"}])
+    assert read(session(tmp_path / "s.jsonl", *long, tool), root).content_hash == before.content_hash
+    after = read(session(tmp_path / "s.jsonl", *long, claude("user", "x")), root)
+    assert after.content_hash != before.content_hash
+    assert after.external_item_id == before.external_item_id
+
+
+def test_hash_by_hand(root: Path, tmp_path: Path) -> None:
+    """The hash is that of the canonical JSON of all messages, as the standard library alone computes it."""
+    item = read(session(tmp_path / "s.jsonl", claude("user", 'Grüße\n"x"'), claude("assistant", "y\\z")), root)
+    canonical = json.dumps({"payload": 'Grüße\n"x"\n\ny\\z'}, indent=2, sort_keys=True, ensure_ascii=False)
+    assert item.content_hash == hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def test_secrets_and_homes_are_masked(root: Path, tmp_path: Path) -> None:
+    """No secret, no home folder and no path of the machine is in anything that is kept."""
+    key = "ghp_" + "a1B2" * 9
+    text = f"DECISION: use {key} in /home/ada/shop and /Users/bob/x and C:\\Users\\eve\\y\n"
+    text += f"GOTCHA: {root}/src/cart.py fails"
+    item = read(session(tmp_path / "s.jsonl", {"type": "summary", "summary": f"Key {key}"}, claude("user", text)), root)
+    kept = repr(item)
+    assert key not in kept
+    for name in ("ada", "bob", "eve", str(tmp_path)):
+        assert name not in kept, name
+    assert item.signals["decisions"] == ["use [GitHub token] in ~/shop and ~/x and ~\\y"]
+    assert item.signals["gotchas"] == ["src/cart.py fails"]
+    assert item.summary == "Key [GitHub token]"
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("src/cart.py", "src/cart.py"),
+        ("./src/cart.py:12", "src/cart.py"),
+        ("`src/cart.py` is the one", "src/cart.py"),
+        ("src/cart.py - the cart", "src/cart.py"),
+        ("src/../src/new.py", "src/new.py"),
+        ("ROOT/src/cart.py", "src/cart.py"),
+        ("/etc/passwd", None),
+        ("../other/x", None),
+        ("src/../../x", None),
+        ("~/x", None),
+        ("C:\\x", None),
+        ("https://example.org/x", None),
+        ("out/x", None),
+        (".", None),
+        ("ROOT", None),
+        ("ROOTS/x", None),
+    ],
+)
+def test_paths(said: str, path: str | None, root: Path) -> None:
+    """Paths in the repository become relative to it; those that lead out, through links too, are dropped."""
+    (root / "out").symlink_to("/etc")
+    assert Cleaner(root).path(said.replace("ROOT", str(root))) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("DECISION: a", [("decisions", "a")]),
+        ("  - **GOTCHA:** b", [("gotchas", "b")]),
+        ("1. NEXT: c: d", [("nextStepHints", "NEXT: c: d")]),
+        ("DONE: c\r\nVALIDATION: e", [("nextStepHints", "DONE: c"), ("validationObservations", "e")]),
+        ("PATH: x", [("keyPaths", "x")]),
+        ("a DECISION: b", []),
+        ("> DECISION: b", []),
+        ("decision: b", []),
+        ("DECISION:", []),
+        ("DECISIONS: b", []),
+        ("```\nDECISION: b\n```\nDECISION: c", [("decisions", "c")]),
+        ("~~~~\n```\nDECISION: b\n~~~~", []),
+        ("```\nDECISION: b", [("decisions", "b")]),
+        ("Use ```x``` here\nDECISION: b", [("decisions", "b")]),
+    ],
+)
+def test_markers(text: str, found: list[tuple[str, str]]) -> None:
+    """A marker begins its line; a closed code fence quotes, an open one hides nothing."""
+    assert list(find_signals(text)) == found
+
+
+def test_last_word_counts(root: Path, tmp_path: Path) -> None:
+    """What was done and then is next again stands in that order."""
+    text = "NEXT: a\nDONE: a\nNEXT: b\nNEXT: a"
+    item = read(session(tmp_path / "s.jsonl", claude("user", text)), root)
+    assert item.signals["nextStepHints"] == ["DONE: a", "NEXT: b", "NEXT: a"]
+
+
+def test_history_of_prompts(root: Path, tmp_path: Path) -> None:
+    """Of the history of all projects only the prompts of this one count, and no commands of the client."""
+    other = tmp_path / "other"
+    other.mkdir()
+    path = session(
+        tmp_path / "history.jsonl",
+        {"display": "DECISION: mine", "timestamp": 1772359200000, "project": str(root)},
+        {"display": "DECISION: theirs", "timestamp": 1772359200000, "project": str(other)},
+        {"display": "/clear", "timestamp": 1772359200000, "project": str(root)},
+    )
+    item = read(path, root)
+    assert (item.signals["decisions"], item.messages, item.elsewhere) == (["mine"], 1, None)
+    assert item.created_at == "2026-03-01T10:00:00.000Z"
+
+
+def test_sessions_of_other_projects(root: Path, tmp_path: Path) -> None:
+    """A session held in another folder that exists says so; one from another machine, or from within, does not."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (other / ".git").mkdir()
+    (other / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for folder, elsewhere in (
+        (other, str(other)),
+        (root / "src", None),
+        (tmp_path, None),
+        (Path("/no/such/place"), None),
+    ):
+        path = session(tmp_path / "s.jsonl", claude("user", "hi", cwd=str(folder)))
+        assert read(path, root).elsewhere == elsewhere, folder
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as"),
+    [
+        ("2026-03-01T10:00:00Z", "2026-03-01T10:00:00+00:00"),
+        ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
+        (1772359200, "2026-03-01T10:00:00+00:00"),
+        (1772359200000, "2026-03-01T10:00:00+00:00"),
+        (10**400, None),
+        (float("nan"), None),
+        (True, None),
+        ("yesterday", None),
+        ("0001-01-01T00:00:00+23:59", None),
+        (None, None),
+    ],
+)
+def test_times(value: object, read_as: str | None) -> None:
+    """Times are read in the forms that clients write, others are none."""
+    found = read_time(value)
+    assert (found.isoformat() if found else None) == read_as
+
+
+def test_gone_and_replaced_files(root: Path, tmp_path: Path) -> None:
+    """A session that is gone, or a FIFO since, is an error of that item."""
+    with pytest.raises(MemdeckError) as caught:
+        read_item(SourceItem("claude-local", tmp_path / "x.jsonl", "x.jsonl"), root=root)
+    assert caught.value.code == "state.import.missing"
+    os.mkfifo(tmp_path / "x.jsonl")
+    with pytest.raises(MemdeckError) as caught:
+        read_item(SourceItem("claude-local", tmp_path / "x.jsonl", "x.jsonl"), root=root)
+    assert caught.value.code == "state.import.not_regular"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "message",
+                    "role",
+                    "content",
+                    "text",
+                    "payload",
+                    "item",
+                    "timestamp",
+                    "cwd",
+                    "id",
+                    "display",
+                    "project",
+                    "sessionId",
+                    "summary",
+                    "isMeta",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(records=st.lists(json_values, max_size=6), kind=st.sampled_from(["claude-local", "codex-local"]))
+def test_any_records(tmp_path_factory: pytest.TempPathFactory, records: list[object], kind: str) -> None:
+    """Whatever the lines hold, a session is read, and nothing in it is blank."""
+    folder = tmp_path_factory.mktemp("sessions")
+    path = session(folder / "s.jsonl", *map(json.dumps, records)) if records else session(folder / "s.jsonl", "{}")
+    item = read(path, folder, kind)
+    assert item.summary.strip()
+    assert item.external_item_id.strip()
+    assert all(text.strip() for texts in item.signals.values() for text in texts)
+    json.dumps(item.signals).encode()
+    item.summary.encode()
+
+
+def test_cost(root: Path, tmp_path: Path) -> None:
+    """Reading takes time in proportion to the session."""
+
+    def make(size: int) -> SourceItem:
+        text = f"See {root}/src/cart.py and /home/ada/x\nDECISION: a {size}\n```\ncode\n"
+        path = session(tmp_path / f"{size}.jsonl", *[claude("user", f"{number} {text}") for number in range(size)])
+        return SourceItem("claude-local", path, path.name)
+
+    assert_in_proportion(make, lambda item: read_item(item, root=root, home="/home/ada"), 100)
+
+
+@pytest.mark.parametrize("piece", ["<system-reminder>", "<", "/home/", "```\n", "`", "DECISION: ", "password=", "- "])
+def test_cost_of_one_message(piece: str, root: Path) -> None:
+    """One message takes time in proportion to its length, whatever it repeats."""
+    from memory.state.imports.shapes import read_record
+
+    clean = Cleaner(root, "/home/ada")
+
+    def work(text: str) -> None:
+        for said in read_record(claude("user", text), "claude-local").said:
+            list(find_signals(clean.text(said.text)))
+
+    assert_in_proportion(lambda size: "x" + piece * size, work, 2000)
