@@ -40,6 +40,7 @@ REGISTRY: tuple[SystemName, ...] = (
     SystemName(
         "typed", "typed memory", "Aidefile", "memory.systems.typed:TypedMemory", ("typed",), listed=".aide/config.toml"
     ),
+    SystemName("state", "project state", ".agent-memory", "memory.systems.state:ProjectState", ("state",)),
 )
 """All systems, in the order in which they are shown."""
 

@@ -113,11 +113,18 @@ class RuleReport:
     """How many of the file's entries came back by another program's old copy; their archives hold them already."""
     returns: Sequence[Move] = ()
     """Those entries; `to` is the archive that holds them."""
+    said: str = ""
+    """What a rule did that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
 
     def json(self) -> dict[str, object]:
-        """Return the rule's part of the report; `returned` and `returns` are in it where something came back."""
+        """Return the rule's part of the report.
+
+        `message` is in it only where the rule says something beside its counts, `returned` and `returns` where
+        something came back.
+        """
         back = {"returned": self.returned, "returns": [one.json() for one in self.returns]}
         return {
+            **({"message": self.said} if self.said else {}),
             "rule": self.rule,
             "file": self.file,
             "before": self.before,
@@ -187,6 +194,9 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
     """Return the report as lines for people, safe for a screen; at most `limit` moves and skips of each rule."""
     lines = [f"warning: {visible(warning)}" for warning in report.warnings]
     for rule in report.rules:
+        if rule.said:
+            lines.append(visible(f"{rule.rule}: {rule.said}"))
+            continue
         lines.append(_counts(rule, report.dry_run))
         if rule.moves and rule.why:
             lines.append(f"    {rule.why}:")
@@ -230,6 +240,8 @@ def summary(rules: Sequence[RuleReport]) -> str:
     """Say in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
     counts: dict[tuple[str, str], int] = {}
     for rule in rules:
+        if rule.said:
+            continue
         what = rule.what or _NOUNS[rule.rule]
         counts[what] = counts.get(what, 0) + rule.archived + rule.cleared
     by_verb: dict[str, list[str]] = {}

@@ -169,7 +169,18 @@ class Store:
         """What tells the private files of this store from those of others in the workspace."""
         from .transaction.intent_log import suffix_of
 
-        return suffix_of(self._prefix)
+        return suffix_of(self._apart)
+
+    @property
+    def _apart(self) -> str:
+        """The folder that memdeck's own one lies in: two stores may share a root, and none of their private files."""
+        private = self._private
+        return private.rpartition("/")[0] if private.rpartition("/")[2] == ".memdeck" else self._prefix
+
+    @property
+    def private(self) -> str:
+        """memdeck's own folder of this store, as seen from the workspace."""
+        return self._private
 
     @property
     def journal(self) -> Journal | None:
@@ -179,7 +190,7 @@ class Store:
         if self._journal is None:
             from .transaction.intent_log import Journal
 
-            self._journal = Journal(self.state.folder, self._prefix)
+            self._journal = Journal(self.state.folder, self._apart)
         return self._journal
 
     def recover(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.recall import Record
     from memory.recall.searcher import Searcher
-    from memory.trust.consent import Ask
+    from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
 
@@ -94,6 +94,13 @@ def records_of_all(
     """Yield what can be found in all systems; files that cannot be read go to `refused`, or raise without it."""
     for system in systems_of(workspace):
         yield from system.records(kinds, refused)
+
+
+def entrust(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> None:
+    """Hand the person's decisions, and what commands may get variables from, to the systems that can run something."""
+    for system in systems_of(workspace):
+        if hasattr(system, "entrust"):
+            system.entrust(trust, environ)
 
 
 def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:

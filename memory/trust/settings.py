@@ -19,15 +19,21 @@ FILE = "memdeck/config.toml"
 class Settings:
     """`private_hosts`: hosts of the own network that an approved workspace may ask, without an approval of each.
 
+    `engine` is the command that may stand in for the deterministic engine of project state, `engine_timeout` its
+    seconds, `engine_environment` the names of the variables that it gets; each workspace asks for an approval of it.
+
     `problems` are sentences about a file that is not read as it is; then nothing in it counts.
     """
 
     private_hosts: frozenset[str] = frozenset()
+    engine: str = ""
+    engine_timeout: float = 120.0
+    engine_environment: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def read_settings(config_home: Path, workspace: Path) -> Settings:
-    """Return the table `[trust]` of the person's configuration; nothing where there is none.
+    """Return the tables `[trust]` and `[state]` of the person's configuration; nothing where there is none.
 
     The file counts only if it is the person's own, nobody else can write it, and it does not lie in the workspace,
     whichever way it is reached.
@@ -52,15 +58,36 @@ def read_settings(config_home: Path, workspace: Path) -> Settings:
             return _nothing(path, "can be written by others")
         data = stream.read(MAX_BYTES + 1)
     try:
-        table = read_toml(data, str(path)).values.get("trust", {})
+        tables = read_toml(data, str(path)).values
     except ConfigError as error:
         line = error.details["line"]
         words = error.message.removeprefix(f"{path}:{line}: ")
         return _nothing(path, f"cannot be understood (line {line}: {words})")
+    table = tables.get("trust", {})
     hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
     if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
         return _nothing(path, "cannot be understood (private_hosts under [trust] is no list of texts)")
-    return Settings(frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts))
+    try:
+        engine, timeout, environment = _engine(tables.get("state", {}))
+    except ValueError as error:
+        return _nothing(path, f"cannot be understood ({error})")
+    names = frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts)
+    return Settings(names, engine, timeout, environment)
+
+
+def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
+    """Return command, seconds and variables of the engine; ValueError for what they cannot be."""
+    if not isinstance(table, dict):
+        raise ValueError("[state] is no table")
+    engine, timeout = table.get("engine", ""), table.get("engine_timeout", 120)
+    environment = table.get("engine_environment", [])
+    if not isinstance(engine, str):
+        raise ValueError("engine under [state] is no text")
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not 0 < timeout <= 3600:
+        raise ValueError("engine_timeout under [state] is no number of seconds up to 3600")
+    if not isinstance(environment, list) or not all(isinstance(name, str) for name in environment):
+        raise ValueError("engine_environment under [state] is no list of texts")
+    return engine.strip(), float(timeout), tuple(environment)
 
 
 def _nothing(path: Path, why: str) -> Settings:

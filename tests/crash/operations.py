@@ -23,6 +23,15 @@ from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
+from memory.state import operations as state_operations
+from memory.state.analysis import analyse
+from memory.state.checks import validate
+from memory.state.model import EVENTS, SCOPES
+from memory.state.model import FOLDER as STATE_FOLDER
+from memory.state.model import STATE as STATE_FILE
+from memory.state.recall import apply, preview, scope_of_recall
+from memory.state.retention import prune
+from memory.state.store import StateStore
 from memory.storage import State, Store
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
@@ -60,6 +69,8 @@ class Place:
         stores = [store]
         if (self.shop / FACTS_FOLDER).is_dir():
             stores.append(Store(self.shop / FACTS_FOLDER, state=State(self.state, self.shop), settle=0, patience=0.5))
+        if (self.shop / STATE_FOLDER).is_dir():
+            stores.append(self.project().files)
         for one in stores:
             with one.transaction("look", actor="cli", now=NOW):
                 pass
@@ -71,8 +82,18 @@ class Place:
         store._store.settle, store._store.patience = 0, 0.5
         return store
 
+    def project(self) -> StateStore:
+        """Return the project state as a new process would find it."""
+        store: StateStore = self.workspace().system("state").store
+        store.files.settle, store.files.patience = 0, 0.5
+        return store
+
     def go_on(self) -> str:
-        """Store one more fact where there are any; say what is wrong with what there is then."""
+        """Store one more fact where there are any, and validate the project state; say what is wrong then."""
+        if (self.shop / STATE_FILE).is_file():
+            failed = [one.code for one in validate(self.project().memory(), LATER) if one.level == "fail"]
+            if failed:
+                return f"the project state fails: {failed}"
         path = self.shop / FACTS_FILE
         if not path.is_file():
             return ""
@@ -88,7 +109,7 @@ class Place:
         tree: Tree = {}
         for path in sorted(self.shop.rglob("*")):
             name = str(path.relative_to(self.shop))
-            if ".memdeck" not in path.parts and name not in (".aiter", FACTS_FOLDER):
+            if ".memdeck" not in path.parts and name not in (".aiter", FACTS_FOLDER, STATE_FOLDER):
                 tree[name] = path.read_bytes() if path.is_file() else None
         # The mark may be ahead of the facts, and what is behind the last newline was never acknowledged.
         tree.pop(FACTS_MARK, None)
@@ -285,6 +306,46 @@ def _remember(place: Place, text: str = "The cellar is locked") -> None:
     facts._store.history.close()
 
 
+def stated(place: Place) -> None:
+    """Make a project with a state, and an event of another program that no recall saw."""
+    place.shop.mkdir(parents=True)
+    place.state.mkdir()
+    (place.shop / "README.md").write_text("# Shop\n\nA shop that sells tea to people who like it.\n")
+    store = place.project()
+    state_operations.init(store, lambda: analyse(place.shop, now=NOW), actor="cli", now=NOW)
+    store.files.history.close()
+    line = (
+        (place.shop / EVENTS)
+        .read_bytes()
+        .replace(b"evt-000001", b"evt-000002")
+        .replace(b"agent-memory.local", b"other")
+    )
+    line = line.replace(b'"gotchas":[', b'"gotchas":["Kettle: it is hot"' + (b"" if b'"gotchas":[]' in line else b","))
+    with (place.shop / EVENTS).open("ab") as file:
+        file.write(line)
+    state = place.shop / STATE_FILE
+    state.write_bytes(state.read_bytes().replace(b'"historyEventCount": 1', b'"historyEventCount": 2'))
+
+
+def recalled(place: Place) -> None:
+    """Make the same project, with everything recalled."""
+    stated(place)
+    _recall(place)
+
+
+def _recall(place: Place) -> None:
+    store = place.project()
+    memory = store.memory()
+    apply(store, preview(memory, scope_of_recall(memory.config, source=SCOPES[0])), actor="cli", now=NOW)
+    store.files.history.close()
+
+
+def _prune(place: Place) -> None:
+    store = place.project()
+    prune(store, actor="cli", now=NOW + timedelta(days=100))
+    store.files.history.close()
+
+
 OPERATIONS = [
     Operation("init", nothing, _init),
     _change("add", _added),
@@ -312,6 +373,8 @@ OPERATIONS = [
     _change("add a person", lambda s: contacts.add_contact(s, "person", {"name": "Ada"}, now=NOW)),
     Operation("store a fact", remembering, _remember, b"The cellar is locked"),
     Operation("store the first fact", sample, _remember),
+    Operation("recall", stated, _recall),
+    Operation("prune the project state", recalled, _prune),
     _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),
 ]
 

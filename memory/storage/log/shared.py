@@ -35,12 +35,16 @@ class Together:
         self._grow = grow
         self._stores: list[Store] = []
         self._histories: dict[str, History] = {}
-        self._glances: dict[int, dict[str, Store | None]] = {}
+        self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
 
     def add(self, store: Store) -> None:
-        """Take a store in; its files are those beneath its folder that lie beneath no deeper one."""
+        """Take a store in; its files are those beneath its folder that lie beneath no deeper one.
+
+        Of two with the same folder a file belongs to the one that knows it; to the one whose own folder lies deeper,
+        where both do, for that one takes few files and the other any.
+        """
         self._stores.append(store)
-        self._stores.sort(key=lambda one: -len(one.shown("")))
+        self._stores.sort(key=lambda one: (-len(one.shown("")), -len(one.private)))
 
     @property
     def stores(self) -> tuple[Store, ...]:
@@ -51,11 +55,11 @@ class Together:
         """Return the store that a path, as seen from the workspace, belongs to; None: to none."""
         known = self._glances.get(get_ident())
         if known is None:
-            return self._search(path)
+            return _knowing(self._search(path), path)
         folder = path.rpartition("/")[0]
         if folder not in known:
             known[folder] = self._search(path)
-        return known[folder]
+        return _knowing(known[folder], path)
 
     @contextmanager
     def glance(self) -> Iterator[None]:
@@ -74,15 +78,17 @@ class Together:
         finally:
             del self._glances[thread]
 
-    def _search(self, path: str) -> Store | None:
+    def _search(self, path: str) -> tuple[Store, ...]:
         found = self._of(path)
-        if (found is None or not found.shown("")) and self._grow is not None:
+        if (not found or not found[0].shown("")) and self._grow is not None:
             self._grow(path)
             found = self._of(path)
         return found
 
-    def _of(self, path: str) -> Store | None:
-        return next((store for store in self._stores if path.startswith(store.shown(""))), None)
+    def _of(self, path: str) -> tuple[Store, ...]:
+        """Return the stores of the deepest folder around a path; more than one where they share it."""
+        around = [store for store in self._stores if path.startswith(store.shown(""))]
+        return tuple(store for store in around if store.shown("") == around[0].shown(""))
 
     def find(self, path: str) -> tuple[Store, str] | None:
         """Return the store of a path as seen from the workspace, and the path as that store has it."""
@@ -127,3 +133,11 @@ class Together:
         """Return a document that was changed now."""
         found = self.find(path)
         return document if found is None else found[0].reading.stamp(document, now)
+
+
+def _knowing(stores: tuple[Store, ...], path: str) -> Store | None:
+    """Return the store that knows a file, of those that share its folder; the first where none does."""
+    if len(stores) < 2:
+        return stores[0] if stores else None
+    inside = path.removeprefix(stores[0].shown(""))
+    return next((store for store in stores if store.reading.knows(inside)), stores[0])

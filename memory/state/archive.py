@@ -1,0 +1,101 @@
+"""The archive: batches of what left the active files, each with a manifest; names, writing, and what has expired."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from memory.errors import MemdeckError
+
+from .canonical import canonical_bytes, line_bytes
+from .model import ARCHIVE, Json, moment, stamp
+from .reading import Memory, checkpoint_path, read_events
+from .store import Writing
+
+MOST_CHECKPOINTS = 200
+"""How many checkpoints go in one transaction: each takes four open files, and a process may have about a thousand."""
+
+
+def batch_name(kind: str, now: datetime, taken: Iterable[str]) -> str:
+    """Return the name of a new batch (`prune-20260131T120000000Z`), with a number behind it where it is taken."""
+    name = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(now))}"
+    names = set(taken)
+    number, found = 1, name
+    while found in names:
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def put_batch(
+    writing: Writing,
+    kind: str,
+    config: Json,
+    *,
+    events: Sequence[Json] = (),
+    lost: Sequence[str] = (),
+    checkpoints: Sequence[str] = (),
+    files: Sequence[tuple[str, bytes]] = (),
+) -> str:
+    """Plan a batch of the archive: its manifest, events, the checkpoints of some ids, and whole files by their name in
+    it; the checkpoints leave the active folder in the same change. `lost` are ids of events that no file holds as such.
+    Return the name of the batch.
+    """
+    name = batch_name(kind, writing.now, writing.store.names(ARCHIVE))
+    retention = config["retention"]
+    manifest = {
+        "createdAt": stamp(writing.now),
+        "archivedEventIds": [*(event["id"] for event in events), *lost],
+        "archivedCheckpointIds": list(checkpoints),
+        "historyMaxAgeDays": retention["history"]["maxAgeDays"],
+        "checkpointMaxAgeDays": retention["checkpoints"]["maxAgeDays"],
+        "keepRecent": retention["checkpoints"]["keepRecent"],
+        "expireAfterDays": retention["archive"]["expireAfterDays"],
+    }
+    folder = f"{ARCHIVE}/{name}"
+    if not any(path == "events.jsonl" for path, _ in files):
+        writing.put(f"{folder}/events.jsonl", b"".join(map(line_bytes, events)))
+    for path, data in files:
+        writing.put(f"{folder}/{path}", data)
+    for one in checkpoints:
+        writing.put(f"{folder}/checkpoints/{one}.json", writing.transaction.read(checkpoint_path(one)).data)
+    writing.put(f"{folder}/manifest.json", canonical_bytes(manifest))
+    for one in checkpoints:
+        writing.take_away(checkpoint_path(one))
+    return name
+
+
+def expired(memory: Memory, now: datetime, days: int) -> tuple[list[str], list[str]]:
+    """Return the batches that are `days` old by their manifests, and sentences about those that cannot be read."""
+    gone, warnings = [], []
+    for batch in memory.batches:
+        try:
+            created = moment(memory.manifest(batch)["createdAt"])
+        except MemdeckError as error:
+            warnings.append(f"{error.message}; the batch stays")
+            continue
+        if created is not None and created <= now - timedelta(days=days):
+            gone.append(batch)
+    return gone, warnings
+
+
+def files_of(memory: Memory, batch: str) -> list[str]:
+    """Return the files of a batch that a memory system puts there; anything else in it is left alone."""
+    folder = f"{ARCHIVE}/{batch}"
+    plain = ("events.jsonl", "state.json", "config.json", "sources.json", "manifest.json")
+    found = [f"{folder}/{name}" for name in memory.names(folder) if name in plain]
+    found += [f"{folder}/damaged/{name}" for name in memory.names(f"{folder}/damaged")]
+    kept = memory.names(f"{folder}/checkpoints")
+    found += [f"{folder}/checkpoints/{name}" for name in kept if re.fullmatch(r"chk-\d{6,15}\.json", name)]
+    return found
+
+
+def archived_events(memory: Memory) -> Iterator[Json]:
+    """Yield the events in the batches of the archive; lines that hold none are passed over."""
+    for batch in memory.batches:
+        try:
+            stored = memory.read(f"{ARCHIVE}/{batch}/events.jsonl")
+        except MemdeckError:
+            continue
+        yield from read_events(stored.data).items

@@ -1,0 +1,173 @@
+"""config.json: recall, query, automation and retention; missing parts are filled from the defaults."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from memory.errors import ConfigError
+
+from .canonical import ordered_bytes
+from .model import CONFIG, POLICIES, PROVIDERS, SCOPES, SECTIONS, Json
+from .reading import line_of, load
+from .schema import Fault, Faults, Rule, count, faults_of, first_of, flag, one_of, text
+
+DEFAULTS: Json = {
+    "recall": {
+        "defaultSection": "all",
+        "defaultSource": "all",
+        "policy": "balanced",
+        "backlogWarnThreshold": 10,
+        "preview": {"showDiffByDefault": False},
+    },
+    "query": {
+        "defaultOutput": "text",
+        "templates": {
+            "answer": {"instructions": "Answer directly from the strongest evidence."},
+            "changes": {"instructions": "Say the recent changes first."},
+            "next": {"instructions": "Say the concrete next actions first."},
+            "traps": {"instructions": "Say the gotchas and risks first."},
+        },
+    },
+    "automation": {
+        "intervalMinutes": 15,
+        "provider": "auto",
+        "importSyncBeforeRecall": True,
+        "autoRecall": True,
+    },
+    "retention": {
+        "enabled": True,
+        "history": {"maxAgeDays": 90},
+        "checkpoints": {"maxAgeDays": 30, "keepRecent": 10},
+        "archive": {"expireAfterDays": 180},
+    },
+}
+"""The settings of a workspace that says nothing."""
+
+DEFAULT_BYTES = ordered_bytes(DEFAULTS)
+
+_LONGEST = 1_000_000  # Days or minutes that a time can be counted back by.
+
+
+def _days(value: Any, where: str, faults: Faults) -> None:
+    count(value, where, faults)
+    if isinstance(value, int) and value > _LONGEST:
+        faults.append(Fault(where, f"is more than {_LONGEST:,}"))
+
+
+def _minutes(value: Any, where: str, faults: Faults) -> None:
+    _days(value, where, faults)
+    if value == 0:
+        faults.append(Fault(where, "is 0"))
+
+
+_RULES: dict[str, Rule] = {
+    "recall.defaultSection": one_of("all", *SECTIONS),
+    "recall.defaultSource": one_of(*SCOPES),
+    "recall.policy": one_of(*POLICIES),
+    "recall.backlogWarnThreshold": count,
+    "recall.preview.showDiffByDefault": flag,
+    "query.defaultOutput": one_of("text", "json"),
+    **{f"query.templates.{mode}.instructions": text for mode in DEFAULTS["query"]["templates"]},
+    "automation.intervalMinutes": _minutes,
+    "automation.provider": one_of("auto", *PROVIDERS),
+    "automation.importSyncBeforeRecall": flag,
+    "automation.autoRecall": flag,
+    "retention.enabled": flag,
+    "retention.history.maxAgeDays": _days,
+    "retention.checkpoints.maxAgeDays": _days,
+    "retention.checkpoints.keepRecent": count,
+    "retention.archive.expireAfterDays": _days,
+}
+"""Each setting by its dotted key, with what it takes."""
+
+KEYS = tuple(_RULES)
+
+
+def config_faults(written: Any) -> Faults:
+    """Return what is wrong in a configuration as it is written; keys that the format does not know are no fault."""
+    faults: Faults = []
+    if not isinstance(written, dict):
+        return [Fault("", "the file is not an object")]
+    for key, rule in _RULES.items():
+        value: Any = written
+        seen = ""
+        for part in key.split("."):
+            if not isinstance(value, dict):
+                fault = Fault(seen, "is not an object")
+                faults += [] if fault in faults else [fault]
+                break
+            if part not in value:
+                break
+            value, seen = value[part], f"{seen}.{part}" if seen else part
+        else:
+            rule(value, key, faults)
+    return faults
+
+
+def read_config(data: bytes | None) -> Json:
+    """Return the settings, those that are missing filled from the defaults; ConfigError `state.config.*`."""
+    if data is None:
+        return DEFAULTS
+    written = written_config(data)
+    faults = config_faults(written)
+    if faults:
+        line = line_of(data, faults[0].where.rpartition(".")[2])
+        raise ConfigError(
+            "state.config.schema", f"{CONFIG}:{line}: {first_of(faults)}", "mend it there", file=CONFIG, line=line
+        )
+    return _filled(DEFAULTS, written)
+
+
+def written_config(data: bytes) -> Any:
+    """Return what config.json holds; ConfigError `state.config.json` where it is no JSON."""
+    try:
+        return load(data, CONFIG, "state.config.json")
+    except ConfigError:
+        raise
+    except ValueError as error:  # pragma: no cover - load turns it into a ConfigError
+        raise ConfigError("state.config.json", f"{CONFIG}: {error}") from error
+
+
+def _filled(defaults: Json, written: Json) -> Json:
+    filled = {**copy.deepcopy(defaults), **written}
+    for key, default in defaults.items():
+        if isinstance(default, dict):
+            filled[key] = _filled(default, written.get(key, {}))
+    return filled
+
+
+def setting(config: Json, key: str) -> Any:
+    """Return a setting by its dotted key; ConfigError `state.config.key` for one that there is not."""
+    if key not in _RULES:
+        raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
+    value: Any = config
+    for part in key.split("."):
+        value = value[part]
+    return value
+
+
+def with_setting(written: Json, key: str, value: str) -> Json:
+    """Return a configuration with one setting changed, in its place; `value` is as a person writes it.
+
+    ConfigError `state.config.key`, `state.config.value`.
+    """
+    setting(DEFAULTS, key)
+    default = setting(DEFAULTS, key)
+    read: Any = value
+    if not isinstance(default, str):
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = value
+    faults = faults_of(_RULES[key], read, key)
+    if faults:
+        raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
+    changed = copy.deepcopy(written)
+    place = changed
+    *parents, last = key.split(".")
+    for part in parents:
+        place = place.setdefault(part, {})
+    place[last] = read
+    return changed

@@ -1,0 +1,194 @@
+"""What two bundles have apart, section by section, and a recall's summary of it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .canonical import canonical
+from .model import KEYS, SECTIONS, Json
+
+_NAMES = ("title", "path", "label")
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A field of a section that has another value; `entry` is the title or path of the entry it belongs to."""
+
+    entry: str
+    field: str
+    before: Any
+    after: Any
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"entry": self.entry, "field": self.field, "before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True, slots=True)
+class SectionDiff:
+    """What is apart in one section: entries by title or path, lines by their text, each with the list it is in."""
+
+    section: str
+    added: tuple[tuple[str, str], ...] = ()
+    removed: tuple[tuple[str, str], ...] = ()
+    edited: tuple[Edited, ...] = ()
+    lines: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is apart."""
+        return bool(self.lines)
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "section": self.section,
+            "changed": self.changed,
+            "added": [{"list": name, "entry": entry} for name, entry in self.added],
+            "removed": [{"list": name, "entry": entry} for name, entry in self.removed],
+            "edited": [one.json() for one in self.edited],
+            "diff": list(self.lines),
+        }
+
+
+def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
+    """Return a diff of every section, in the order of the bundle; `changed` is False where nothing is apart."""
+    return tuple(_section(name, before[KEYS[name]], after[KEYS[name]]) for name in SECTIONS)
+
+
+def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
+    """Return the names of the sections that differ in anything."""
+    return tuple(name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]])
+
+
+def _section(name: str, before: Any, after: Any) -> SectionDiff:
+    if before == after:
+        return SectionDiff(name)
+    added: list[tuple[str, str]] = []
+    removed: list[tuple[str, str]] = []
+    edited: list[Edited] = []
+    _compare("", before, after, added, removed, edited)
+    lines = difflib.unified_diff(
+        canonical(before).split("\n"), canonical(after).split("\n"), "before", "after", lineterm="", n=2
+    )
+    return SectionDiff(name, tuple(added), tuple(removed), tuple(edited), tuple(lines))
+
+
+def _compare(
+    where: str,
+    before: Any,
+    after: Any,
+    added: list[tuple[str, str]],
+    removed: list[tuple[str, str]],
+    edited: list[Edited],
+) -> None:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            if before.get(key) != after.get(key):
+                place = f"{where}.{key}" if where else key
+                _compare(place, before.get(key), after.get(key), added, removed, edited)
+    elif isinstance(before, list) and isinstance(after, list):
+        old, new = _by_name(before), _by_name(after)
+        added += [(where, name) for name in new if name not in old]
+        removed += [(where, name) for name in old if name not in new]
+        for name in old.keys() & new.keys():
+            edited += _fields(name, old[name], new[name])
+        if old.keys() == new.keys() and list(old) != list(new):
+            edited.append(Edited(where, "order", list(old), list(new)))
+    else:
+        edited.append(Edited("", where, before, after))
+
+
+def _fields(name: str, old: Any, new: Any) -> Iterator[Edited]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys((*old, *new)):
+            if old.get(key) != new.get(key):
+                yield Edited(name, key, old.get(key), new.get(key))
+
+
+def _by_name(items: Sequence[Any]) -> dict[str, Any]:
+    """Return the entries of a list by what names them; one that is there twice gets a number behind it."""
+    found: dict[str, Any] = {}
+    for item in items:
+        name = name_of(item)
+        key, number = name, 2
+        while key in found:
+            key, number = f"{name} ({number})", number + 1
+        found[key] = item
+    return found
+
+
+def name_of(item: Any) -> str:
+    """Return the title, path or label of an entry, a line itself."""
+    if isinstance(item, dict):
+        return next((str(item[key]) for key in _NAMES if key in item), canonical(item))
+    return str(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a recall changes: the sections, and titles of gotchas and next steps that come, go, change and merge."""
+
+    sections: tuple[str, ...]
+    selected: str = "all"
+    protected: tuple[str, ...] = ()
+    gotchas: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), (), ())
+    steps: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), (), ())
+
+    def json(self) -> Json:
+        """Return it for programs, and for the hash of a recall's event."""
+        names = ("added", "removed", "edited", "merged")
+        return {
+            "changedSections": list(self.sections),
+            "selectedSection": self.selected,
+            "protectedSections": list(self.protected),
+            "gotchas": {name: list(titles) for name, titles in zip(names, self.gotchas, strict=True)},
+            "nextSteps": {name: list(titles) for name, titles in zip(names, self.steps, strict=True)},
+            "currentFocusChanged": "current-focus" in self.sections,
+            "validationChanged": "validation-commands" in self.sections,
+        }
+
+    def text(self) -> str:
+        """Return it in one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
+        if not self.sections:
+            return "changed nothing"
+        said = []
+        for noun, kinds in (("gotcha", self.gotchas), ("next step", self.steps)):
+            for verb, titles in zip(("added", "removed", "edited", "merged"), kinds, strict=True):
+                if titles:
+                    said.append(f"{len(titles):,} {noun if len(titles) == 1 else noun + 's'} {verb}")
+        return f"changed {', '.join(self.sections)}" + (f": {', '.join(said)}" if said else "")
+
+
+def digest_of(
+    before: Json,
+    after: Json,
+    *,
+    selected: str,
+    protected: Sequence[str],
+    merged: tuple[Sequence[str], Sequence[str]],
+) -> Digest:
+    """Return what a recall changes; `merged` are the titles of gotchas and of next steps that went into others."""
+    return Digest(
+        changed_sections(before, after),
+        selected,
+        tuple(protected),
+        _titles(before["gotchas"], after["gotchas"], merged[0]),
+        _titles(before["nextSteps"], after["nextSteps"], merged[1]),
+    )
+
+
+def _titles(
+    before: list[Json], after: list[Json], merged: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    old, new = _by_name(before), _by_name(after)
+    gone = tuple(dict.fromkeys(merged))
+    return (
+        tuple(name for name in new if name not in old),
+        tuple(name for name in old if name not in new and name not in gone),
+        tuple(name for name in new if name in old and new[name] != old[name]),
+        gone,
+    )

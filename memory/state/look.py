@@ -1,0 +1,126 @@
+"""One look at the project state, for panes: what is there, what is wrong, and what a recall would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from memory.errors import MemdeckError
+
+from .diff import SectionDiff, diff_bundles
+from .grouping import Group, group_events
+from .model import Json
+from .reading import Memory
+from .recall import Preview, preview, scope_of_recall
+from .status import Status, status_of
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointLine:
+    """A checkpoint of a list: without its bundle; `why` where it cannot be read."""
+
+    id: str
+    created: str
+    event: str | None
+    summary: str
+    why: str = ""
+
+
+class StateLook:
+    """One look; it reads a file when something of it is asked for first. What cannot be read is in `problem`."""
+
+    def __init__(self, memory: Memory, key: object) -> None:
+        """`key` tells this look from one at other files."""
+        self.memory = memory
+        self.key = key
+
+    @cached_property
+    def problem(self) -> MemdeckError | None:
+        """Why the state or its history cannot be read, None where they can."""
+        try:
+            _ = self.memory.state, self.memory.events, self.memory.config, self.memory.sources
+        except MemdeckError as error:
+            return error
+        return None
+
+    @property
+    def bundle(self) -> Json | None:
+        """The bundle, None where it cannot be read."""
+        return None if self.state is None else self.state["bundle"]
+
+    @cached_property
+    def state(self) -> Json | None:
+        """The state, None where it cannot be read."""
+        try:
+            return self.memory.state
+        except MemdeckError:
+            return None
+
+    @property
+    def events(self) -> tuple[Json, ...]:
+        """The events that can be read, the oldest first."""
+        try:
+            return self.memory.found_events.items
+        except MemdeckError:
+            return ()
+
+    @property
+    def sources(self) -> list[Json]:
+        """The sources, none where they cannot be read."""
+        try:
+            return self.memory.sources
+        except MemdeckError:
+            return []
+
+    @cached_property
+    def checkpoints(self) -> tuple[CheckpointLine, ...]:
+        """The checkpoints, the newest first."""
+        return tuple(checkpoint_lines(self.memory))
+
+    @cached_property
+    def backlog(self) -> tuple[Json, ...]:
+        """The events that no recall has looked at."""
+        return () if self.problem is not None else tuple(self.memory.unrecalled())
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The same in groups, the newest first."""
+        return tuple(group_events(self.backlog))
+
+    def preview(self, source: str | None = None, section: str | None = None, policy: str | None = None) -> Preview:
+        """Return what a recall would do; errors as `scope_of_recall` and `Memory`."""
+        scope = scope_of_recall(self.memory.config, source=source, section=section, policy=policy)
+        return preview(self.memory, scope)
+
+    def diff(self, before: str, after: str) -> tuple[SectionDiff, ...]:
+        """Return the diff of two checkpoints by their ids, section by section; `state` names the bundle as it is."""
+        return diff_of(self.memory, before, after)
+
+    def status(self, now: datetime) -> Status:
+        """Return how things stand at an aware time; errors as `status_of`."""
+        return status_of(self.memory, now)
+
+
+def checkpoint_lines(memory: Memory) -> Sequence[CheckpointLine]:
+    """Return the checkpoints of a list, the newest first."""
+    lines = []
+    for name in reversed(memory.checkpoint_ids):
+        try:
+            one = memory.checkpoint(name)
+        except MemdeckError as error:
+            lines.append(CheckpointLine(name, "", None, "", error.message))
+        else:
+            lines.append(CheckpointLine(name, one["createdAt"], one["eventId"], one["summary"]))
+    return lines
+
+
+STATE_NAME = "state"
+"""What stands for the bundle of the state where a checkpoint is named."""
+
+
+def diff_of(memory: Memory, before: str, after: str) -> tuple[SectionDiff, ...]:
+    """Return the diff of two checkpoints, in the order of the sections; NotFoundError `state.checkpoint.missing`."""
+    bundles = [memory.bundle if one == STATE_NAME else memory.checkpoint(one)["bundle"] for one in (before, after)]
+    return diff_bundles(*bundles)

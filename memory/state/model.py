@@ -1,0 +1,102 @@
+"""The words of the format: where its files lie, versions, ids and times."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+Json = dict[str, Any]
+"""An object of one of the files, in the shapes of the format."""
+
+FOLDER = ".agent-memory"
+"""The system's folder, from the workspace on; so are all paths below."""
+STATE = f"{FOLDER}/state.json"
+EVENTS = f"{FOLDER}/history/events.jsonl"
+CHECKPOINTS = f"{FOLDER}/history/checkpoints"
+ARCHIVE = f"{FOLDER}/archive"
+SOURCES = f"{FOLDER}/sources.json"
+CONFIG = f"{FOLDER}/config.json"
+ANALYSED = f"{FOLDER}/analysis.json"
+"""What the repository itself gave the bundle last: `update` tells it from what recall and people added."""
+PRIVATE = f"{FOLDER}/.memdeck"
+PROJECTIONS = "docs/agent-memory"
+ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
+"""The files that may hold the entry block, the preferred one first."""
+
+SCHEMA_VERSION = 2
+GENERATOR = "memdeck"
+FRESH_DAYS = 14
+"""How old a run of the validation commands may be."""
+LOCAL_SOURCE = "agent-memory.local"
+OWN_REF = "agent-memory:"
+"""What `sourceRef` of an event begins with that was written along with a bundle, and says what is in it."""
+RECALL_REF = "agent-memory:recall"
+
+SECTIONS = ("project", "project-map", "current-focus", "gotchas", "next-steps", "validation-commands")
+KEYS = {
+    "project": "project",
+    "project-map": "projectMap",
+    "current-focus": "currentFocus",
+    "gotchas": "gotchas",
+    "next-steps": "nextSteps",
+    "validation-commands": "validationCommands",
+}
+"""The sections of a bundle by name, with the key of each."""
+SCOPES = ("all", "local", "imports")
+POLICIES = ("balanced", "imports-only", "local-only", "project-map-protected")
+PROVIDERS = ("codex", "claude")
+SOURCE_TYPES = ("claude-local", "codex-local")
+SIGNALS = ("decisions", "gotchas", "nextStepHints", "keyPaths", "validationObservations")
+
+_ID = re.compile(r"(evt|chk)-(\d{6,15})")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def event_id(number: int) -> str:
+    """Return the id of an event: `evt-000001`, with more digits where six do not do."""
+    return f"evt-{number:06d}"
+
+
+def checkpoint_id(number: int) -> str:
+    """Return the id of a checkpoint."""
+    return f"chk-{number:06d}"
+
+
+def number_of(text: object, kind: str = "evt") -> int:
+    """Return the number of an id, 0 for whatever is none of that kind as it is written here."""
+    found = _ID.fullmatch(text) if isinstance(text, str) else None
+    if found is None or found[1] != kind:
+        return 0
+    number = int(found[2])
+    return number if f"{number:06d}" == found[2] else 0
+
+
+def stamp(now: datetime) -> str:
+    """Return an aware time as it is written: UTC, milliseconds, Z."""
+    return now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment(text: object) -> datetime | None:
+    """Return the aware time of a text as `stamp` writes it, None for any other."""
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def scope_of(event: Json) -> str:
+    """Return `imports` for an imported session, `local` for any other event."""
+    return "imports" if event["kind"] == "imported_session" else "local"
+
+
+def is_echo(event: Json) -> bool:
+    """Tell whether an event was written along with a bundle, so that it says nothing which is not in the bundle."""
+    return bool(event["sourceId"] == LOCAL_SOURCE and str(event["sourceRef"]).startswith(OWN_REF))
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 event`, `2 events`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

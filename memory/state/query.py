@@ -1,0 +1,329 @@
+"""Questions to the state and its history, answered from the best evidence with citations; no model is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from memory.errors import UsageError
+
+from .model import EVENTS, Json, moment
+from .projections import path_of
+from .reading import Memory, checkpoint_path
+
+Mode = Literal["answer", "changes", "next", "traps"]
+MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
+QUERY_SCOPES = ("state", "history", "all")
+MOST, MOST_CHECKPOINTS, MOST_EVENTS = 8, 5, 50
+NOT_ENOUGH = "There is not enough evidence to answer this."
+_LEAST_WORDS = 2
+_QUOTED = 3
+
+_WORDS: dict[Mode, tuple[str, ...]] = {
+    "next": ("next step", "next steps", "todo", "todos", "follow up", "what remains", "what now"),
+    "traps": ("gotcha", "gotchas", "trap", "traps", "pitfall", "pitfalls", "watch out", "known issue", "known issues",
+              "what breaks"),
+    "changes": ("what changed", "what s new", "what is new", "whats new", "recent change", "recent changes",
+                "recently changed", "since"),
+}  # fmt: skip
+_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat next\b")
+_WORD = re.compile(r"[a-z0-9\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+
+_WEIGHTS: dict[Mode, dict[str, int]] = {
+    "answer": {"bundle": 40, "checkpoint": 24, "event": 12},
+    "changes": {"bundle": 12, "checkpoint": 44, "event": 36},
+    "next": {"bundle": 28, "checkpoint": 16, "event": 22},
+    "traps": {"bundle": 28, "checkpoint": 16, "event": 22},
+}
+_BOOSTS: dict[Mode, dict[str, int]] = {
+    "answer": {},
+    "changes": {"checkpoint": 20, "current-focus": 18, "event": 14, "project": -18, "project-map": -12},
+    "next": {"next-step": 24, "suggested-action": 22, "current-focus": 10},
+    "traps": {"gotcha": 24, "current-focus": 8},
+}
+_COMMON = frozenset(
+    """
+    an and are as at be by can could did do does for from had has have how if in is it its me my of on or our should so
+    than that the their them then there these they this to us was we were what when where which who why will with would
+    you your
+    """.split()  # noqa: SIM905
+)
+_TAG, _CHECKPOINT, _FOUND, _IN_SUMMARY = 12, 8, 4, 2
+_AGES = ((1, 18), (7, 12), (30, 6))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that can answer: `kind` is bundle, checkpoint or event, `category` what of it; `file` where it is
+    shown, `tags` the modes that it is made for.
+    """
+
+    id: str
+    kind: str
+    category: str
+    place: str
+    file: str
+    summary: str
+    text: str
+    created: str | None = None
+    tags: tuple[Mode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item with its score, and the words of the question that it holds."""
+
+    item: Item
+    score: int
+    words: tuple[str, ...]
+
+    def json(self) -> Json:
+        """Return it as a citation."""
+        return {
+            "sourceId": self.item.id,
+            "sourceType": self.item.kind,
+            "pathOrSection": self.item.place,
+            "projectionPath": self.item.file if self.item.kind == "bundle" else None,
+            "file": self.item.file,
+            "createdAt": self.item.created,
+            "summary": self.item.summary,
+            "score": self.score,
+            "words": list(self.words),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question; `enough` is False where no evidence carries it. `hits` are the citations."""
+
+    question: str
+    mode: Mode
+    scope: str
+    enough: bool
+    answer: str
+    why: str
+    hits: tuple[Hit, ...]
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "question": self.question,
+            "mode": self.mode,
+            "scope": self.scope,
+            "enoughEvidence": self.enough,
+            "answer": self.answer,
+            "why": self.why,
+            "citations": [hit.json() for hit in self.hits],
+        }
+
+
+def ask(memory: Memory, question: str, now: datetime, *, mode: str | None = None, scope: str = "all") -> Answer:
+    """Return the answer to a question at an aware time; without a mode its words say which it is.
+
+    UsageError `state.query.empty`, `state.query.mode`, `state.query.scope`.
+    """
+    words = words_of(question)
+    if not words:
+        raise UsageError("state.query.empty", "the question has no word to look for", "ask with words")
+    if mode is not None and mode not in MODES:
+        raise UsageError("state.query.mode", f"{mode[:60]!r} is no mode", f"one of {', '.join(MODES)}")
+    if scope not in QUERY_SCOPES:
+        raise UsageError("state.query.scope", f"{scope[:60]!r} is no scope", f"one of {', '.join(QUERY_SCOPES)}")
+    chosen: Mode = next(one for one in MODES if one == mode) if mode is not None else mode_of(question)
+    hits = rank(items_of(memory, scope), words, chosen, now)
+    named = _naming(question, chosen)
+    # What asks for next steps as such is answered by a next step, whatever its own words are.
+    most = max((len({*hit.words, *(named if chosen in hit.item.tags else ())}) for hit in hits), default=0)
+    if most < _LEAST_WORDS:
+        why = f"no item matches two of the words {', '.join(words)}" if hits else "nothing is recorded"
+        return Answer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
+    best = sorted(hits, key=lambda hit: (-len(hit.words), -(chosen in hit.item.tags), -hit.score))
+    return Answer(question, chosen, scope, True, _compose(best, chosen), _why(best[0], chosen, words), hits)
+
+
+def _naming(question: str, mode: Mode) -> tuple[str, ...]:
+    """Return the words of a question that ask for its mode."""
+    if mode == "answer" or mode_of(question) != mode:
+        return ()
+    return tuple(dict.fromkeys(_WORD.findall(question.lower())))
+
+
+def mode_of(question: str) -> Mode:
+    """Return the mode that the words of a question ask for: next before traps before changes, else answer."""
+    text = f" {' '.join(re.findall(r'[a-z0-9]+', question.lower()))} "
+    if _NEXT.search(text):
+        return "next"
+    for mode, phrases in _WORDS.items():
+        if any(f" {phrase} " in text for phrase in phrases):
+            return mode
+    return "answer"
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the different words of a question, two characters or longer, in their order; those that every text has
+    only where there are no others.
+    """
+    every = tuple(dict.fromkeys(word for word in _WORD.findall(text.lower()) if len(word) > 1))
+    return tuple(word for word in every if word not in _COMMON) or every
+
+
+def _holds(text: str, word: str) -> bool:
+    """Tell whether a text, its words between single spaces, has a word: whole, as a beginning, or without its `s`."""
+    if not word.isascii():
+        return word in text
+    if len(word) < 3:
+        return f" {word} " in text
+    return f" {word}" in text or (len(word) > 4 and word.endswith("s") and f" {word[:-1]} " in text)
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def rank(items: Iterable[Item], words: Sequence[str], mode: Mode, now: datetime) -> tuple[Hit, ...]:
+    """Return the best items, the best first."""
+    hits = [_score(item, words, mode, now) for item in items]
+    hits.sort(key=lambda hit: (-hit.score, hit.item.id))
+    return tuple(hits[:MOST])
+
+
+def _score(item: Item, words: Sequence[str], mode: Mode, now: datetime) -> Hit:
+    summary = _spaced(item.summary)
+    text = summary + _spaced(item.text)
+    found = tuple(word for word in words if _holds(text, word))
+    score = _FOUND * len(found) + _IN_SUMMARY * sum(_holds(summary, word) for word in found)
+    score += _WEIGHTS[mode][item.kind] + _recency(item.created, now)
+    if item.kind == "checkpoint":
+        score += _CHECKPOINT
+    score += _BOOSTS[mode].get(item.category, 0)
+    if item.kind == "event" and mode in ("next", "traps"):
+        score += 14 if mode in item.tags else -6
+    if mode != "answer" and mode in item.tags:
+        score += _TAG
+    return Hit(item, score, found)
+
+
+def _recency(created: str | None, now: datetime) -> int:
+    when = moment(created)
+    if when is None:
+        return 0
+    return next((points for days, points in _AGES if now - when <= timedelta(days=days)), 0)
+
+
+# -- what can answer ----------------------------------------------------------------------------------------------
+
+
+def items_of(memory: Memory, scope: str) -> Iterator[Item]:
+    """Yield what can answer: of the state the bundle and the newest checkpoints, of the history the last events that
+    are active; the archive never.
+    """
+    if scope in ("state", "all"):
+        yield from _of_bundle(memory.bundle, memory.state["generatedAt"])
+        for checkpoint in memory.latest_checkpoints(MOST_CHECKPOINTS):
+            yield _of_checkpoint(checkpoint)
+    if scope in ("history", "all"):
+        for event in memory.events[-MOST_EVENTS:]:
+            yield _of_event(event)
+
+
+def _of_bundle(bundle: Json, created: str) -> Iterator[Item]:
+    project, parts, focus = bundle["project"], bundle["projectMap"], bundle["currentFocus"]
+    map_file, focus_file = path_of("project-map"), path_of("current-focus")
+
+    def item(name: str, category: str, place: str, file: str, summary: str, text: str, *tags: Mode) -> Item:
+        return Item(name, "bundle", category, place, file, summary, text, created, tags)
+
+    facts = (
+        f"{project['name']} {project['primaryEcosystem']} {project['packageManager']} {project['workspaceManager']} "
+        f"{project['recommendedEntryFile']} {' '.join(project['keyPaths'])}"
+    )
+    yield item("project", "project", "bundle.project", map_file, project["summary"], facts)
+    lines = [
+        *(f"{one['path']} ({one['name']}): {one['responsibility']}" for one in parts["modules"]),
+        *(f"{one['path']}: {one['role']}" for one in parts["entrypoints"]),
+        *(f"{one['path']}: {one['note']}" for one in parts["denseSourceAreas"]),
+        *parts["architectureNotes"],
+        *parts["firstFilesToRead"],
+    ]
+    summary = f"{len(parts['modules'])} modules, {len(parts['entrypoints'])} entry points"
+    yield item("project-map", "project-map", "bundle.projectMap", map_file, summary, "\n".join(lines))
+    snapshot = focus["validationSnapshot"]
+    text = "\n".join([*focus["currentState"], *focus["knownRisks"], snapshot["summary"]])
+    yield item(
+        "current-focus", "current-focus", "bundle.currentFocus", focus_file, focus["summary"], text, "changes", "next",
+        "traps",
+    )  # fmt: skip
+    for number, action in enumerate(focus["suggestedNextActions"], 1):
+        place = f"bundle.currentFocus.suggestedNextActions[{number - 1}]"
+        yield item(f"suggested-action-{number}", "suggested-action", place, focus_file, action, "", "next")
+    for number, one in enumerate(bundle["gotchas"], 1):
+        text = f"{one['symptom']}\n{one['cause']}\n{one['correctPath']}"
+        place = f"bundle.gotchas.{one['title']}"
+        yield item(f"gotcha-{number}", "gotcha", place, path_of("gotchas"), one["title"], text, "traps")
+    for number, one in enumerate(bundle["nextSteps"], 1):
+        text = f"{one['why']}\n{one['start']}\n{one['done']}"
+        place = f"bundle.nextSteps.{one['title']}"
+        yield item(f"next-step-{number}", "next-step", place, path_of("next-steps"), one["title"], text, "next")
+
+
+def _of_checkpoint(checkpoint: Json) -> Item:
+    bundle = checkpoint["bundle"]
+    focus = bundle["currentFocus"]
+    text = "\n".join(
+        [
+            focus["summary"],
+            *focus["currentState"],
+            *(f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]),
+            *(f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]),
+        ]
+    )
+    name = checkpoint["id"]
+    created = checkpoint["createdAt"]
+    place = f"checkpoint:{name}"
+    file = checkpoint_path(name)
+    tags: tuple[Mode, ...] = ("changes",)
+    return Item(name, "checkpoint", "checkpoint", place, file, checkpoint["summary"], text, created, tags)
+
+
+def _of_event(event: Json) -> Item:
+    signals = event["signals"]
+    tags: list[Mode] = ["changes"]
+    if signals["nextStepHints"]:
+        tags.append("next")
+    if signals["gotchas"] or signals["validationObservations"]:
+        tags.append("traps")
+    text = "\n".join(text for texts in signals.values() if isinstance(texts, list) for text in texts)
+    name, created = event["id"], event["createdAt"]
+    return Item(name, "event", "event", f"event:{name}", EVENTS, event["summary"], text, created, tuple(tags))
+
+
+# -- the answer in words --------------------------------------------------------------------------------------------
+
+
+def _compose(hits: Sequence[Hit], mode: Mode) -> str:
+    """Return the answer: the best items that hold a word of the question, in their own words."""
+    quoted: dict[str, str] = {}
+    for hit in [hit for hit in hits if hit.words] or hits:
+        # A checkpoint says again what the bundle says: the first that says it is named.
+        quoted.setdefault(_quote(hit, mode), hit.item.id)
+    return "\n".join(f"{text} [{name}]" for text, name in list(quoted.items())[:_QUOTED])
+
+
+def _quote(hit: Hit, mode: Mode) -> str:
+    """Return what an item says to the question: the lines that hold its words, else the first ones."""
+    item = hit.item
+    lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
+    matching = [line for line in lines if any(_holds(_spaced(line), word) for word in hit.words)]
+    if item.category in ("gotcha", "next-step"):
+        return f"{item.summary}: {'; '.join(lines[:_QUOTED])}"
+    if matching:
+        return "; ".join(matching[:_QUOTED])
+    return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"
+
+
+def _why(best: Hit, mode: Mode, words: Sequence[str]) -> str:
+    held = f" ({', '.join(best.words)})" if best.words else ""
+    return f"{best.item.place} holds {len(best.words)} of {len(words)} words of the question{held}; mode {mode}"

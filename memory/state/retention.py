@@ -1,0 +1,208 @@
+"""Retention: old events that were recalled and old checkpoints go to the archive, and batches of it expire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+
+from .archive import MOST_CHECKPOINTS, expired, files_of, put_batch
+from .model import ARCHIVE, EVENTS, Json, moment, plural
+from .reading import Memory
+from .store import StateStore, Writing
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the next prune takes: events, checkpoints by id (the oldest first), and batches that expired.
+
+    `skipped` says why nothing is taken at all, `warnings` what could not be looked at.
+    """
+
+    events: tuple[Json, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    batches: tuple[str, ...] = ()
+    skipped: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.events or self.checkpoints or self.batches)
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "events": [event["id"] for event in self.events],
+            "checkpoints": list(self.checkpoints),
+            "expiredBatches": list(self.batches),
+            "skipped": self.skipped,
+            "warnings": list(self.warnings),
+        }
+
+    def text(self) -> str:
+        """Return it in a few words."""
+        if self.skipped is not None:
+            return self.skipped
+        if not self.any:
+            return "nothing is old enough"
+        said = []
+        if self.events:
+            said.append(plural(len(self.events), "event"))
+        if self.checkpoints:
+            said.append(plural(len(self.checkpoints), "checkpoint"))
+        words = [f"{' and '.join(said)} to the archive"] if said else []
+        if self.batches:
+            words.append(f"{len(self.batches):,} expired {'batch' if len(self.batches) == 1 else 'batches'} out of it")
+        return ", ".join(words)
+
+
+def candidates(memory: Memory, now: datetime) -> Candidates:
+    """Return what a prune at an aware time takes.
+
+    Events as old as `retention.history.maxAgeDays` that a recall of their own source has passed; checkpoints as old as
+    `retention.checkpoints.maxAgeDays` but for the latest and the `keepRecent` newest (0: but for the latest alone);
+    batches as old as `retention.archive.expireAfterDays`.
+    """
+    retention = memory.config["retention"]
+    if not retention["enabled"]:
+        return Candidates(skipped="retention is off (retention.enabled)")
+    before = now - timedelta(days=retention["history"]["maxAgeDays"])
+    events = tuple(
+        event
+        for event in memory.events
+        if (created := moment(event["createdAt"])) is not None and created <= before and memory.is_recalled(event)
+    )
+    checkpoints, warnings = _old_checkpoints(memory, now, retention["checkpoints"])
+    batches, unread = expired(memory, now, retention["archive"]["expireAfterDays"])
+    return Candidates(events, checkpoints, tuple(batches), None, (*warnings, *unread))
+
+
+def _old_checkpoints(memory: Memory, now: datetime, settings: Json) -> tuple[tuple[str, ...], list[str]]:
+    ids = memory.checkpoint_ids
+    latest = memory.state["maintenance"]["latestCheckpointId"]
+    recent = set(ids[max(len(ids) - max(settings["keepRecent"], 1), 0) :])
+    before = now - timedelta(days=settings["maxAgeDays"])
+    old, warnings = [], []
+    for name in ids:
+        if name == latest or name in recent:
+            continue
+        try:
+            created = moment(memory.checkpoint(name)["createdAt"])
+        except MemdeckError as error:
+            warnings.append(f"{error.message}; it stays")
+            continue
+        if created is not None and created > before:
+            break  # Those behind it are younger: ids go with the time.
+        old.append(name)
+    return tuple(old), warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What a prune did or, for a dry run, would do: what it took, where to, and the changes it made."""
+
+    taken: Candidates
+    archived: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "attempted": self.taken.skipped is None,
+            "archivedEventCount": len(self.taken.events),
+            "archivedCheckpointCount": len(self.taken.checkpoints),
+            "expiredArchiveBatchCount": len(self.taken.batches),
+            "archiveBatches": list(self.archived),
+            "skippedReason": self.taken.skipped,
+            **self.taken.json(),
+            "changes": [change.id for change in self.changes],
+        }
+
+
+def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
+    """Put what is old into the archive and remove what expired there, each batch in one transaction.
+
+    The archive is written in the same change as the active files: nothing is ever in neither. `memdeck undo` brings a
+    batch back.
+    """
+    taken = candidates(store.memory(), now)
+    if dry_run or not taken.any:
+        return Pruned(taken)
+    archived: list[str] = []
+    changes: list[Change] = []
+    done = Candidates(warnings=taken.warnings)
+
+    def build(writing: Writing) -> tuple[Candidates, str | None, Change | None]:
+        return _prune(writing, frozenset(path.rpartition("/")[2] for path in archived))
+
+    while True:
+        part, batch, change = store.change("state prune", build, actor=actor, now=now)
+        if change is None:
+            return Pruned(done, tuple(archived), tuple(changes))
+        changes.append(change)
+        for one in part.batches:
+            folder = f"{ARCHIVE}/{one}"
+            fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
+        archived += [batch] if batch is not None else []
+        done = Candidates(
+            (*done.events, *part.events),
+            (*done.checkpoints, *part.checkpoints),
+            (*done.batches, *part.batches),
+            None,
+            done.warnings,
+        )
+
+
+def _prune(writing: Writing, mine: frozenset[str]) -> tuple[Candidates, str | None, Change | None]:
+    """Do one batch of a prune; batches that it wrote itself (`mine`) do not expire with it."""
+    memory = writing.memory
+    found = candidates(memory, writing.now)
+    if expired := [one for one in found.batches if one not in mine]:
+        return (
+            Candidates(batches=_expire(writing, expired)),
+            None,
+            writing.commit("removed what expired in the archive"),
+        )
+    taken = Candidates(found.events, found.checkpoints[:MOST_CHECKPOINTS])
+    if not taken.any:
+        return taken, None, None
+    batch = put_batch(writing, "prune", memory.config, events=taken.events, checkpoints=taken.checkpoints)
+    if taken.events:
+        _drop_events(writing, taken.events)
+    return taken, f"{ARCHIVE}/{batch}", writing.commit(f"pruned {taken.text()}")
+
+
+def _expire(writing: Writing, batches: list[str]) -> tuple[str, ...]:
+    """Plan that as many files of batches go as one transaction takes; return the batches that are gone with it."""
+    room, gone = 2 * MOST_CHECKPOINTS, []
+    for batch in batches:
+        # The manifest goes last: what is left of a very large batch is one that expired.
+        files = sorted(files_of(writing.memory, batch), key=lambda path: path.endswith("/manifest.json"))
+        for path in files[:room]:
+            writing.take_away(path)
+        if len(files) <= room:
+            gone.append(batch)
+        room -= len(files)
+        if room <= 0:
+            break
+    return tuple(gone)
+
+
+def _drop_events(writing: Writing, gone: tuple[Json, ...]) -> None:
+    """Plan events.jsonl without some events, every other line as it is, and their count."""
+    ids = {event["id"] for event in gone}
+    found = writing.memory.found_events
+    drop = {line for event, line in zip(found.items, found.lines, strict=True) if event["id"] in ids}
+    lines = writing.transaction.read(EVENTS).data.split(b"\n")
+    kept = [line for number, line in enumerate(lines, 1) if number not in drop]
+    writing.put(EVENTS, b"\n".join(kept))
+    state = writing.memory.state
+    left = len(found.items) - len(drop)
+    writing.put_state({**state, "maintenance": {**state["maintenance"], "historyEventCount": left}})

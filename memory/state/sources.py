@@ -1,0 +1,279 @@
+"""The sources of imports: adding one, and importing its sessions as events."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError, NotFoundError, UsageError
+
+from . import schema
+from .canonical import canonical_bytes
+from .events import imported, short
+from .imports import ImportedItem, discover, read_item
+from .model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .store import StateStore, Writing, refuse
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+
+SHOWN = 20
+"""How many warnings of a source are told."""
+
+
+def source_id(type: str, path: str, name: str | None = None) -> str:  # noqa: A002
+    """Return the id of a source: its name, else its type and the last part of its path, in lower case and hyphens."""
+    text = name if name is not None else f"{type}-{os.path.basename(path.rstrip('/'))}"
+    return re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
+
+
+def add_source(
+    store: StateStore,
+    type: str,  # noqa: A002
+    path: str,
+    *,
+    name: str | None = None,
+    home: Path | None,
+    folder: str,
+    actor: str,
+    now: datetime,
+) -> tuple[Json, Change]:
+    """Add a source; `path` may begin with `~`, or count from `folder`. Nothing is imported yet.
+
+    UsageError `state.source.type`, `state.source.name`, `state.source.exists` for an id that is taken, MemdeckError
+    `state.source.missing` for a path that is not there.
+    """
+    if type not in SOURCE_TYPES:
+        raise UsageError(
+            "state.source.type", f"{type[:60]!r} is no type of source", f"one of {', '.join(SOURCE_TYPES)}"
+        )
+    absolute = expand(path, home, folder)
+    found = source_id(type, absolute, name)
+    if not found:
+        raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
+    if not os.path.exists(absolute):
+        raise MemdeckError("state.source.missing", f"{absolute} does not exist", "give the folder of the sessions")
+
+    def build(writing: Writing) -> tuple[Json, Change]:
+        state, sources = writing.memory.state, writing.memory.sources
+        if any(source["id"] == found for source in sources):
+            raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
+        created = stamp(writing.now)
+        source = {
+            "id": found,
+            "type": type,
+            "path": absolute,
+            "createdAt": created,
+            "updatedAt": created,
+            "lastSyncedAt": None,
+            "lastSyncStatus": "never",
+            "lastSyncError": None,
+            "lastImportedCount": 0,
+        }
+        refuse(schema.SOURCE, source)
+        writing.put(SOURCES, canonical_bytes([*sources, source]))
+        maintenance = {**state["maintenance"], "importSourceCount": len(sources) + 1}
+        writing.put_state({**state, "maintenance": maintenance})
+        return source, writing.commit(f"added the source {found}")
+
+    return store.change("state add", build, actor=actor, now=now)
+
+
+def expand(path: str, home: Path | None, folder: str) -> str:
+    """Return a path as a person writes it as an absolute one."""
+    if home is not None and (path == "~" or path.startswith("~/")):
+        path = f"{home}{path[1:]}"
+    return os.path.normpath(os.path.join(folder, path))
+
+
+def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
+    """Return the source of an id, all without one; NotFoundError `state.source.not_found`."""
+    if name is None:
+        return list(sources)
+    found = [source for source in sources if source["id"] == name]
+    if not found:
+        known = ", ".join(source["id"] for source in sources) or "there is none"
+        raise NotFoundError("state.source.not_found", f"there is no source {name[:60]!r}", f"known: {known}")
+    return found
+
+
+@dataclass(slots=True)
+class SourceSync:
+    """What a sync did with one source; `failed` are sentences, one for each session that could not be read."""
+
+    source: str
+    imported: int = 0
+    skipped: int = 0
+    elsewhere: int = 0
+    empty: int = 0
+    failed: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        """`passed`, or `failed` where any session was not read."""
+        return "failed" if self.failed else "passed"
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "source": self.source,
+            "status": self.status,
+            "imported": self.imported,
+            "skipped": self.skipped,
+            "elsewhere": self.elsewhere,
+            "empty": self.empty,
+            "failed": len(self.failed),
+            "errors": self.failed[:SHOWN],
+            "warnings": self.warnings[:SHOWN],
+            "events": self.events,
+        }
+
+    def text(self) -> str:
+        """Return one line for people."""
+        more = f" elsewhere={self.elsewhere}" if self.elsewhere else ""
+        return f"{self.source}: imported={self.imported} skipped={self.skipped} failed={len(self.failed)}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sync did, source by source, and its change (None: there was nothing to write)."""
+
+    results: tuple[SourceSync, ...]
+    change: Change | None
+
+    @property
+    def imported(self) -> int:
+        """How many sessions became events."""
+        return sum(result.imported for result in self.results)
+
+
+_Found = list[tuple[Json, SourceSync, list[ImportedItem]]]
+
+
+def sync(
+    store: StateStore,
+    ids: Collection[str],
+    *,
+    home: Path | None,
+    actor: str,
+    now: datetime,
+    progress: Callable[[str], object] | None = None,
+    quiet: bool = False,
+) -> Synced:
+    """Import the sessions of some sources as events, in one transaction; `quiet` writes nothing where none is new and
+    every source fared as before.
+
+    A session that was imported with the same hash is skipped; one that grew becomes a new event. A session or a source
+    that cannot be read is told and stops none of the others. `progress` is called with the name of each session.
+    """
+    memory = store.memory()
+    _ = memory.state, memory.events
+    found: _Found = []
+    for source in memory.sources:
+        if source["id"] in ids:
+            result = SourceSync(source["id"])
+            found.append((source, result, _read(store.root, home, source, result, progress)))
+    if not found:
+        return Synced((), None)
+
+    def build(writing: Writing) -> Synced:
+        return _write(writing, found, quiet)
+
+    return store.change("state sync", build, actor=actor, now=now)
+
+
+def _read(
+    root: Path, home: Path | None, source: Json, result: SourceSync, progress: Callable[[str], object] | None
+) -> list[ImportedItem]:
+    items: list[ImportedItem] = []
+    try:
+        discovered = discover(source["type"], source["path"], root=root)
+    except (MemdeckError, OSError) as error:
+        result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
+        return items
+    for one in discovered:
+        if progress is not None:
+            progress(one.name)
+        try:
+            item = read_item(one, root=root, home=home)
+        except (MemdeckError, OSError) as error:
+            result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
+            continue
+        if item.bad_lines:
+            lines = plural(item.bad_lines, "line")
+            result.warnings.append(f"{one.name}: {lines} cannot be read, the first is line {item.first_bad_line}")
+        if item.elsewhere is not None:
+            result.elsewhere += 1
+        elif not item.messages:
+            result.empty += 1
+        else:
+            items.append(item)
+    return items
+
+
+def _write(writing: Writing, found: _Found, quiet: bool) -> Synced:
+    """Plan the events that are new and how each source fared."""
+    memory = writing.memory
+    state = memory.state
+    seen = {(event["sourceId"], event["externalItemId"], event["contentHash"]) for event in memory.events}
+    seen |= _archived(writing)
+    number = memory.highest_event()
+    new: list[Json] = []
+    at = stamp(writing.now)
+    sources = {source["id"]: source for source in memory.sources}
+    for source, result, items in found:
+        if source["id"] not in sources:
+            continue
+        result.imported, result.skipped, result.events = 0, 0, []
+        for item in items:
+            key = (source["id"], item.external_item_id, item.content_hash)
+            if key in seen:
+                result.skipped += 1
+                continue
+            event = imported(event_id(number + 1), source["id"], item)
+            faults = schema.faults_of(schema.EVENT, event)
+            if faults:
+                result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
+                continue
+            seen.add(key)
+            number += 1
+            new.append(event)
+            result.imported += 1
+            result.events.append(event["id"])
+        sources[source["id"]] = {
+            **sources[source["id"]],
+            "updatedAt": at,
+            "lastSyncedAt": at,
+            "lastSyncStatus": result.status,
+            "lastSyncError": short(result.failed[0]) if result.failed else None,
+            "lastImportedCount": result.imported,
+        }
+    results = tuple(result for _, result, _ in found)
+    before = {source["id"]: source for source in memory.sources}
+    fared = ("lastSyncStatus", "lastSyncError")
+    if quiet and not new and all(before[name][key] == one[key] for name, one in sources.items() for key in fared):
+        return Synced(results, None)
+    if new:
+        writing.add_events(new)
+    writing.put(SOURCES, canonical_bytes(list(sources.values())))
+    maintenance = {
+        **state["maintenance"],
+        "historyEventCount": len(memory.events) + len(new),
+        "importSourceCount": len(sources),
+    }
+    writing.put_state({**state, "maintenance": maintenance})
+    return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
+
+
+def _archived(writing: Writing) -> set[tuple[str, str | None, str]]:
+    """Return what the archive still knows of imported sessions: those are not imported a second time."""
+    from .archive import archived_events
+
+    return {(one["sourceId"], one["externalItemId"], one["contentHash"]) for one in archived_events(writing.memory)}

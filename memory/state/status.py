@@ -1,0 +1,147 @@
+"""How the project state stands, and the one thing to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.errors import MemdeckError
+
+from .diff import SectionDiff, diff_bundles
+from .grouping import Group, group_events
+from .model import SCOPES, Json, plural
+from .reading import Memory
+from .recall import SHOWN_GROUPS, group_json
+from .retention import Candidates, candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The one thing to do: the command (None: nothing) and why."""
+
+    command: str | None
+    why: str
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {"command": self.command, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How things stand: the events by scope, all and unrecalled, their groups, the sources, the drift against a
+    checkpoint (`drift_why` where that cannot be read), and what the next prune takes.
+    """
+
+    state: Json
+    totals: dict[str, int]
+    unrecalled: dict[str, int]
+    groups: tuple[Group, ...]
+    sources: list[Json]
+    checkpoints: int
+    against: str | None
+    drift: tuple[SectionDiff, ...]
+    drift_why: str
+    retention: Candidates
+    retention_enabled: bool
+    batches: int
+    next: Next
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "schemaVersion": self.state["schemaVersion"],
+            "bundleHash": self.state["bundleHash"],
+            "generatedAt": self.state["generatedAt"],
+            "latestCheckpointId": self.state["maintenance"]["latestCheckpointId"],
+            "checkpoints": self.checkpoints,
+            "events": self.totals,
+            "unrecalled": self.unrecalled,
+            "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
+            "groupCount": len(self.groups),
+            "sources": self.sources,
+            "drift": {
+                "checkpoint": self.against,
+                "changedSections": [one.section for one in self.drift],
+                "problem": self.drift_why or None,
+            },
+            "retention": {
+                "enabled": self.retention_enabled,
+                "events": len(self.retention.events),
+                "checkpoints": len(self.retention.checkpoints),
+                "expired": len(self.retention.batches),
+                "batches": self.batches,
+            },
+            "next": self.next.json(),
+        }
+
+
+def status_of(memory: Memory, now: datetime, *, checkpoint: str | None = None) -> Status:
+    """Return how things stand at an aware time; drift is told against the latest checkpoint, or the one named.
+
+    Errors as `Memory`, for what nothing can be said without.
+    """
+    state = memory.state
+    events = memory.events
+    unrecalled = memory.unrecalled()
+    kinds = {"local": "tool_run", "imports": "imported_session"}
+    totals = {"all": len(events), **{scope: sum(e["kind"] == kind for e in events) for scope, kind in kinds.items()}}
+    counts = {"all": len(unrecalled), **{s: sum(e["kind"] == kind for e in unrecalled) for s, kind in kinds.items()}}
+    against = checkpoint or state["maintenance"]["latestCheckpointId"]
+    drift: tuple[SectionDiff, ...] = ()
+    why = "" if against is not None else "there is no checkpoint"
+    if against is not None:
+        try:
+            drift = tuple(
+                one for one in diff_bundles(memory.checkpoint(against)["bundle"], state["bundle"]) if one.changed
+            )
+        except MemdeckError as error:
+            if checkpoint is not None:
+                raise
+            why = error.message
+    taken = candidates(memory, now)
+    threshold = memory.config["recall"]["backlogWarnThreshold"]
+    following = _next(counts["all"], threshold, memory.sources, taken, drift, checkpoint is None, why)
+    return Status(
+        state,
+        totals,
+        {scope: counts[scope] for scope in SCOPES},
+        tuple(group_events(unrecalled)),
+        memory.sources,
+        len(memory.checkpoint_ids),
+        against,
+        drift,
+        why,
+        taken,
+        memory.config["retention"]["enabled"],
+        len(memory.batches),
+        following,
+    )
+
+
+def _next(
+    backlog: int,
+    threshold: int,
+    sources: list[Json],
+    taken: Candidates,
+    drift: tuple[SectionDiff, ...],
+    latest: bool,
+    why: str,
+) -> Next:
+    """Return the first that applies: a large backlog, a source that failed, any backlog, retention, drift."""
+    events = plural(backlog, "event")
+    if why:
+        return Next("memdeck state validate --repair", why)
+    if backlog > threshold:
+        return Next("memdeck state recall", f"{events} wait, more than {threshold}")
+    failed = [source["id"] for source in sources if source["lastSyncStatus"] == "failed"]
+    if failed:
+        return Next("memdeck state sync --all", f"the last sync of {', '.join(failed)} failed")
+    if backlog:
+        return Next("memdeck state recall", f"{events} {'waits' if backlog == 1 else 'wait'}")
+    if taken.any:
+        return Next("memdeck state prune", taken.text())
+    if drift and latest:
+        sections = ", ".join(one.section for one in drift)
+        return Next("memdeck state update", f"the state is not its latest checkpoint: {sections}")
+    return Next(None, "nothing waits")

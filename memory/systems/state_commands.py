@@ -1,0 +1,211 @@
+"""The commands that project state may run, each after a person's approval: validation commands, and an engine.
+
+The engine stands in for the deterministic one in a recall. It is a command of the person's own configuration, never of
+the repository. It gets one JSON object on its standard input, `{"version": 1, "section": …, "bundle": …, "events":
+[…]}`, and prints the new bundle as JSON and nothing else. Whatever else it does, the deterministic engine is used.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.monitoring.process.command import clean_environment, run_command
+from memory.state import schema
+from memory.state.model import STATE, Json
+from memory.state.reading import Memory, line_of
+from memory.trust.consent import blocked_error
+from memory.trust.settings import FILE, Settings
+from memory.trust.wants import command_ask
+
+if TYPE_CHECKING:
+    from memory.monitoring.process.command import Finished
+    from memory.state.recall import Engine
+    from memory.storage.private.places import StateFolder
+    from memory.trust.consent import Ask, Trust
+
+VALIDATION, ENGINE = "validation", "engine"
+VALIDATION_SECONDS = 600.0
+LIMIT = 16_000_000
+"""Bytes that an engine may print."""
+_INPUT = "MEMDECK_INPUT"
+_LONGEST = 200
+
+
+def validation_asks(memory: Memory) -> tuple[Ask, ...]:
+    """Return the validation commands of the bundle as asks; none where the state cannot be read."""
+    try:
+        commands, data = memory.bundle["validationCommands"], memory.read(STATE).data
+    except MemdeckError:
+        return ()
+    names = [one["label"] for one in commands]
+    return tuple(
+        command_ask(
+            VALIDATION,
+            shlex.join(one["command"]),
+            one["label"],
+            STATE,
+            line_of(data, "validationCommands") - 1,
+            names=names,
+            timeout=f"{VALIDATION_SECONDS:.0f}s",
+        )
+        for one in commands
+    )
+
+
+def run_validation(memory: Memory, trust: Trust | None, environ: Mapping[str, str]) -> list[Mapping[str, str]]:
+    """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
+
+    BlockedError `trust.blocked` where any of them is not approved: then none runs. MemdeckError
+    `state.validation.none` where there is none.
+    """
+    asks = validation_asks(memory)
+    if not asks:
+        raise MemdeckError(
+            "state.validation.none", "the bundle has no validation command", "`memdeck state edit validation-commands`"
+        )
+    if trust is None:
+        raise MemdeckError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+    decided = [(ask, trust.decide(ask)) for ask in asks]
+    blocked = [pair for pair in decided if not pair[1].allowed]
+    if blocked:
+        raise blocked_error(blocked)
+    results: list[Mapping[str, str]] = []
+    for ask, decision in decided:
+        ended = run_command(
+            decision.text or "",
+            folder=memory.root,
+            environment=clean_environment(environ),
+            timeout=VALIDATION_SECONDS,
+        )
+        status, summary = _ended(ended)
+        results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})
+    return results
+
+
+def _ended(ended: Finished) -> tuple[str, str]:
+    """Return the status and a sentence for how a command ended."""
+    if ended.failure or ended.exit_code in (126, 127):
+        return "unavailable", ended.failure or _last(ended) or f"exit code {ended.exit_code}"
+    if ended.timed_out:
+        return "failed", f"it did not end within {VALIDATION_SECONDS:.0f} seconds"
+    if ended.exit_code == 0:
+        return "passed", _last(ended) or "exit code 0"
+    code = f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
+    return "failed", f"{code}: {_last(ended)}" if _last(ended) else code
+
+
+def _last(ended: Finished) -> str:
+    """Return the last line that a command printed, of its errors where it printed nothing."""
+    from memory.base.safe_text import visible
+    from memory.base.secrets import find_secrets
+
+    for text in (ended.output, ended.errors):
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if lines and not find_secrets(lines[-1]):
+            return visible(lines[-1])[:_LONGEST]
+    return ""
+
+
+def engine_ask(settings: Settings) -> Ask | None:
+    """Return the engine of the person's settings as an ask, None where there is none."""
+    if not settings.engine:
+        return None
+    return command_ask(
+        ENGINE,
+        settings.engine,
+        "recall of project state",
+        FILE,
+        timeout=f"{settings.engine_timeout:g}s",
+        environment=settings.engine_environment,
+    )
+
+
+def engine_of(trust: Trust, folder: StateFolder | None, environ: Mapping[str, str], now: datetime) -> Engine | None:
+    """Return the engine of the person's settings; None where there is none, or no state folder to hand it its input."""
+    ask = engine_ask(trust.settings)
+    if ask is None or folder is None:
+        return None
+
+    def engine(bundle: Json, events: Sequence[Json], section: str) -> tuple[Json | None, str]:
+        decision = trust.decide(ask)
+        if not decision.allowed:
+            return None, f"the engine is not approved ({decision.why}), so the deterministic one was used"
+        try:
+            made = _ask_engine(decision.text or "", bundle, events, section, trust, folder, environ, now)
+        except _NotUsed as error:
+            return None, f"the engine was not used: {error}; the deterministic one was"
+        except MemdeckError as error:
+            return None, f"the engine was not used: {error.message}; the deterministic one was"
+        return made, ask.text[:60]
+
+    return engine
+
+
+class _NotUsed(Exception):
+    """Why what an engine did is not taken."""
+
+
+def _ask_engine(
+    text: str,
+    bundle: Json,
+    events: Sequence[Json],
+    section: str,
+    trust: Trust,
+    folder: StateFolder,
+    environ: Mapping[str, str],
+    now: datetime,
+) -> Json:
+    from memory.storage.private.record import PrivateRecord
+
+    question = {"version": 1, "section": section, "bundle": bundle, "events": list(events)}
+    record = PrivateRecord(folder, "state", "engine-input.json")
+    record.update(lambda _: json.dumps(question, ensure_ascii=False).encode(), command="state", now=now)
+    settings = trust.settings
+    environment = {**clean_environment(environ, settings.engine_environment), _INPUT: str(record.path)}
+    try:
+        # What was approved runs as it is, with its input where a command expects it.
+        ended = run_command(
+            f'exec <"${_INPUT}"\n{text}',
+            folder=trust.workspace,
+            environment=environment,
+            timeout=settings.engine_timeout,
+            limit=LIMIT,
+        )
+    finally:
+        record.update(lambda _: b"{}", command="state", now=now)
+    if ended.failure:
+        raise _NotUsed(ended.failure)
+    if ended.timed_out:
+        raise _NotUsed(f"it did not answer within {settings.engine_timeout:g} seconds")
+    if ended.exit_code != 0:
+        raise _NotUsed(" ".join(["it failed with", *_code(ended)]))
+    return _bundle(ended.output, bundle)
+
+
+def _code(ended: Finished) -> Iterator[str]:
+    yield f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
+    if last := _last(ended):
+        yield f"({last})"
+
+
+def _bundle(output: str, before: Json) -> Json:
+    """Return the bundle that an engine printed; nothing but one JSON object in the shape of a bundle is taken."""
+    from memory.state.reading import load
+
+    try:
+        bundle = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
+    except MemdeckError as error:
+        raise _NotUsed(error.message) from error
+    faults = schema.faults_of(schema.BUNDLE, bundle)
+    if faults:
+        raise _NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
+    unknown = [key for key in bundle if key not in before]
+    if unknown:
+        raise _NotUsed(f"its answer has keys that a bundle has not: {', '.join(unknown)[:80]}")
+    found: Json = bundle
+    return found

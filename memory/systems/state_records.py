@@ -1,0 +1,91 @@
+"""What a search finds in the project state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import NamedTuple
+
+from memory.errors import MemdeckError
+from memory.recall import Record
+from memory.state.diff import name_of
+from memory.state.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
+from memory.state.reading import Memory, line_of, read_events
+
+from .state_reading import ref_of
+
+KIND = "state"
+
+
+class Found(NamedTuple):
+    """The item behind a record: where it is."""
+
+    ref: str
+    line: int
+
+
+def records_of(memory: Memory, refused: MutableMapping[str, MemdeckError] | None) -> Iterator[Record]:
+    """Yield the parts of the bundle, the events and those of the archive; a file that cannot be read goes to
+    `refused`, or raises without it.
+    """
+    for file, read in ((STATE, _bundle), (EVENTS, _active)):
+        try:
+            yield from read(memory)
+        except MemdeckError as error:
+            if refused is None:
+                raise
+            refused[file] = error
+    for batch in reversed(memory.batches):
+        file = f"{ARCHIVE}/{batch}/events.jsonl"
+        try:
+            data = memory.read(file).data
+        except MemdeckError as error:
+            if refused is None:
+                raise
+            refused[file] = error
+            continue
+        yield from _events(file, data)
+
+
+def _bundle(memory: Memory) -> Iterator[Record]:
+    stored = memory.read(STATE)
+    if not stored.exists:
+        return
+    bundle, date = memory.bundle, memory.state["generatedAt"][:10]
+    focus = bundle["currentFocus"]
+
+    def record(name: str, title: str, text: str, key: str) -> Record:
+        return Record(KIND, STATE, title, text, Found(ref_of(name), line_of(stored.data, key) - 1), date)
+
+    project = bundle["project"]
+    words = " ".join([project["summary"], project["primaryEcosystem"], *project["keyPaths"]])
+    yield record("project", project["name"], words, "project")
+    parts = bundle["projectMap"]
+    lines = [
+        f"{name_of(one)} {' '.join(map(str, one.values()))}"
+        for key in ("modules", "entrypoints", "denseSourceAreas")
+        for one in parts[key]
+    ]
+    yield record("project-map", "Project map", "\n".join([*lines, *parts["architectureNotes"]]), "projectMap")
+    text = "\n".join([focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]])
+    yield record("current-focus", focus["summary"], text, "currentFocus")
+    for kind, key in (("gotcha", "gotchas"), ("next-step", "nextSteps")):
+        for number, one in enumerate(bundle[key], 1):
+            yield record(f"{kind}-{number}", one["title"], "\n".join(one.values()), key)
+
+
+def _active(memory: Memory) -> Iterator[Record]:
+    if memory.read(EVENTS).exists:
+        yield from _events(EVENTS, memory.read(EVENTS).data)
+
+
+def _events(file: str, data: bytes) -> Iterator[Record]:
+    found = read_events(data)
+    for event, line in zip(reversed(found.items), reversed(found.lines), strict=True):
+        yield Record(
+            KIND, file, event["summary"], _text(event), Found(ref_of(event["id"]), line - 1), event["createdAt"][:10]
+        )
+
+
+def _text(event: Json) -> str:
+    signals = [text for kind in SIGNALS for text in event["signals"][kind]]
+    return "\n".join([event["id"], event["summary"], event["sourceRef"], *signals])

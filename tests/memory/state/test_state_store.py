@@ -1,0 +1,350 @@
+"""Init, update, edit and settings: what is written, in which bytes, and what stays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import ConfigError, ConflictError, NotFoundError, RefusedError, UsageError
+from memory.state import operations
+from memory.state.canonical import canonical, digest
+from memory.state.model import (
+    ANALYSED,
+    ARCHIVE,
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    SOURCES,
+    STATE,
+    checkpoint_id,
+    event_id,
+    moment,
+    number_of,
+    stamp,
+)
+from memory.state.three_way import take_in
+
+from .states import ACTOR, NOW, Repository
+
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Return a small repository with a fresh state."""
+    return Repository(tmp_path)
+
+
+@given(PARTS)
+def test_the_canonical_form_is_that_of_the_standard_library(value: Any) -> None:
+    """Keys sorted, two spaces, UTF-8 not escaped: byte for byte what json.dumps gives."""
+    assert canonical(value) == json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+
+
+def test_hashes_can_be_made_by_hand(repository: Repository, tmp_path: Path) -> None:
+    """sha256sum over the sorted JSON without its final newline is the hash that the files hold."""
+    state = repository.json()
+    checkpoint = repository.json(f"{CHECKPOINTS}/chk-000001.json")
+    for holder in (state, checkpoint):
+        text = json.dumps(holder["bundle"], indent=2, sort_keys=True, ensure_ascii=False)
+        (tmp_path / "by-hand").write_text(text)
+        by_hand = subprocess.run(["sha256sum", tmp_path / "by-hand"], capture_output=True, check=True, text=True)
+        assert by_hand.stdout.split()[0] == holder["bundleHash"]
+    event = json.loads(repository.event_lines()[0])
+    said = {"bundleHash": state["bundleHash"], "commandName": "init", "diffSummary": None}
+    text = json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False)
+    assert hashlib.sha256(text.encode()).hexdigest() == event["contentHash"]
+
+
+def test_files_are_in_their_form(repository: Repository) -> None:
+    """State, sources and checkpoints are sorted with two spaces and one newline; events are one compact line each."""
+    for path in (STATE, SOURCES, f"{CHECKPOINTS}/chk-000001.json", ANALYSED):
+        data = repository.path(path).read_text()
+        assert data == json.dumps(json.loads(data), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (line,) = repository.event_lines()
+    assert line.decode() == json.dumps(json.loads(line), ensure_ascii=False, separators=(",", ":")) + "\n"
+    assert list(json.loads(line)) == [
+        "id", "kind", "sourceId", "externalItemId", "createdAt", "contentHash", "summary", "signals", "sourceRef",
+    ]  # fmt: skip
+    assert list(repository.json(CONFIG)) == ["recall", "query", "automation", "retention"]
+
+
+def test_a_fresh_state_is_whole(repository: Repository) -> None:
+    """Init writes version 2, one event, one checkpoint that names it, no sources, and validates without a fail."""
+    state = repository.json()
+    checkpoint = repository.json(f"{CHECKPOINTS}/chk-000001.json")
+    assert (state["schemaVersion"], state["maintenance"]["historyEventCount"]) == (2, 1)
+    assert (checkpoint["id"], checkpoint["eventId"]) == ("chk-000001", "evt-000001")
+    assert checkpoint["bundle"] == state["bundle"]
+    assert checkpoint["summary"] == state["bundle"]["currentFocus"]["summary"]
+    assert state["maintenance"]["latestCheckpointId"] == "chk-000001"
+    assert state["generatedAt"] == "2026-03-01T12:00:00.000Z"
+    assert repository.json(SOURCES) == []
+    assert repository.codes() == []
+
+
+@pytest.mark.parametrize("number", [1, 999_999, 1_000_000, 123_456_789])
+def test_ids_grow_past_six_digits(number: int) -> None:
+    """An id has six digits or as many as it takes, and is read back as its number."""
+    assert number_of(event_id(number)) == number
+    assert number_of(checkpoint_id(number), "chk") == number
+
+
+@pytest.mark.parametrize(
+    "text", ["evt-1", "evt-0000001", "evt-000000", "chk-000001", "evt-٠٠٠٠٠١", "../evt-000001", None, 7]
+)
+def test_what_is_no_id_has_no_number(text: object) -> None:
+    """Ids are written in one way only."""
+    assert number_of(text) == 0
+
+
+def test_times_have_milliseconds_and_z() -> None:
+    """A time is written in UTC with three digits and Z, and nothing else is read as one."""
+    now = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC)
+    assert stamp(now) == "2026-03-01T12:00:00.123Z"
+    assert moment(stamp(now)) == now.replace(microsecond=123_000)
+    for wrong in (
+        "2026-03-01",
+        "2026-03-01T12:00:00Z",
+        "2026-02-30T12:00:00.000Z",
+        "2026-03-01T12:00:00.000+00:00",
+        None,
+    ):
+        assert moment(wrong) is None
+
+
+def test_update_adds_one_event_and_one_checkpoint(repository: Repository) -> None:
+    """Each update is an event and a checkpoint more, and events.jsonl only grows."""
+    before = repository.path(EVENTS).read_bytes()
+    repository.update()
+    assert repository.path(EVENTS).read_bytes().startswith(before)
+    assert [event["id"] for event in repository.memory.events] == ["evt-000001", "evt-000002"]
+    assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
+    assert repository.json()["maintenance"]["historyEventCount"] == 2
+    assert repository.codes() == []
+
+
+def test_update_sees_the_repository_as_it_is(repository: Repository) -> None:
+    """A module that came is in the new bundle, one that went is not."""
+    (repository.root / "shop" / "orders").mkdir()
+    (repository.root / "shop" / "orders" / "__init__.py").write_text("x = 1\n")
+    repository.path("CHANGELOG.md").write_text("# Changes\n")
+    repository.update()
+    assert "CHANGELOG.md" in json.dumps(repository.memory.bundle)
+    repository.path("CHANGELOG.md").unlink()
+    repository.update()
+    assert "CHANGELOG.md" not in json.dumps(repository.memory.bundle)
+
+
+def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) -> None:
+    """Gotchas, next steps, lines and texts that no analysis said survive an update."""
+    focus = repository.memory.bundle["currentFocus"]
+    repository.imported(
+        "one", "DECISION: Use SQLite for the cache", "GOTCHA: Lock: two writers block", "NEXT: Write tests: now"
+    )
+    repository.recall()
+    edited = {**repository.memory.bundle["project"], "summary": "What a person wrote."}
+    operations.edit(repository.store, "project", edited, actor=ACTOR, now=repository.later())
+    repository.update()
+    bundle = repository.memory.bundle
+    assert "Use SQLite for the cache" in bundle["currentFocus"]["currentState"]
+    assert set(focus["currentState"]) <= set(bundle["currentFocus"]["currentState"])
+    assert "Lock" in {one["title"] for one in bundle["gotchas"]}
+    assert "Write tests" in {one["title"] for one in bundle["nextSteps"]}
+    assert bundle["project"]["summary"] == "What a person wrote."
+
+
+def test_what_the_analysis_says_no_more_goes(repository: Repository) -> None:
+    """Of three sides, what stands in the base and not in the new analysis goes, what somebody changed stays."""
+    ours = repository.memory.bundle
+    base = {**ours, "gotchas": [{"title": "Old", "symptom": "s", "cause": "c", "correctPath": "p"}]}
+    changed = {**base, "gotchas": [{**base["gotchas"][0], "cause": "what a person found"}]}
+    assert take_in(base, base, ours)["gotchas"] == []
+    assert take_in(base, changed, ours)["gotchas"] == changed["gotchas"]
+    assert take_in(None, base, ours)["gotchas"] == base["gotchas"]
+
+
+def test_init_never_wipes(repository: Repository) -> None:
+    """Where anything is there, init says what, and changes nothing."""
+    before = {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
+    with pytest.raises(RefusedError) as caught:
+        operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later())
+    assert caught.value.code == "state.exists"
+    assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
+    assert before == {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
+
+
+def test_init_stops_at_settings_alone(tmp_path: Path) -> None:
+    """A configuration that was written beforehand is reason enough to stop."""
+    from memory.workspace import Workspace
+
+    (tmp_path / ".agent-memory").mkdir()
+    (tmp_path / CONFIG).write_text("{}")
+    store = Workspace(tmp_path, state_home=None).system("state").store
+    with pytest.raises(RefusedError, match=r"config\.json"):
+        operations.init(store, lambda: pytest.fail("analysed"), actor=ACTOR, now=NOW)
+
+
+def test_force_archives_first(repository: Repository) -> None:
+    """With force, what was there is in the archive, settings and sources stay, and ids go on."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.set("recall.policy", "local-only")
+    events, state = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
+    sources, config = repository.path(SOURCES).read_bytes(), repository.path(CONFIG).read_bytes()
+    made = operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    assert made.archived is not None
+    assert repository.path(f"{made.archived}/events.jsonl").read_bytes() == events
+    assert repository.path(f"{made.archived}/state.json").read_bytes() == state
+    assert repository.path(f"{made.archived}/checkpoints/chk-000001.json").exists()
+    assert (repository.path(SOURCES).read_bytes(), repository.path(CONFIG).read_bytes()) == (sources, config)
+    assert [event["id"] for event in repository.memory.events] == ["evt-000003"]
+    assert repository.memory.checkpoint_ids == ("chk-000002",)
+    assert repository.codes() == []
+
+
+def test_force_archives_many_checkpoints(repository: Repository) -> None:
+    """More checkpoints than go in one change are archived in several, and none is lost."""
+    one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
+    for number in range(2, 452):
+        repository.put(f"{CHECKPOINTS}/{checkpoint_id(number)}.json", {**one, "id": checkpoint_id(number)})
+    operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
+    assert kept == [f"{checkpoint_id(number)}.json" for number in range(1, 452)]
+    assert repository.memory.checkpoint_ids == ("chk-000452",)
+
+
+def test_ids_are_never_given_again(repository: Repository) -> None:
+    """Neither a cursor nor a checkpoint nor the archive lets an id come back that is in no active file any more."""
+    repository.update()
+    state = repository.json()
+    state["maintenance"]["recallCursors"]["imports"]["lastRecalledEventId"] = "evt-1000004"
+    repository.put(STATE, state)
+    repository.path(EVENTS).write_bytes(b"")
+    assert repository.memory.highest_event() == 1_000_004
+    assert operations.update(repository.store, repository.analysed, actor=ACTOR, now=repository.later()).change
+    assert repository.memory.events[0]["id"] == "evt-1000005"
+
+
+def test_edit_is_an_event_and_a_checkpoint(repository: Repository) -> None:
+    """A section that was edited is written with an event and a checkpoint; the same value writes nothing."""
+    steps = [{"title": "Ship", "why": "It is done", "start": "Tag it", "done": "It is out"}]
+    assert operations.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change
+    assert repository.memory.bundle["nextSteps"] == steps
+    assert repository.memory.events[-1]["sourceRef"] == "agent-memory:edit"
+    assert operations.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change is None
+    assert len(repository.memory.checkpoint_ids) == 2
+    assert repository.codes() == []
+
+
+def test_edit_writes_nothing_wrong(repository: Repository) -> None:
+    """A value without the shape, a stale base and an unknown section are refused with their codes."""
+    before = repository.path(STATE).read_bytes()
+    with pytest.raises(RefusedError) as refused:
+        operations.edit(repository.store, "gotchas", [{"title": " "}], actor=ACTOR, now=repository.later())
+    assert refused.value.code == "state.refused"
+    assert refused.value.details["faults"][0] == {"where": "gotchas[0].title", "what": "is blank"}
+    with pytest.raises(ConflictError):
+        operations.edit(repository.store, "gotchas", [], base=[1], actor=ACTOR, now=repository.later())
+    with pytest.raises(NotFoundError, match="no section"):
+        operations.edit(repository.store, "plans", [], actor=ACTOR, now=repository.later())
+    assert repository.path(STATE).read_bytes() == before
+
+
+def test_a_bundle_names_no_other_entry_file(repository: Repository) -> None:
+    """An entry file that is none of the three is refused: a bundle cannot make memdeck write anywhere else."""
+    project = {**repository.memory.bundle["project"], "recommendedEntryFile": "shop/cache.py"}
+    with pytest.raises(RefusedError) as caught:
+        operations.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
+    assert caught.value.code == "state.entry_file"
+    assert repository.path("shop/cache.py").read_text() == "x = 1\n"
+
+
+def test_the_entry_block_goes_through_a_link_between_entry_files(tmp_path: Path) -> None:
+    """Where CLAUDE.md is a link to AGENTS.md, the block is in AGENTS.md, and the link stays."""
+    repository = Repository(tmp_path)
+    repository.path("AGENTS.md").write_text("# Agents\n\nRead this.\n")
+    os.symlink("AGENTS.md", repository.path("CLAUDE.md"))
+    project = {**repository.memory.bundle["project"], "recommendedEntryFile": "CLAUDE.md"}
+    operations.edit(repository.store, "project", project, actor=ACTOR, now=repository.later())
+    assert repository.path("CLAUDE.md").is_symlink()
+    assert "agent-memory:entry" in repository.path("AGENTS.md").read_text()
+    assert repository.codes() == []
+
+
+def test_undo_takes_a_whole_command_back(repository: Repository) -> None:
+    """State, event, checkpoint, projections and entry block go back together, and so does what undo undid."""
+    (repository.root / "shop" / "orders.py").write_text("y = 1\n")
+    before = {
+        path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file() and ".memdeck" not in str(path)
+    }
+    repository.update()
+    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    after = {
+        path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file() and ".memdeck" not in str(path)
+    }
+    assert after == before
+    repository.workspace.redo(actor=ACTOR, now=repository.later())
+    assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
+    assert repository.codes() == []
+
+
+def test_settings_are_set_in_their_place(repository: Repository) -> None:
+    """One setting changes, order and unknown keys stay, and wrong keys and values are refused."""
+    repository.put(CONFIG, {"mine": {"z": 1}, "retention": {"enabled": True}})
+    repository.set("retention.enabled", "false")
+    repository.set("recall.backlogWarnThreshold", "3")
+    assert (
+        repository.path(CONFIG).read_text()
+        == json.dumps(
+            {"mine": {"z": 1}, "retention": {"enabled": False}, "recall": {"backlogWarnThreshold": 3}}, indent=2
+        )
+        + "\n"
+    )
+    assert repository.memory.config["retention"]["history"]["maxAgeDays"] == 90
+    for key, value, code in (
+        ("recall.policy", "wild", "state.config.value"),
+        ("recall.backlogWarnThreshold", "-1", "state.config.value"),
+        ("automation.intervalMinutes", "0", "state.config.value"),
+        ("retention.enabled", "yes", "state.config.value"),
+        ("recall.colour", "red", "state.config.key"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            repository.set(key, value)
+        assert caught.value.code == code
+
+
+def test_a_bad_setting_names_its_line(repository: Repository) -> None:
+    """A setting that is wrong in the file is an error with file and line, not a default."""
+    repository.path(CONFIG).write_text('{\n  "recall": {\n    "policy": "wild"\n  }\n}\n')
+    with pytest.raises(ConfigError) as caught:
+        _ = repository.memory.config
+    assert (caught.value.code, caught.value.details["line"]) == ("state.config.schema", 3)
+
+
+def test_provider_is_one_of_two(tmp_path: Path) -> None:
+    """Init takes claude and codex only."""
+    from memory.workspace import Workspace
+
+    store = Workspace(tmp_path, state_home=None).system("state").store
+    with pytest.raises(UsageError, match="no provider"):
+        operations.init(store, dict, provider="other", actor=ACTOR, now=NOW)
+
+
+def test_another_process_reads_the_same(repository: Repository) -> None:
+    """A state opened anew has the bundle whose hash stands in the file."""
+    repository.update()
+    repository.open()
+    assert digest(repository.memory.bundle) == repository.json()["bundleHash"]

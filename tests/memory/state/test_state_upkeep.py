@@ -1,0 +1,438 @@
+"""Sync, retention, automation and status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.maintenance import render
+from memory.state.automate import run_once
+from memory.state.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
+from memory.state.retention import candidates, prune
+from memory.state.sources import add_source, chosen, source_id
+from memory.state.status import status_of
+
+from .states import ACTOR, Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Return a small repository with a fresh state."""
+    return Repository(tmp_path)
+
+
+# -- sources --------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_imported_once(repository: Repository) -> None:
+    """The second sync skips what the first one imported, and leaves the bundle alone."""
+    repository.imported("one", "DECISION: Use SQLite")
+    bundle = repository.memory.bundle
+    again = repository.sync()
+    assert (again.results[0].imported, again.results[0].skipped) == (0, 1)
+    assert [event["kind"] for event in repository.memory.events] == ["tool_run", "imported_session"]
+    assert repository.memory.bundle == bundle
+    source = repository.json(SOURCES)[0]
+    assert (source["lastSyncStatus"], source["lastImportedCount"]) == ("passed", 0)
+    assert repository.json()["maintenance"]["historyEventCount"] == 2
+    assert repository.codes() == []
+
+
+def test_a_session_that_grew_is_imported_again(repository: Repository) -> None:
+    """More text, however far behind the beginning, is a new event of the same item."""
+    repository.imported("one", *("x" * 200 for _ in range(120)))
+    repository.session("one", [*("x" * 200 for _ in range(120)), "DECISION: Use SQLite"])
+    assert repository.sync().imported == 1
+    items = [event["externalItemId"] for event in repository.memory.events if event["kind"] == "imported_session"]
+    assert items == ["one", "one"]
+    assert repository.memory.events[-1]["signals"]["decisions"] == ["Use SQLite"]
+
+
+def test_a_bad_session_does_not_stop_the_others(repository: Repository) -> None:
+    """One that cannot be read is told, the rest is imported, and the source says that it failed."""
+    repository.add_source()
+    repository.session("good", ["DECISION: Use SQLite"])
+    bad = repository.session("bad", ["x"])
+    bad.write_bytes(b"\x00\xff not a session\n" * 3)
+    done = repository.sync()
+    assert done.imported == 1
+    result = done.results[0]
+    assert result.failed or result.warnings
+
+
+def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> None:
+    """The list keeps why, and status says what to do about it."""
+    repository.imported("one", "DECISION: Use SQLite")
+    (repository.home / ".claude").rename(repository.home / "elsewhere")
+    done = repository.sync()
+    assert done.results[0].status == "failed"
+    assert "does not exist" in repository.json(SOURCES)[0]["lastSyncError"]
+    assert status_of(repository.memory, repository.at).next.command == "memdeck state sync --all"
+
+
+def test_archived_sessions_are_not_imported_again(repository: Repository) -> None:
+    """What retention took out of the history does not come back with the next sync."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.recall()
+    repository.later(days=100)
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    assert [event["kind"] for event in repository.memory.events] == ["tool_run"]
+    assert repository.sync().imported == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "name", "expected"),
+    [
+        ("claude-local", "/home/me/.claude", None, "claude-local--claude"),
+        ("codex-local", "/home/me/Codex Files/", None, "codex-local-codex-files"),
+        ("codex-local", "/x", "My Codex!", "my-codex"),
+    ],
+)
+def test_ids_of_sources(kind: str, path: str, name: str | None, expected: str) -> None:
+    """The id is the name, else type and last part of the path, in lower case and hyphens."""
+    assert source_id(kind, path, name) == expected
+
+
+def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
+    """A taken id, a missing path, an unknown type and a name without letters are refused with their codes."""
+    repository.add_source()
+
+    def code(**more: Any) -> str:
+        asked = {"type": "claude-local", "path": str(repository.home), "name": "other", **more}
+        kind, path = asked.pop("type"), asked.pop("path")
+        with pytest.raises(MemdeckError) as caught:
+            add_source(
+                repository.store, kind, path, home=repository.home, folder="/", actor=ACTOR, now=repository.at, **asked
+            )
+        return caught.value.code
+
+    assert code(name="claude") == "state.source.exists"
+    assert code(path="/nowhere") == "state.source.missing"
+    assert code(type="gemini") == "state.source.type"
+    assert code(name="!!") == "state.source.name"
+    with pytest.raises(NotFoundError, match="known: claude"):
+        chosen(repository.memory.sources, "other")
+    assert issubclass(UsageError, MemdeckError)
+
+
+def test_adding_counts_the_source(repository: Repository) -> None:
+    """The state counts its sources, and a path with ~ is kept as an absolute one."""
+    repository.add_source()
+    assert repository.json()["maintenance"]["importSourceCount"] == 1
+    assert repository.json(SOURCES)[0]["path"] == str(repository.home / ".claude")
+    assert repository.codes() == []
+
+
+# -- retention ------------------------------------------------------------------------------------------------------
+
+
+def checkpoints(repository: Repository, count: int) -> None:
+    """Make checkpoints, a minute apart."""
+    for _ in range(count):
+        repository.update()
+
+
+def test_old_events_that_were_recalled_go_to_the_archive(repository: Repository) -> None:
+    """They leave the history for a batch with manifest and events, byte for byte, and nothing fails."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.recall()
+    lines = repository.event_lines()
+    repository.later(days=91)
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    (batch,) = done.archived
+    assert repository.path(f"{batch}/events.jsonl").read_bytes() == b"".join(lines[:2])
+    manifest = repository.json(f"{batch}/manifest.json")
+    assert manifest["archivedEventIds"] == ["evt-000001", "evt-000002"]
+    assert repository.event_lines() == lines[2:]
+    assert repository.json()["maintenance"]["historyEventCount"] == 1
+    assert repository.codes() == []
+    assert batch == f"{ARCHIVE}/prune-20260531T120300000Z"
+
+
+def test_what_no_recall_saw_stays(repository: Repository) -> None:
+    """An event goes by the cursor of its own source: recalls of imports alone let imports go, and nothing else."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.recall(source="imports")
+    repository.later(days=400)
+    taken = candidates(repository.memory, repository.at)
+    assert [event["id"] for event in taken.events] == ["evt-000002"]
+
+
+@pytest.mark.parametrize(("keep", "left"), [(0, 1), (1, 1), (3, 3), (10, 6)])
+def test_the_newest_checkpoints_stay(repository: Repository, keep: int, left: int) -> None:
+    """keepRecent of them stay however old they are, and never fewer than the latest."""
+    repository.set("retention.checkpoints.keepRecent", str(keep))
+    checkpoints(repository, 5)
+    repository.later(days=40)
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    assert len(repository.memory.checkpoint_ids) == left
+    assert repository.memory.checkpoint_ids[-1] == "chk-000006"
+    assert repository.codes() == []
+
+
+def test_young_checkpoints_stay(repository: Repository) -> None:
+    """One that is not as old as maxAgeDays stays, whatever keepRecent is."""
+    repository.set("retention.checkpoints.keepRecent", "0")
+    checkpoints(repository, 3)
+    repository.later(days=29)
+    assert candidates(repository.memory, repository.at).checkpoints == ()
+
+
+def test_a_dry_run_says_what_a_run_does(repository: Repository) -> None:
+    """It lists the same and writes nothing."""
+    repository.recall()
+    checkpoints(repository, 12)
+    repository.later(days=100)
+    before = {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
+    said = prune(repository.store, actor=ACTOR, now=repository.at, dry_run=True)
+    assert before == {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    assert (said.taken.events, said.taken.checkpoints) == (done.taken.events, done.taken.checkpoints)
+    assert done.taken.checkpoints
+
+
+def test_retention_that_is_off_takes_nothing(repository: Repository) -> None:
+    """Off is off, and said."""
+    repository.set("retention.enabled", "false")
+    repository.later(days=400)
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    assert done.json()["attempted"] is False
+    assert "retention is off" in done.taken.text()
+
+
+def test_batches_expire_and_the_new_one_does_not(repository: Repository) -> None:
+    """A batch as old as expireAfterDays goes with its folder, the one of the same run stays, and nothing fails."""
+    repository.recall()
+    repository.later(days=100)
+    (old,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
+    repository.update()
+    repository.recall()
+    repository.later(days=181)
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    assert done.taken.batches == (old.rpartition("/")[2],)
+    assert not repository.path(old).exists()
+    assert [repository.path(one).exists() for one in done.archived] == [True]
+    assert repository.codes() == []
+    repository.set("retention.archive.expireAfterDays", "0")
+    repository.set("retention.history.maxAgeDays", "0")
+    repository.update()
+    repository.recall()
+    done = prune(repository.store, actor=ACTOR, now=repository.later())
+    assert [repository.path(one).exists() for one in done.archived] == [True]
+
+
+def test_undo_brings_a_prune_back(repository: Repository) -> None:
+    """The active files are as they were, and the batch is gone."""
+    repository.recall()
+    before = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
+    repository.later(days=100)
+    (batch,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
+    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    assert (repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()) == before
+    assert not repository.path(f"{batch}/manifest.json").exists()
+
+
+def test_a_batch_with_a_broken_manifest_stays_with_a_warning(repository: Repository) -> None:
+    """What cannot be dated does not expire."""
+    repository.recall()
+    repository.later(days=100)
+    (batch,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
+    repository.path(f"{batch}/manifest.json").write_text("{")
+    repository.later(days=400)
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    assert repository.path(f"{batch}/events.jsonl").exists()
+    assert any("the batch stays" in words for words in done.taken.warnings)
+
+
+def test_many_checkpoints_go_in_several_batches(repository: Repository) -> None:
+    """More than one transaction can hold are archived all the same, each in one batch."""
+    one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
+    for number in range(2, 302):
+        repository.put(f"{CHECKPOINTS}/chk-{number:06d}.json", {**one, "id": f"chk-{number:06d}"})
+    repository.later(days=40)
+    done = prune(repository.store, actor=ACTOR, now=repository.at)
+    assert len(done.archived) == 2
+    kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
+    assert len(kept) == len(set(kept)) == 291 - 1
+    assert "chk-000001.json" not in kept  # the state names it as the latest
+
+
+# -- automation -----------------------------------------------------------------------------------------------------
+
+
+def cycle(repository: Repository, **more: Any) -> Any:
+    """Do one cycle by hand."""
+    return run_once(repository.store, home=repository.home, actor="maintain", now=repository.later(), **more)
+
+
+def steps(done: Any) -> Sequence[tuple[str, str]]:
+    """Return name and state of each step."""
+    return [(step.name, step.state) for step in done.steps]
+
+
+def test_a_cycle_syncs_then_recalls_then_prunes(repository: Repository) -> None:
+    """What a session says is in the bundle after one cycle, and each step is in the report."""
+    repository.add_source()
+    repository.session("one", ["DECISION: Use SQLite"])
+    done = cycle(repository)
+    assert steps(done) == [("sync", "done"), ("recall", "done"), ("prune", "nothing")]
+    assert done.status == "recalled"
+    assert "Use SQLite" in repository.memory.bundle["currentFocus"]["currentState"]
+    again = cycle(repository)
+    assert steps(again) == [("sync", "nothing"), ("recall", "nothing"), ("prune", "nothing")]
+    assert (again.status, again.changes) == ("idle", ())
+
+
+@pytest.mark.parametrize(
+    ("key", "step"),
+    [
+        ("automation.importSyncBeforeRecall", "sync"),
+        ("automation.autoRecall", "recall"),
+        ("retention.enabled", "prune"),
+    ],
+)
+def test_off_is_off(repository: Repository, key: str, step: str) -> None:
+    """A step that the settings turn off does not run, and is said to be off."""
+    repository.add_source()
+    repository.session("one", ["DECISION: Use SQLite"])
+    repository.set(key, "false")
+    done = cycle(repository)
+    assert (step, "off") in steps(done)
+    if step == "sync":
+        assert [event["kind"] for event in repository.memory.events if event["kind"] != "tool_run"] == []
+    if step == "recall":
+        assert repository.memory.unrecalled("imports")
+
+
+@pytest.mark.parametrize(("provider", "count"), [("auto", 1), ("claude", 1), ("codex", 0)])
+def test_the_provider_says_whose_sessions(repository: Repository, provider: str, count: int) -> None:
+    """Only sources of the provider's type are read."""
+    repository.add_source()
+    repository.session("one", ["DECISION: Use SQLite"])
+    repository.set("automation.provider", provider)
+    cycle(repository)
+    assert sum(event["kind"] == "imported_session" for event in repository.memory.events) == count
+
+
+def test_a_failed_source_does_not_keep_a_recall_back(repository: Repository) -> None:
+    """The failure is a step and a warning, the recall is done, and counts for more."""
+    repository.imported("one", "DECISION: Use SQLite")
+    (repository.home / ".claude").rename(repository.home / "elsewhere")
+    done = cycle(repository)
+    assert steps(done)[:2] == [("sync", "failed"), ("recall", "done")]
+    assert done.status == "recalled"
+
+
+def test_maintenance_runs_at_most_once_in_the_interval(repository: Repository) -> None:
+    """A second run within intervalMinutes does nothing and says so; after it, and with force, it runs."""
+    repository.add_source()
+    repository.system.unattended.take(repository.memory.sources, repository.at)
+    repository.session("one", ["DECISION: Use SQLite"])
+    report = repository.system.maintain(repository.later(), actor="maintain")
+    assert [rule.rule for rule in report.rules] == [
+        "sync-project-state", "recall-project-state", "prune-project-state",
+    ]  # fmt: skip
+    assert any("imported=1" in line for line in render(report))
+    repository.session("two", ["DECISION: Use Rust"])
+    early = repository.system.maintain(repository.later(minutes=14), actor="maintain")
+    assert "less than 15 minutes ago" in early.rules[0].said
+    assert len(repository.memory.unrecalled()) == 0
+    assert repository.system.maintain(repository.later(minutes=1), actor="maintain").change is not None
+    assert "Use Rust" in repository.memory.bundle["currentFocus"]["currentState"]
+
+
+def test_maintenance_reads_no_folder_that_nobody_let_it_read(repository: Repository, tmp_path: Path) -> None:
+    """A list of sources that came with a repository makes it read nothing elsewhere, until a person does it by hand."""
+    secret = tmp_path / "private"
+    secret.mkdir()
+    (secret / "s.jsonl").write_text(repository.session("one", ["DECISION: Secret plan"]).read_text())
+    planted = {
+        "id": "planted", "type": "claude-local", "path": str(secret), "createdAt": stamp(repository.at),
+        "updatedAt": stamp(repository.at), "lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None,
+        "lastImportedCount": 0,
+    }  # fmt: skip
+    repository.put(SOURCES, [planted])
+    report = repository.system.maintain(repository.later(), actor="maintain")
+    assert any("nobody read it on this machine" in words for words in report.warnings)
+    assert "Secret plan" not in repository.path(EVENTS).read_text()
+    assert any("planted" in words for words, _ in repository.system.care())
+    repository.system.unattended.take([planted], repository.at)
+    repository.system.maintain(repository.later(hours=1), actor="maintain")
+    assert "Secret plan" in repository.path(EVENTS).read_text()
+
+
+def test_maintenance_of_a_damaged_state_warns_and_stops_nothing(repository: Repository) -> None:
+    """What keeps it from running is a warning of the report, so that other systems are maintained."""
+    repository.path(STATE).write_text("{")
+    report = repository.system.maintain(repository.later(), actor="maintain")
+    assert report.rules == ()
+    assert "state.json" in report.warnings[0]
+
+
+def test_what_is_pruned_is_counted_in_the_report(repository: Repository) -> None:
+    """The rule says how many events went, and where to."""
+    repository.recall()
+    repository.later(days=100)
+    rule = repository.system.maintain(repository.at, actor="maintain").rules[-1]
+    assert (rule.before, rule.archived) == (1, 1)
+    assert rule.moves[0].to.startswith(f"{ARCHIVE}/prune-")
+
+
+# -- status ---------------------------------------------------------------------------------------------------------
+
+
+def following(repository: Repository) -> str | None:
+    """Return the command that status suggests."""
+    return status_of(repository.memory, repository.at).next.command
+
+
+def test_status_says_the_one_next_thing(repository: Repository) -> None:
+    """Recall while anything waits, then prune, then update where the bundle drifted, else nothing."""
+    assert following(repository) == "memdeck state recall"
+    repository.recall()
+    assert following(repository) is None
+    repository.later(days=100)
+    assert following(repository) == "memdeck state prune"
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    state = repository.json()
+    state["bundle"]["project"]["summary"] = "Edited by hand."
+    repository.put(STATE, state)
+    assert following(repository) == "memdeck state update"
+
+
+def test_status_tells_drift_against_the_latest_checkpoint(repository: Repository) -> None:
+    """Without an option the latest checkpoint is the baseline, with one any other."""
+    repository.imported("one", "DECISION: Use SQLite")
+    repository.recall()
+    assert status_of(repository.memory, repository.at).drift == ()
+    found = status_of(repository.memory, repository.at, checkpoint="chk-000001")
+    assert [one.section for one in found.drift] == ["current-focus"]
+    with pytest.raises(NotFoundError):
+        status_of(repository.memory, repository.at, checkpoint="chk-000009")
+
+
+def test_status_counts_by_source(repository: Repository) -> None:
+    """Events and what waits are counted for all, local and imports, and groups are told."""
+    repository.imported("one", "DECISION: Use SQLite")
+    found = status_of(repository.memory, repository.at)
+    assert found.totals == {"all": 2, "local": 1, "imports": 1}
+    assert found.unrecalled == {"all": 2, "local": 1, "imports": 1}
+    assert json.dumps(found.json())
+    assert len(found.groups) == 2
+    assert repository.system.status(repository.at + timedelta(days=1))["counts"]["events"] == 2
+
+
+def test_a_large_backlog_warns(repository: Repository) -> None:
+    """More events than the threshold are a warning of validate, as many are none."""
+    repository.set("recall.backlogWarnThreshold", "2")
+    repository.update()
+    assert "recall:backlog" not in repository.codes("warn")
+    repository.update()
+    assert "recall:backlog" in repository.codes("warn")
+    assert repository.codes() == []
