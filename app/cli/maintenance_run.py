@@ -43,6 +43,8 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
     # Whoever starts it, the change is that of maintenance, unless a name is given.
     actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
     watches = not (dry_run or no_exec or session.safe)
+    if watches:
+        _entrust(session)
     try:
         report = maintain_all(session.workspace, session.now, actor=actor, dry_run=dry_run, force=force)
     except MemdeckError:
@@ -66,6 +68,15 @@ def keep_small(session: Session, folder: str | None, *, dry_run: bool, no_exec: 
         lambda: [*_lines(session, report), *(session.paint.line(line) for line in watch.lines())],
     )
     return 3 if report.blocked or watch.needs_approval else 0
+
+
+def _entrust(session: Session) -> None:
+    """Let the systems run what the person approved."""
+    from app.places import config_home
+    from memory.systems import entrust
+    from memory.trust.consent import trust_of
+
+    entrust(session.workspace, trust_of(session.workspace, config_home(os.environ)), os.environ)
 
 
 def _watch(session: Session) -> Watch:

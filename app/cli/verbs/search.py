@@ -25,7 +25,7 @@ _UPDATE_SECONDS = 3.0
 _BUILD_SECONDS = 0.7
 """How long a search that had to read everything goes on with the index behind its answer."""
 _NEARLY = 0.5
-_FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": ""}
+_FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": "", "state": ""}
 """What the names of the files of a kind hold, where that is not the kind."""
 
 

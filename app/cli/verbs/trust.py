@@ -43,10 +43,8 @@ def decisions(session: Session) -> Trust:
 @click.option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
-    from memory.systems import asks_of_all
-
     kept = decisions(session)
-    decided = [(ask, kept.decide(ask)) for ask in asks_of_all(session.workspace)]
+    decided = [(ask, kept.decide(ask)) for ask in _asks(session, kept)]
     rows = [_row(ask, decision) for ask, decision in decided if not needs_nobody(ask, decision)]
     asked = {row["record"] for row in rows}
     rows += [_unused(record) for record in kept.list() if record.id not in asked and not _replaced(record, rows)]
@@ -63,6 +61,14 @@ def list_trust(session: Session, blocked: bool) -> None:
 def needs_nobody(ask: Ask, decision: Decision) -> bool:
     """Tell whether something is allowed without anybody's approval: the folders of an agent without settings."""
     return ask.role == "folders" and decision.allowed and not decision.single
+
+
+def _asks(session: Session, kept: Trust) -> tuple[Ask, ...]:
+    """Return what all systems of the workspace ask for."""
+    from memory.systems import asks_of_all, entrust
+
+    entrust(session.workspace, kept, os.environ)
+    return asks_of_all(session.workspace)
 
 
 def _row(ask: Ask, decision: Decision) -> dict[str, Any]:
@@ -179,10 +185,9 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
 
 
 def _decide(session: Session, kept: Trust, text: str) -> None:
-    from memory.systems import asks_of_all
     from memory.trust.view import view_of
 
-    ask, decision = kept.find(asks_of_all(session.workspace), text)
+    ask, decision = kept.find(_asks(session, kept), text)
     view = view_of(ask, decision, kept.workspace)
     if decision.allowed and decision.single:
         session.writer.lines([session.paint.line(f"{decision.short_id} is approved already")])
@@ -255,9 +260,8 @@ def _safe(text: str) -> str:
 @click.argument("ask_id", metavar="ID")
 def deny(session: Session, ask_id: str) -> None:
     """Deny one command for good, as long as it stays as it is."""
-    from memory.systems import asks_of_all
-
-    record = decisions(session).deny(ask_id, who=session.actor, now=session.now, asks=asks_of_all(session.workspace))
+    kept = decisions(session)
+    record = kept.deny(ask_id, who=session.actor, now=session.now, asks=_asks(session, kept))
     _say(session, "denied", [record])
 
 

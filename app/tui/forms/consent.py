@@ -111,12 +111,13 @@ class Consent(Part):
             return
 
         def work() -> list[Question]:
-            from memory.systems import asks_of_all
+            from memory.systems import asks_of_all, entrust
             from memory.trust.view import view_of
 
             trust = self._trust()
             workspace = self.app.workspace
             assert workspace is not None
+            entrust(workspace, trust, self.app.environ)
             found = []
             for ask in asks_of_all(workspace):
                 if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):

@@ -181,10 +181,11 @@ class Watching(Part):
     def _maintain(self, now: datetime) -> str:
         from memory.maintenance.report import summary
         from memory.monitoring.run.maintenance_schedule import ACTOR, maintain_if_due
-        from memory.systems import maintain_all
+        from memory.systems import entrust, maintain_all
 
         workspace = self.app.workspace
         assert workspace is not None
+        entrust(workspace, self.trust(), self.app.environ)
         report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
         return "" if report is None or report.change is None else summary(report.rules)
 

@@ -1,0 +1,300 @@
+"""The verbs of project state: answers, exit codes, errors, and what they leave in the repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import NOW, Answer
+
+SESSION = [
+    {"type": "user", "timestamp": "2024-01-15T10:00:00.000Z", "message": {"role": "user", "content": "Fix the cache"}},
+    {
+        "type": "assistant",
+        "timestamp": "2024-01-15T10:01:00.000Z",
+        "message": {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "text",
+                    "text": "DECISION: Use SQLite for the cache\nGOTCHA: Lock: two writers\nNEXT: Test it: now",
+                }
+            ],
+        },
+    },
+]
+
+
+@pytest.fixture
+def state(shop: Path, memdeck: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Make a project state in the sample workspace, and return what runs its verbs at one time."""
+    (shop / "README.md").write_text("# Shop\n\nA shop that sells tea to people who like tea.\n")
+    (shop / ".git").mkdir()
+
+    def run(*arguments: str, **more: Any) -> Answer:
+        return memdeck("state", *arguments, "--now", NOW, **more)
+
+    assert run("init").code == 0
+    return run
+
+
+@pytest.fixture
+def sessions(shop: Path) -> Path:
+    """Write one session of Claude Code; return the folder of the agent."""
+    folder = shop.parent / "home" / ".claude" / "transcripts"
+    folder.mkdir(parents=True)
+    (folder / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in SESSION))
+    return folder.parent
+
+
+def imported(state: Callable[..., Answer]) -> None:
+    """Add the sessions and import them."""
+    assert state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude").code == 0
+    assert state("sync", "--all").out == "claude: imported=1 skipped=0 failed=0\n"
+
+
+def test_init_says_what_is_there(state: Callable[..., Answer]) -> None:
+    """The second init stops with the list, exit code 1 and the code of the error."""
+    answer = state("init", "-o", "json")
+    assert answer.code == 1
+    assert answer.data["error"]["code"] == "state.exists"
+    assert ".agent-memory/state.json" in answer.data["error"]["details"]["files"]
+    forced = state("init", "--force", "-o", "json")
+    assert forced.code == 0
+    assert forced.data["archived"].startswith(".agent-memory/archive/init-")
+
+
+def test_init_makes_a_workspace_of_a_repository(tmp_path: Path, memdeck: Callable[..., Answer]) -> None:
+    """Without any memory around, the repository of the folder is taken, and nothing else is made in it."""
+    inner = tmp_path / "fresh" / "src"
+    inner.mkdir(parents=True)
+    (tmp_path / "fresh" / ".git").mkdir()
+    assert memdeck("state", "init", "-w", str(inner), "--now", NOW).code == 0
+    made = sorted(path.name for path in (tmp_path / "fresh").iterdir())
+    assert made == [".agent-memory", ".git", "AGENTS.md", "docs", "src"]
+
+
+def test_a_repository_within_a_workspace_has_its_own(shop: Path, memdeck: Callable[..., Answer]) -> None:
+    """A repository beneath a workspace is not the workspace: its state is made where it is."""
+    (shop / "lib" / ".git").mkdir(parents=True)
+    assert memdeck("state", "init", "-w", str(shop / "lib"), "--now", NOW).code == 0
+    assert (shop / "lib" / ".agent-memory" / "state.json").exists()
+    assert not (shop / ".agent-memory").exists()
+
+
+def test_without_a_state_the_verbs_say_how_to_make_one(shop: Path, memdeck: Callable[..., Answer]) -> None:
+    """Each verb that needs one fails with its code and the command that helps."""
+    for verb in (["status"], ["recall"], ["update"], ["prune"], ["query", "x y"], ["export"], ["automate"], ["config"]):
+        answer = memdeck("state", *verb)
+        assert answer.code == 1, verb
+        assert "state.missing" in answer.err
+        assert "memdeck state init" in answer.err
+
+
+def test_recall_shows_first(state: Callable[..., Answer], sessions: Path, shop: Path) -> None:
+    """Without a terminal and without --yes nothing is written; with it, everything at once."""
+    imported(state)
+    before = (shop / ".agent-memory/state.json").read_bytes()
+    shown = state("recall")
+    assert "gotcha added: Lock" in shown.out
+    assert "nothing is written" in shown.out
+    assert (shop / ".agent-memory/state.json").read_bytes() == before
+    assert state("recall", "-o", "json").data["outcome"] == "preview"
+    done = state("recall", "--yes", "--show-diff", "-o", "json").data
+    assert done["outcome"] == "applied"
+    assert {one["section"] for one in done["diff"]} == {"current-focus", "gotchas", "next-steps"}
+    assert done["summary"]["gotchas"]["added"] == ["Lock"]
+    assert state("recall", "--yes").out.startswith("Nothing to recall")
+
+
+def test_the_settings_can_ask_for_the_diff(state: Callable[..., Answer], sessions: Path) -> None:
+    """recall.preview.showDiffByDefault shows it without the option."""
+    imported(state)
+    assert '+    "title": "Lock"' not in state("recall").out
+    assert state("config", "recall.preview.showDiffByDefault", "true").code == 0
+    assert '+    "title": "Lock"' in state("recall").out
+
+
+def test_query_answers_with_citations(state: Callable[..., Answer], sessions: Path) -> None:
+    """For people lines with the evidence, for programs an object; too little evidence is no error."""
+    imported(state)
+    state("recall", "--yes")
+    answer = state("query", "why", "SQLite", "for the cache")
+    assert answer.out.startswith("Use SQLite for the cache [current-focus]")
+    assert "citations:" in answer.out
+    assert state("query", "zebra quantum", "-o", "json").data["enoughEvidence"] is False
+    assert state("config", "query.defaultOutput", "json").code == 0
+    assert json.loads(state("query", "SQLite cache").out)["mode"] == "answer"
+
+
+def test_validate_exits_with_4_on_a_fail(state: Callable[..., Answer], shop: Path) -> None:
+    """Sound is 0, a fail is 4 with its code, and a repair shows its plan before it mends."""
+    assert state("validate").code == 0
+    (shop / "docs/agent-memory/gotchas.md").write_text("# Mine\n")
+    found = state("validate", "-o", "json")
+    assert found.code == 4
+    assert "projection:gotchas:marker" in {one["code"] for one in found.data["findings"] if one["status"] == "fail"}
+    plan = state("validate", "--repair")
+    assert plan.code == 4
+    assert "write the projection of the bundle" in plan.out
+    assert (shop / "docs/agent-memory/gotchas.md").read_text() == "# Mine\n"
+    assert state("validate", "--repair", "--yes").code == 0
+    assert state("validate").code == 0
+
+
+def test_validate_runs_nothing_unapproved(state: Callable[..., Answer], shop: Path) -> None:
+    """Validation commands of the bundle are listed as waiting, exit code 3, and nothing runs."""
+    commands = [{"label": "tests", "command": ["touch", "ran"], "purpose": "p"}]
+    (shop / "commands.json").write_text(json.dumps(commands))
+    assert state("edit", "validation-commands", "--json", "commands.json").code == 0
+    answer = state("validate", "--run", "-o", "json")
+    assert answer.code == 3
+    assert answer.data["error"]["details"]["blocked"][0]["text"] == "touch ran"
+    assert not (shop / "ran").exists()
+
+
+def test_trust_lists_what_it_wants_to_run(
+    state: Callable[..., Answer], shop: Path, memdeck: Callable[..., Answer]
+) -> None:
+    """The validation commands and the engine of the person's configuration are in the list of approvals."""
+    commands = [{"label": "tests", "command": ["make", "test"], "purpose": "p"}]
+    (shop / "commands.json").write_text(json.dumps(commands))
+    state("edit", "validation-commands", "--json", "commands.json")
+    config = shop.parent / "config" / "memdeck"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[state]\nengine = "my-agent --json"\n')
+    rows = {row["role"]: row for row in memdeck("trust", "list", "-o", "json").data["trust"]}
+    assert (rows["validation"]["text"], rows["validation"]["state"]) == ("make test", "pending")
+    assert (rows["engine"]["text"], rows["engine"]["state"]) == ("my-agent --json", "pending")
+    assert memdeck("trust", "deny", rows["engine"]["id"]).code == 0
+
+
+def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Path) -> None:
+    """Lists are newest first; a diff of two checkpoints goes section by section, in both directions."""
+    imported(state)
+    state("recall", "--yes")
+    assert [one["id"] for one in state("checkpoints", "-o", "json").data["checkpoints"]] == ["chk-000002", "chk-000001"]
+    assert [one["id"] for one in state("events", "-o", "jsonl").objects] == ["evt-000003", "evt-000002", "evt-000001"]
+    forth = state("diff", "chk-000001", "chk-000002", "-o", "json").data["sections"]
+    assert {"list": "", "entry": "Lock"} in next(one for one in forth if one["section"] == "gotchas")["added"]
+    back = state("diff", "chk-000002", "chk-000001", "--section", "gotchas", "-o", "jsonl").objects
+    assert back[0]["removed"] == [{"list": "", "entry": "Lock"}]
+    assert state("diff", "chk-000002", "state").out == "nothing is apart between chk-000002 and state\n"
+    assert "gotchas: added Lock" in state("diff", "chk-000001", "chk-000002").out
+    assert state("diff", "chk-000001", "../chk-000002").code == 1
+
+
+def test_show_and_export(state: Callable[..., Answer], shop: Path) -> None:
+    """A section for people and for programs; the bundle in the form whose SHA-256 is its hash."""
+    import hashlib
+
+    assert "# Gotchas" in state("show", "gotchas").out
+    assert state("show", "project", "-o", "json").data["project"]["recommendedEntryFile"] == "README.md"
+    assert state("show", "plans").code == 1
+    known = json.loads((shop / ".agent-memory/state.json").read_text())["bundleHash"]
+    assert hashlib.sha256(state("export", "--bundle").out.encode()).hexdigest() == known
+    assert set(json.loads(state("export").out)) == {"state", "events", "checkpoints", "sources", "config"}
+
+
+def test_edit_takes_json_and_checks_it(state: Callable[..., Answer], shop: Path) -> None:
+    """What is no JSON and what has not the shape is refused, and nothing is written."""
+    (shop / "bad.json").write_text("[")
+    assert "state.json" in state("edit", "gotchas", "--json", "bad.json").err
+    (shop / "bad.json").write_text('[{"title": ""}]')
+    answer = state("edit", "gotchas", "--json", "bad.json", "-o", "json")
+    assert answer.data["error"]["code"] == "state.refused"
+    assert state("edit", "gotchas").code == 2
+    assert len(state("checkpoints", "-o", "json").data["checkpoints"]) == 1
+
+
+def test_config_lists_and_sets(state: Callable[..., Answer]) -> None:
+    """All settings, one, and one set; what is wrong is wrong usage."""
+    assert state("config", "-o", "json").data["config"]["recall.backlogWarnThreshold"] == 10
+    assert state("config", "retention.enabled", "false", "-o", "json").data["value"] is False
+    assert state("config", "retention.enabled").out.split() == ["retention.enabled", "false"]
+    assert state("config", "retention.enabled", "perhaps").code == 2
+    assert state("config", "colour").code == 2
+
+
+def test_sync_needs_one_or_all(state: Callable[..., Answer], sessions: Path) -> None:
+    """Neither is wrong usage, an unknown one is not found, and a source that failed is exit code 1."""
+    assert state("sync").code == 2
+    assert state("sync", "nobody").code == 1
+    imported(state)
+    (sessions / "transcripts" / "s1.jsonl").unlink()
+    (sessions / "transcripts").rmdir()
+    sessions.rmdir()
+    assert state("sync", "claude").code == 1
+    assert [one["lastSyncStatus"] for one in state("sources", "-o", "json").data["sources"]] == ["failed"]
+
+
+def test_automate_and_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
+    """One cycle by hand and one by maintenance; every step is in the answer, and a dry run writes nothing."""
+    state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude")
+    assert state("automate", "--dry-run", "-o", "json").data["status"] == "idle"
+    report = memdeck("--maintain", "-o", "json", "--now", NOW).data
+    said = {rule["rule"]: rule.get("message", "") for rule in report["rules"]}
+    assert said["sync-project-state"] == "claude: imported=1 skipped=0 failed=0"
+    assert said["recall-project-state"].startswith("2 events: changed current-focus, gotchas, next-steps")
+    cycle = state("automate", "-o", "json").data
+    assert [step["step"] for step in cycle["steps"]] == ["sync", "recall", "prune"]
+    assert cycle["status"] == "idle"
+
+
+def test_prune_says_what_it_takes(state: Callable[..., Answer], memdeck: Callable[..., Answer]) -> None:
+    """A dry run lists the ids, a run the batch."""
+    state("recall", "--yes")
+    later = ("--now", "2024-06-01T00:00:00Z")
+    assert "evt-000001" in memdeck("state", "prune", "--dry-run", *later).out
+    done = memdeck("state", "prune", "-o", "json", *later).data
+    assert (done["archivedEventCount"], len(done["archiveBatches"])) == (1, 1)
+    assert memdeck("state", "prune", *later).out == "nothing is old enough\n"
+
+
+def test_other_verbs_know_it(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
+    """Status, check, search, changes and undo cover it."""
+    imported(state)
+    state("recall", "--yes")
+    assert memdeck("status", "-o", "json").data["systems"]["state"]["counts"]["events"] == 3
+    found = memdeck("search", "SQLite", "--in", "state", "-o", "json").data["results"]
+    assert {"state#current-focus", "state#evt-000002"} <= {one["ref"] for one in found}
+    assert memdeck("changes", "list", "-o", "json").data["changes"][0]["operation"] == "state recall"
+    assert memdeck("undo").code == 0
+    assert state("status", "-o", "json").data["unrecalled"]["imports"] == 1
+    assert state("validate").code == 0
+
+
+def test_a_damaged_state_is_an_error_with_file_and_line(
+    state: Callable[..., Answer], shop: Path, memdeck: Callable[..., Answer]
+) -> None:
+    """No verb ends in a traceback: each says file, line and code, and check lists it."""
+    (shop / ".agent-memory/state.json").write_text('{\n  "schemaVersion": 2,\n')
+    for verb in (["status"], ["recall"], ["show"], ["query", "a b"], ["automate"], ["sync", "--all"]):
+        answer = state(*verb)
+        assert answer.code in (1, 2), verb
+        assert ".agent-memory/state.json:" in answer.err
+    checked = memdeck("check", "-o", "json")
+    assert checked.code == 4
+    assert "state.state.json" in {one["code"] for one in checked.data["problems"]}
+    assert memdeck("status").code == 0
+    assert memdeck("search", "tea").code == 0
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status"], ["validate"], ["checkpoints"], ["events"], ["sources"], ["config"], ["show"], ["recall"],
+        ["automate", "--dry-run"], ["query", "shop tea"], ["diff", "chk-000001", "state"],
+        ["prune", "--dry-run"],
+    ],
+)  # fmt: skip
+def test_every_answer_is_json(state: Callable[..., Answer], arguments: list[str], form: str) -> None:
+    """With -o json one document, with jsonl one object a line."""
+    answer = state(*arguments, "-o", form)
+    assert answer.code == 0
+    assert answer.data if form == "json" else all(isinstance(one, dict) for one in answer.objects)
