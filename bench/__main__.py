@@ -20,6 +20,7 @@ from bench.monitor_part import monitor_cases
 from bench.places import ROOT, Places, temporary
 from bench.screen_part import screen_cases
 from bench.search_part import search_cases
+from bench.state_part import state_cases
 from bench.typed_part import typed_cases
 
 Part = tuple[Callable[[Places, str], Iterator[Case]], tuple[str, ...], int]
@@ -33,6 +34,7 @@ PARTS: dict[str, Part] = {
     "facts": (facts_cases, ("500", "10000", "100000"), 7),
     "monitor": (monitor_cases, ("300",), 7),
     "typed": (typed_cases, ("100000",), 2),
+    "state": (state_cases, ("10000",), 5),
 }
 
 
