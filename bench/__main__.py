@@ -18,6 +18,7 @@ from bench.maintain_part import maintain_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.places import ROOT, Places, temporary
+from bench.recall_part import recall_table
 from bench.screen_part import screen_cases
 from bench.search_part import search_cases
 from bench.state_part import state_cases
@@ -36,25 +37,31 @@ PARTS: dict[str, Part] = {
     "typed": (typed_cases, ("100000",), 2),
     "state": (state_cases, ("10000",), 5),
 }
+RECALL = "recall"
+"""The part that measures what is found, not how long it takes."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen parts, print one table per part and size, and keep the samples when asked."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
+    names = (*PARTS, RECALL)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(names)} (default: all)")
     parser.add_argument(
         "--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document, a number for others"
     )
     parser.add_argument("--rounds", type=int, help="counted rounds per part (default: 5 to 15)")
     parser.add_argument("--save", action="store_true", help="write the samples to bench/results/")
     options = parser.parse_args(arguments)
-    unknown = set(options.parts) - set(PARTS)
+    unknown = set(options.parts) - set(names)
     if unknown:
-        parser.error(f"unknown part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     figures: list[Figure] = []
     with temporary() as folder:
         places = Places(Path(folder))
-        for name in options.parts or PARTS:
+        for name in options.parts or names:
+            if name == RECALL:
+                sys.stdout.write(recall_table(places) + "\n")
+                continue
             cases, sizes, rounds = PARTS[name]
             for size in options.sizes or sizes:
                 found = _part(name, size, list(cases(places, size)), options.rounds or rounds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import shutil
 import sqlite3
 import time
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 WORDS = {"rare": "d365wren", "common": "deploy", "nothing": "xyzzyplugh"}
 """What is looked for; the rare word is put into one journal entry of the copy that is searched."""
+QUESTIONS = {
+    "a question": "how do we deploy the staging cache at night?",
+    "typos": "kuberntes deplyoment latncy",
+    "one absent word": "redis latency xyzzyplugh",
+}
+"""What nothing or little holds all words of."""
 LIMIT = 20
 
 
@@ -122,6 +129,20 @@ def search_cases(places: Places, size: str) -> Iterator[Case]:
     place = Searched(places, size)
     for name, word in WORDS.items():
         yield from _asking(places, place, name, word)
+    for name, text in QUESTIONS.items():
+        words = " OR ".join(re.findall(r"\w+", text))
+        plain = f"FTS5 unicode61, OR, top 20 by bm25 · {name}"
+        yield Case(
+            plain,
+            lambda words=words: _bm25(place.table("unicode61"), words),  # type: ignore[misc]
+            lambda: place.table("unicode61"),
+        )
+        yield Case(
+            f"memdeck, ranked with snippets · {name}",
+            lambda text=text: _ask(place.searcher, text),  # type: ignore[misc]
+            lambda: place.searcher,
+            plain,
+        )
     yield from _keeping(place)
 
 

@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that fits; `score` is over 0 and at most 1.
+    """An entry that fits all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
 
     `snippet` is one line of its text, or a part of it, with the words that fit at `marks`; `title_marks` are those in
     the title. `why` says of each term where it was found: `title`, `text` or both.
@@ -47,13 +47,15 @@ class Hit:
     marks: tuple[Span, ...] = ()
     title_marks: tuple[Span, ...] = ()
     why: tuple[tuple[str, str], ...] = ()
+    fits_all: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The best hits of a query, and what is to be said about them.
 
-    `count` is how many entries fit, at least that many where `more` says so. `also` are the words that were taken
+    `hits` fit all words; `partial` are the best of what fits some of them, where the limit leaves room. `count` is how
+    many entries fit all, at least that many where `more` says so. `also` are the words that were taken
     instead of those that stand nowhere, `unknown` what `in:` names and nothing is called. `complete`: nothing is
     missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those
     who ask.
@@ -68,6 +70,12 @@ class Answer:
     complete: bool = True
     source: str = "index"
     explained: tuple[str, ...] = ()
+    partial: tuple[Hit, ...] = ()
+
+    @property
+    def every(self) -> tuple[Hit, ...]:
+        """All hits in their order: what fits all words, then what fits some of them."""
+        return self.hits + self.partial
 
     @property
     def notes(self) -> tuple[str, ...]:

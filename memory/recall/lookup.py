@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .hits import Answer, Entry, hit_of
+from .candidates import Candidates
+from .hits import Answer, Entry, Hit, hit_of
+from .index_words import IndexWords
 from .match import day_number
+from .needs import needs_of
+from .partial import MOST, Weigher, best_of, kind_order
 from .query import Query, Term, fits_place, unknown_places
-from .scan import guessable, kind_order
 from .tables import Damaged, day_of, first_number, place_mark, unpack
-from .typos import meant
+from .typos import forgiven
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,33 +38,41 @@ class Lookup:
         """Nothing is asked yet."""
         self.connection = connection
         self._chunks: OrderedDict[tuple[int, int], list[tuple[int, Entry]]] = OrderedDict()
-        self._vocabulary: tuple[int, list[str]] = (-1, [])
+        self._words = IndexWords(connection)
 
     def stamps(self) -> dict[str, str]:
         """Return the stamps of the files as they were indexed; an empty one was not finished."""
         return dict(self.connection.execute("SELECT name, stamp FROM file"))
 
     def ask(self, query: Query, limit: int) -> Answer:
-        """Return the best entries that fit; `limit` 0 is all, an empty query finds nothing. sqlite3.Error, Damaged."""
+        """Return the best entries that fit; `limit` 0 is all, an empty query finds nothing.
+
+        Where the limit leaves room, what fits some of the words comes as `partial`. sqlite3.Error, Damaged.
+        """
         if query.empty:
             return Answer(query)
         self.connection.execute("BEGIN")
         try:
-            answer = replace(self._ask(query, limit), unknown=self._unknown(query))
-            if answer.count or not query.terms:
-                return answer
-            other, also = self._forgiven(query)
-            return replace(self._ask(other, limit), query=query, also=also, unknown=answer.unknown) if also else answer
+            answer, found = self._ask(query, limit)
+            if not answer.count and query.terms:
+                other, also = forgiven(query, self._words)
+                if also:
+                    answer, found = self._ask(other, limit)
+                    answer = replace(answer, query=query, also=also)
+            room = limit - len(answer.hits) if limit else MOST
+            if room > 0 and not answer.more and any(not term.strict for term in query.terms):
+                answer = replace(answer, partial=self._partial(answer, found, room))
+            return replace(answer, unknown=self._unknown(query))
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
 
-    def _ask(self, query: Query, limit: int) -> Answer:
+    def _ask(self, query: Query, limit: int) -> tuple[Answer, list[int]]:
+        """Return what fits all words, and the numbers of it."""
         text = self._expression(query)
         if text is None:
-            return Answer(query, explained=("no file and no kind has that name",))
-        low = max(first_number(day_number(query.after)), first_number(1) if query.dated else 0)
-        high = first_number(day_number(query.before)) if query.before else 1 << 62
+            return Answer(query, explained=("no file and no kind has that name",)), []
+        low, high = _days(query)
         explained = [f"index: {text}"]
         most = RANKED + 1 if query.terms else limit + 1
         found = self._newest(text, low, high, most if limit else -1)
@@ -77,7 +88,7 @@ class Lookup:
         else:
             explained.append("all that fit are ranked by how rare the words are in them")
             rows = self._ranked(self._expression(query, ranked=True) or text, low, high) if found else []
-        return self._answer(query, rows, limit, len(found), more, explained)
+        return self._answer(query, rows, limit, len(found), more, explained), found
 
     def _newest(self, text: str, low: int, high: int, most: int) -> list[int]:
         """Return the numbers of what fits between two numbers, the newest first."""
@@ -107,6 +118,18 @@ class Lookup:
             (text, low, high),
         )
         return [(number, points / (points + _HALF) if points > 0 else 0.0) for number, points in found]
+
+    def _partial(self, answer: Answer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
+        """Return the best of what fits some of the words, without what fits all of them."""
+        query = answer.query
+        only = replace(query, terms=tuple(term for term in query.terms if term.strict))
+        strict = self._required(only)
+        if strict is None:
+            return ()
+        needs = needs_of(query, self._words)
+        candidates = Candidates(self.connection, _days(query), " AND ".join(strict), self._never(query), besides)
+        entries = self._entries(candidates.best(needs))
+        return best_of(Weigher(needs, self._words.newest), entries.values(), query, answer.hits, room)
 
     def _answer(
         self, query: Query, rows: list[Row], limit: int, count: int, more: bool, explained: Sequence[str]
@@ -159,7 +182,21 @@ class Lookup:
 
         With `ranked` a word that is there as it was typed counts more than one that goes on.
         """
-        every = [f"{{{columns}}} : {_any(term, ranked)}" for term in query.terms]
+        every = self._required(query, columns, ranked=ranked)
+        if every is None:
+            return None
+        if not every:
+            everything = self._marks(("",))
+            if not everything:
+                return None
+            every.append(f"(marks : ({' OR '.join(everything)}))")
+        text = " AND ".join(every)
+        never = self._never(query)
+        return f"({text}) NOT ({never})" if never else text
+
+    def _required(self, query: Query, columns: str = "title text", *, ranked: bool = False) -> list[str] | None:
+        """Return what has to fit, part by part; None: nothing can."""
+        every = [f"{{{columns}}} : {self._any(term, ranked)}" for term in query.terms]
         for places in query.places:
             marks = self._marks(places)
             if not marks:
@@ -167,16 +204,24 @@ class Lookup:
             every.append(f"marks : ({' OR '.join(marks)})")
         for tags in query.tags:
             every.append(f"marks : ({' OR '.join(map(_tag, tags))})")
-        if not every:
-            everything = self._marks(("",))
-            if not everything:
-                return None
-            every.append(f"marks : ({' OR '.join(everything)})")
-        text = " AND ".join(f"({one})" for one in every)
-        never = [f"{{title text}} : {_any(term)}" for term in query.without]
+        return [f"({one})" for one in every]
+
+    def _never(self, query: Query) -> str:
+        """Return what must not fit in the language of the full-text index; empty: nothing."""
+        never = [f"{{title text}} : {self._any(term)}" for term in query.without]
         never += [f"marks : {mark}" for mark in self._marks(query.not_places)]
         never += [f"marks : {_tag(tag)}" for tag in query.not_tags]
-        return f"({text}) NOT ({' OR '.join(f'({one})' for one in never)})" if never else text
+        return " OR ".join(f"({one})" for one in never)
+
+    def _any(self, term: Term, ranked: bool = False) -> str:
+        phrase = f'"{" ".join(term.words)}"'
+        ways = [phrase] if ranked or not term.open else []
+        if term.open:
+            # The words that a beginning stands for, one by one: all entries with one of them need not be known then.
+            few = None if ranked or len(term.words) > 1 else self._words.few_beginning(term.words[0])
+            ways += [f"{phrase} *"] if few is None else [phrase, *(f'"{word}"' for word in few)]
+        ways += [f'"{word}"' for word in term.instead]
+        return f"({' OR '.join(ways)})" if len(ways) > 1 else ways[0]
 
     def _marks(self, places: Sequence[str]) -> list[str]:
         if not places:
@@ -194,35 +239,11 @@ class Lookup:
         held = "SELECT place.kind, file.name FROM place JOIN file ON file.id = place.file"
         return unknown_places(query, self.connection.execute(held) if query.placed else ())
 
-    # Typos
 
-    def _forgiven(self, query: Query) -> tuple[Query, tuple[tuple[str, tuple[str, ...]], ...]]:
-        also: dict[str, tuple[str, ...]] = {}
-        for term in query.terms:
-            if guessable(term) and not self._exists(f"{{title text}} : {_any(term)}"):
-                words = meant(term.words[0], self._words(), lambda word: self._exists(f'{{title text}} : "{word}"'))
-                if words:
-                    also[term.text] = words
-        terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)
-        return replace(query, terms=terms), tuple(also.items())
-
-    def _exists(self, text: str) -> bool:
-        row = self.connection.execute("SELECT 1 FROM find WHERE find MATCH ? LIMIT 1", (text,)).fetchone()
-        return row is not None
-
-    def _words(self) -> list[str]:
-        (version,) = self.connection.execute("PRAGMA data_version").fetchone()
-        if self._vocabulary[0] != version:
-            self._vocabulary = (version, [word for (word,) in self.connection.execute("SELECT word FROM word")])
-        return self._vocabulary[1]
-
-
-def _any(term: Term, ranked: bool = False) -> str:
-    phrase = f'"{" ".join(term.words)}"'
-    ways = [phrase] if ranked or not term.open else []
-    ways += [f"{phrase} *"] if term.open else []
-    ways += [f'"{word}"' for word in term.instead]
-    return f"({' OR '.join(ways)})" if len(ways) > 1 else ways[0]
+def _days(query: Query) -> tuple[int, int]:
+    """Return the first number of the days that a query asks for, and the one behind the last."""
+    low = max(first_number(day_number(query.after)), first_number(1) if query.dated else 0)
+    return low, first_number(day_number(query.before)) if query.before else 1 << 62
 
 
 def _tag(tag: str) -> str:

@@ -42,13 +42,15 @@ ReadDate = Callable[[str], "date | None"]
 class Term:
     """Words to be found one after the other: `text` as it was typed, `words` as they are compared.
 
-    With `open` the last word may go on. `instead` are words any of which counts as well (see `typos`).
+    With `open` the last word may go on. `instead` are words any of which counts as well (see `typos`). A `strict` term
+    was quoted: what does not hold it is not found at all.
     """
 
     text: str
     words: tuple[str, ...]
     open: bool
     instead: tuple[str, ...] = ()
+    strict: bool = False
 
     @property
     def pattern(self) -> str:
@@ -135,7 +137,7 @@ class _Reading:
             return
         short = len(words[-1]) <= SHORT and words[-1].isascii()
         followed, goes_on = wanted(text, whole=not star and (quoted or short))
-        term = Term(text if quoted else text.rstrip("*"), followed, goes_on)
+        term = Term(text if quoted else text.rstrip("*"), followed, goes_on, strict=quoted)
         target = self.without if minus else self.terms
         if term not in target:
             target.append(term)

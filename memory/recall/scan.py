@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 
-from memory.registry import KINDS
-
-from .hits import Answer, Entry, hit_of
-from .match import Matcher, day_number, spelled
+from .hits import Answer, Entry, Hit, hit_of
+from .match import Matcher, day_number
+from .needs import needs_of
+from .partial import MOST, Weigher, best_of, kind_order
 from .query import Query, Term, unknown_places
 from .records import Record
-from .typos import is_guessable, meant
+from .typos import forgiven
+from .vocabulary import Held
 
 # What a term is worth where it is found, best first; all terms as they were typed in the title add the last.
 _WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
+
+_WEIGHED = 3000
+"""Entries with some of the words that are weighed; of more those with the most of them, the newest first."""
 
 
 def entry_of(record: Record) -> Entry:
@@ -28,17 +32,44 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
 
     A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
     date, then the order of `KINDS`, then the order of the records. Where a word stands nowhere, words that were
-    probably meant are taken instead.
+    probably meant are taken instead. Where the limit leaves room, what fits some of the words comes as `partial`.
     """
     if query.empty:
         return Answer(query, source="scan")
     everything = records if isinstance(records, list) else list(records)
     unknown = unknown_places(query, {(record.kind, record.file) for record in everything} if query.placed else ())
     answer = replace(_scan(everything, query, limit), unknown=unknown)
-    if answer.count or not query.terms:
+    asked, held = query, None
+    if not answer.count and query.terms:
+        held = Held(everything)
+        other, also = forgiven(query, held)
+        if also:
+            asked = other
+            answer = replace(_scan(everything, other, limit), query=query, also=also, unknown=unknown)
+    room = limit - len(answer.hits) if limit else MOST
+    if room <= 0 or all(term.strict for term in query.terms):
         return answer
-    other, also = _forgiven(everything, query)
-    return replace(_scan(everything, other, limit), query=query, also=also, unknown=unknown) if also else answer
+    return replace(answer, partial=_partial(everything, held or Held(everything), asked, answer, room))
+
+
+def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, room: int) -> tuple[Hit, ...]:
+    """Return the best of what fits some of the words and not all; `asked` is what gave those that fit all."""
+    query = answer.query
+    weigher = Weigher(needs_of(query, held), max((day_number(record.date) for record in records), default=0))
+    strict = replace(query, terms=tuple(term for term in query.terms if term.strict))
+    matcher, fits_all = Matcher(strict), Matcher(asked)
+    passes = matcher.words if strict.terms or strict.without else matcher.filters
+    found = []
+    for number, record in enumerate(records):
+        # The number in the place of the line: the ref and the line cost more than the look, and are needed for few.
+        entry = Entry(*record[:4], record.date, None, number, record.tags)
+        served = weigher.glance(entry)
+        if served and passes(entry) not in (None, False) and (not answer.count or fits_all.words(entry) is None):
+            found.append((served, day_number(record.date), -number, entry))
+    if len(found) > _WEIGHED:
+        found = nlargest(_WEIGHED, found)
+    hits = best_of(weigher, (entry for *_, entry in found), query, answer.hits, room)
+    return tuple(replace(hit, entry=entry_of(records[hit.entry.line])) for hit in hits)
 
 
 def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
@@ -61,11 +92,6 @@ def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
     return Answer(query, hits, len(found), source="scan")
 
 
-def kind_order(kind: str) -> int:
-    """Return the place of a kind among all; one that is not known comes last."""
-    return KINDS.index(kind) if kind in KINDS else len(KINDS)
-
-
 def _worth(term: Term, title: str, words: str) -> int:
     start = f" {' '.join(term.words)}"
     if f"{start} " in title:
@@ -73,27 +99,3 @@ def _worth(term: Term, title: str, words: str) -> int:
     if term.open and start in title:
         return _IN_TITLE
     return _WHOLE_TEXT if f"{start} " in words else _IN_TEXT
-
-
-def guessable(term: Term) -> bool:
-    """Tell whether other words may be taken for a term: it is one word, and may go on."""
-    return len(term.words) == 1 and term.open and is_guessable(term.words[0])
-
-
-def _forgiven(records: list[Record], query: Query) -> tuple[Query, tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Return the query with words that were probably meant, and which were taken for which."""
-    doubtful = [term for term in query.terms if guessable(term)]
-    if not doubtful:
-        return query, ()
-    vocabulary: set[str] = set()
-    for record in records:
-        vocabulary.update(spelled(record.title, record.text).split())
-    also: dict[str, tuple[str, ...]] = {}
-    for term in doubtful:
-        word = term.words[0]
-        if not any(known.startswith(word) for known in vocabulary):
-            words = meant(word, filter(is_guessable, vocabulary), lambda _: True)
-            if words:
-                also[term.text] = words
-    terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)
-    return replace(query, terms=terms), tuple(also.items())

@@ -4,6 +4,8 @@
 number of its own, so that the newest come first when it is read backwards and a range of days is a range of numbers.
 The entries themselves lie in `body`, some tens together in the order of their file, compressed; `chunk` says which they
 are, and `line` from which line of the file the lines in it count: it changes with whatever is written above.
+`word` and `backward` hold all words, the latter from the last letter to the first where it is not very long; `part`
+holds the parts of names in camel case, each with the name as a word.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 NAME = "search.sqlite"
-VERSION = f"1/{FORMAT}"
+VERSION = f"2/{FORMAT}"
 CHUNK, LARGEST = 48, 64
 """Entries of a new chunk, and of one before it is divided."""
 DAY_BITS = 17
@@ -46,6 +48,8 @@ CREATE TABLE body (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE INDEX chunk_file ON chunk (file, no);
 CREATE TABLE entry (id INTEGER PRIMARY KEY, chunk INTEGER NOT NULL);
 CREATE TABLE word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE backward (word TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE part (part TEXT, word TEXT, PRIMARY KEY (part, word)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE find USING fts5(text, title, marks, content='', tokenize='ascii')
 """
 
@@ -79,7 +83,11 @@ def unpack(data: bytes, file: str, line: int) -> list[Held]:
         raise Damaged(str(error)) from error
 
 
-def row_of(held: Held, places: Mapping[str, int]) -> tuple[int, str, str, str]:
+Row = tuple[int, str, str, str]
+"""The number of an entry, and the columns of the full-text index."""
+
+
+def row_of(held: Held, places: Mapping[str, int]) -> Row:
     """Return what the full-text index is given for an entry, and needs again to forget it.
 
     `places` are the numbers of the kinds in its file.
@@ -136,11 +144,11 @@ class Numbers:
         return number
 
 
-def insert(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+def insert(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     """Put entries into the full-text index."""
     connection.executemany("INSERT INTO find (rowid, text, title, marks) VALUES (?, ?, ?, ?)", rows)
 
 
-def forget(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+def forget(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     """Take entries out of it; the rows are those they were put in with."""
     connection.executemany("INSERT INTO find (find, rowid, text, title, marks) VALUES ('delete', ?, ?, ?, ?)", rows)

@@ -86,6 +86,17 @@ def wanted(text: str, *, whole: bool) -> tuple[tuple[str, ...], bool]:
     return tuple(found[:-1]), False
 
 
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is one or more characters of unspaced writing."""
+    return _UNSPACED_RUN.match(word) is not None
+
+
+def unspaced_runs(folded: str) -> list[str]:
+    """Return the runs of unspaced writing in folded text."""
+    return [] if folded.isascii() else _UNSPACED_RUN.findall(folded)
+
+
+@lru_cache(maxsize=4096)
 def pattern(text: str, *, whole: bool) -> str:
     """Return a regular expression that finds in `fold`ed text what `wanted` asks for; empty: nothing to look for."""
     folded = fold(text)

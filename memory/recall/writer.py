@@ -13,10 +13,11 @@ from memory.files.refs.refs import SHORT
 from .differ import Edit, edits
 from .different import Known, Live, by_objects, value_of, value_of_record
 from .hits import Entry
+from .names import name_parts
 from .scan import entry_of
 from .shelves import Group, Shelf
 from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
-from .typos import is_guessable
+from .typos import SHORTEST, is_guessable, is_spelled
 from .words import tokens
 
 if TYPE_CHECKING:
@@ -300,9 +301,14 @@ class Writer:
             word for row in rows for text in (row[1], row[2]) for word in _WORD.findall(text) if word not in self._words
         }
         self._words |= words
-        self.connection.executemany(
-            "INSERT OR IGNORE INTO word VALUES (?)", [(word,) for word in sorted(words) if is_guessable(word)]
-        )
+        spelled = {
+            "word": [word for word in words if len(word) >= SHORTEST and is_spelled(word)],
+            "backward": [word[::-1] for word in words if is_guessable(word)],
+        }
+        for table, some in spelled.items():
+            self.connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?)", [(word,) for word in sorted(some)])
+        parts = {pair for one in fresh for pair in name_parts(f"{one.entry.title}\n{one.entry.text}")}
+        self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", sorted(parts))
         self.indexed += len(fresh)
 
     def _places(self, file: int, kinds: Iterable[str] = ()) -> dict[str, int]:

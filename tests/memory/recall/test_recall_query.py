@@ -15,9 +15,10 @@ from memory.recall.differ import edits
 from memory.recall.hits import Entry, hit_of, marks_in
 from memory.recall.match import Matcher
 from memory.recall.typos import distance, meant
+from memory.recall.vocabulary import Held
 from memory.recall.words import fold, fold_with_places, tokens, wanted
 
-from .test_recall_scan import TODAY, ask
+from .test_recall_scan import TODAY, ask, record
 
 
 @pytest.mark.parametrize(
@@ -155,14 +156,19 @@ def test_distance(one: str, other: str) -> None:
     assert steps <= max(len(one), len(other))
 
 
+def held(*texts: str) -> Held:
+    """Return the words of entries with these titles."""
+    return Held([record(number, text) for number, text in enumerate(texts)])
+
+
 def test_words_that_are_meant() -> None:
     """Contained words before typos, nothing for short words and numbers, and only words that exist."""
-    words = ["deploy", "deployed", "redeploy", "depot", "staging", "12345"]
-    assert meant("eploy", words, lambda _: True) == ("deploy", "deployed", "redeploy")
-    assert meant("deplyo", words, lambda _: True) == ("deploy",)
-    assert meant("deplyo", words, lambda _: False) == ()
-    assert meant("12346", words, lambda _: True) == ()
-    assert meant("ab", words, lambda _: True) == ()
+    words = held("deploy deployed", "redeploy depot", "staging 12345")
+    assert meant("eploy", words) == ("deploy", "deployed", "redeploy")
+    assert meant("deplyo", words) == ("deploy",)
+    assert meant("deplyo", held("staging")) == ()
+    assert meant("12346", words) == ()
+    assert meant("ab", words) == ()
 
 
 @settings(deadline=None)
