@@ -25,6 +25,8 @@ _UPDATE_SECONDS = 3.0
 _BUILD_SECONDS = 0.7
 """How long a search that had to read everything goes on with the index behind its answer."""
 _NEARLY = 0.5
+SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
+"""The line above what fits some of the words, with and without finds above it."""
 _FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": "", "state": ""}
 """What the names of the files of a kind hold, where that is not the kind."""
 
@@ -45,10 +47,12 @@ _FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": "", "sta
 )
 @click.option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
 def search(session: Session, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> None:
-    """Find what contains all the words, in any case, in the files and in the archive; the best finds come first.
+    """Find what contains the words, in any case, in the files and in the archive; the best finds come first.
 
-    Words may go on (deploy finds deployment); "words in quotes" stand together and are whole; -word is left out;
-    in:, tag:, before: and after: narrow it. Where a word stands nowhere, similar ones are taken, which is said.
+    What contains all words comes first; below a line comes what contains some of them, so a question can be asked as
+    it is. Words may go on (deploy finds deployment); "words in quotes" stand together and are whole; -word is left
+    out; in:, tag:, before: and after: narrow it. These hold below the line as well. Where a word stands nowhere,
+    similar ones are taken, which is said.
     A file that cannot be read is left out, which is said on stderr.
     """
     from memory.systems import searcher_of
@@ -64,7 +68,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
     answer = searcher.search(asked, limit, patience=lasts)
     spent = time.monotonic() - started
-    session.listing("results", lambda: map(as_json, answer.hits), lambda: _lines(session, answer))
+    session.listing("results", lambda: map(as_json, answer.every), lambda: _lines(session, answer))
     for note in answer.notes:
         tell(f"memdeck: {note}")
     for file, error in searcher.refused.items():
@@ -111,14 +115,17 @@ def as_json(hit: Hit) -> dict[str, Any]:
         "snippet": hit.snippet,
         "score": hit.score,
         "why": [{"term": term, "in": where} for term, where in hit.why],
+        "fits_all": hit.fits_all,
     }
 
 
 def _lines(session: Session, answer: Answer) -> Iterator[str]:
     paint = session.paint
-    if not answer.hits:
+    if not answer.every:
         yield "nothing found"
-    for hit in answer.hits:
+    for number, hit in enumerate(answer.every):
+        if number == len(answer.hits):
+            yield f"--- {SOME if number else NONE} ---"
         entry = hit.entry
         where = f"{entry.file}:{entry.line + 1}  {short(entry.ref) if entry.ref else ''}  "
         yield paint.marked(where + entry.title, [(len(where) + a, len(where) + b) for a, b in hit.title_marks])
@@ -130,6 +137,6 @@ def _explain(answer: Answer, coverage: float, seconds: float) -> None:
     tell(f"searched by {answer.source} in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before")
     for line in answer.explained:
         tell(line)
-    for number, hit in enumerate(answer.hits, 1):
+    for number, hit in enumerate(answer.every, 1):
         why = "; ".join(f"{term!r} in the {where}" for term, where in hit.why)
         tell(f"{number}. {hit.score:.3f} {hit.entry.title[:60]}: {why or 'it passes the filters'}")

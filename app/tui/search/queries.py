@@ -61,7 +61,7 @@ class Searching(Part):
     def _chosen(self, entry: Entry | None) -> None:
         """Go to what was chosen."""
         screen, self._screen = self._screen, None
-        if screen is not None and screen.answer is not None and (entry is not None or screen.answer.count):
+        if screen is not None and screen.answer is not None and (entry is not None or screen.answer.every):
             text = screen.answer.query.text.strip()
             self._history = [text, *(one for one in self.history if one != text)][:LONGEST_HISTORY]
         if entry is None:

@@ -18,7 +18,7 @@ from widgets.chrome.frame import Frame
 from widgets.dialogs.modal import Modal
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
-from widgets.list.rows import Continuation
+from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ NARROW = 60
 """Columns below which there is no room for the date."""
 
 EXAMPLES = (
-    ("deploy staging", "all words, in any order, in all files and the archive"),
+    ("deploy staging", "all words first, then some of them; a question, too"),
     ('"to staging"', "these words next to each other"),
     ("-draft", "without this word"),
     ("in:tasks", "one kind or file: tasks, journal, archive, …"),
@@ -180,12 +180,12 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         same = self.answer is not None and self.answer.query == answer.query
         self._answered = number
         self.answer = answer
-        self._hits = dict(enumerate(answer.hits))
-        self._column = max((len(_place(hit.entry)) for hit in answer.hits), default=0)
+        self._hits = dict(enumerate(answer.every))
+        self._column = max((len(_place(hit.entry)) for hit in answer.every), default=0)
         self._arrange()
         if not same:
             self._listed.action_first()
-        count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else "nothing found"
+        count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else _nothing(answer)
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
@@ -241,6 +241,8 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
             return
         rows: list[Hashable] = []
         for key, hit in self._hits.items():
+            if key == len(self.answer.hits):
+                rows.append(Heading("Some of the words", str(len(self.answer.partial))))
             rows.append(key)
             if hit.snippet != hit.entry.title:
                 rows.append(Continuation(key))
@@ -312,6 +314,11 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
     def action_leave(self) -> None:
         """Back, with nothing chosen."""
         self.dismiss(None)
+
+
+def _nothing(answer: Answer) -> str:
+    """What is said where nothing fits all words."""
+    return "nothing holds all words" if answer.partial else "nothing found"
 
 
 def _place(entry: Entry) -> str:

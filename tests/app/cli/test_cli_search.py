@@ -87,6 +87,27 @@ def test_unknown_places_are_said(memdeck: Memdeck) -> None:
             assert memdeck("search", known).err == ""
 
 
+def test_a_line_divides_what_fits_some_words(memdeck: Memdeck) -> None:
+    """A question finds: programs get a field, people a line, by reading and from the index alike."""
+    for _ in range(2):
+        found = memdeck("search", "redis caching xyzzyplugh?", "-o", "json")
+        assert found.code == 0
+        assert found.data["results"][0]["title"] == "Using Redis for caching"
+        assert not any(one["fits_all"] for one in found.data["results"])
+        lines = memdeck("search", "redis caching xyzzyplugh?").out.splitlines()
+        assert lines[0] == "--- nothing holds all the words; these hold some ---"
+        assert "Using Redis for caching" in lines[1]
+        both = memdeck("search", "deploy staging", "-o", "json").data["results"]
+        fits = [one["fits_all"] for one in both]
+        assert fits == sorted(fits, reverse=True)
+        assert {True, False} == set(fits)
+        text = memdeck("search", "deploy staging").out
+        assert text.count("--- these hold some of the words ---\n") == 1
+        assert text.index("---") > text.index(both[0]["title"])
+        assert "---" not in memdeck("search", "deploy staging", "--limit", "1").out
+    assert memdeck("search", "xyzzyplugh qwertzuiop").out == "nothing found\n"
+
+
 def test_words_are_marked() -> None:
     """Bold and underlined where colour is wanted, never beyond the width; plain elsewhere."""
     marked = Paint(True, 20).marked("one two three and \x1b[31m more", [(4, 7), (18, 23)], indent="  ")

@@ -62,7 +62,7 @@ def test_a_bad_setting_stops_maintenance(memdeck: Memdeck, memory: Path) -> None
 def test_search(memdeck: Memdeck) -> None:
     """Finds in every file with ref, line and a snippet; where nothing is, it says so."""
     results = memdeck("search", "api", "LATENCY", "-o", "json").data["results"]
-    assert list(results[0]) == ["file", "line", "ref", "title", "snippet", "score", "why"]
+    assert list(results[0]) == ["file", "line", "ref", "title", "snippet", "score", "why", "fits_all"]
     assert (results[0]["file"], results[0]["title"]) == ("tasks.md", "Monitor API latency")
     assert [result["score"] for result in results] == sorted((result["score"] for result in results), reverse=True)
     places = {result["file"] for result in memdeck("search", "channel", "--limit", "0", "-o", "json").data["results"]}

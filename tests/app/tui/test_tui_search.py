@@ -195,6 +195,47 @@ def test_nothing_is_imported_before_the_first_search() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
 
 
+async def test_a_line_divides_what_fits_some_words(workspace: Workspace) -> None:
+    """Below what holds all words stands what holds some, under a heading that the cursor skips; Enter goes there."""
+    app = make_app(workspace)
+    async with running(app, (100, 40)) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "monitor latency")
+        text = screen_text(app)
+        all_words = found(app)
+        assert "Some of the words" in text
+        assert text.index(all_words[0]) < text.index("Some of the words")
+        await type_text(pilot, " xyzzyplugh?")
+        assert found(app) == []
+        text = screen_text(app)
+        assert "nothing holds all words" in text
+        assert text.index("Some of the words") < text.index("Monitor API latency")
+        await press(pilot, "enter")
+        assert app.navigation.pane.current().title == "Monitor API latency"
+        assert app.searching.history[0] == "monitor latency xyzzyplugh?"
+
+
+async def test_what_holds_all_words_stays_while_typing(workspace: Workspace) -> None:
+    """With each letter it stands on top, in the order it has when nothing else is looked for."""
+    app = make_app(workspace)
+    async with running(app, (100, 40)) as pilot:
+        await press(pilot, "ctrl+f")
+        divided = 0
+        for letter in "deploy stag":
+            await type_text(pilot, letter)
+            screen = app.screen
+            assert isinstance(screen, SearchScreen)
+            answer = screen.answer
+            assert answer is not None
+            assert list(screen._hits.values()) == [*answer.hits, *answer.partial]
+            if answer.hits and len(answer.query.text.split()[-1]) > 2:
+                alone = app.searching._ready().ask(answer.query, len(answer.hits))
+                assert alone is not None
+                assert alone.hits == answer.hits
+            divided += bool(answer.hits and answer.partial)
+        assert divided
+
+
 async def test_keys_and_order_are_said(workspace: Workspace) -> None:
     """The arrows stand among the keys, and the title says how the finds are ordered."""
     app = make_app(workspace)
