@@ -161,7 +161,7 @@ def _in_section(old: Section, new: Section, place: _Place) -> Iterator[Region]:
     if not len(old) and not len(new):
         return
     before, after = old.entries, new.entries
-    head, tail = _ends(before, after)
+    head, tail = ends(before, after)
     one, other = before[head : len(before) - tail], after[head : len(after) - tail]
     if not one and not other:
         return
@@ -185,7 +185,7 @@ def _length(entries: Sequence[Entry]) -> int:
     return sum([len(entry.raw) for entry in entries])
 
 
-def _ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
+def ends(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> tuple[int, int]:
     """Count the entries that agree at the beginning, and at the end of the rest."""
     limit = min(len(one), len(other))
     head = 0

@@ -49,11 +49,11 @@ class JournalEntry:
     `date` is what the section's heading says (None where it names none), `at` (section index, entry index).
     """
 
-    __slots__ = ("_head", "_journal", "at", "date", "entry")
+    __slots__ = ("_days", "_head", "at", "date", "entry")
 
-    def __init__(self, journal: Journal, date: str | None, at: tuple[int, int], entry: Entry) -> None:
+    def __init__(self, days: Days, date: str | None, at: tuple[int, int], entry: Entry) -> None:
         """Keep where the entry stands."""
-        self._journal = journal
+        self._days = days
         self._head: tuple[str | None, str] | None = None
         self.date = date
         self.at = at
@@ -66,12 +66,12 @@ class JournalEntry:
     @property
     def file(self) -> str:
         """The file's name relative to the memory folder."""
-        return self._journal.file
+        return self._days.file
 
     @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        return self._journal.document.line_of(*self.at)
+        return self._days.document.line_of(*self.at)
 
     @property
     def head(self) -> tuple[str | None, str]:
@@ -106,18 +106,17 @@ class JournalEntry:
     @property
     def identity(self) -> str:
         """Ten hex digits made of date, time and title; twins have the same."""
-        time, title = self.head
-        return identity_hex(KIND, self.date or "", time or "", title)
+        return _identity(self.date, self.head)
 
     @property
     def long_hex(self) -> str:
         """The digits that no other entry of the file has."""
-        return self._journal.twins(self.date).get(self.at) or tell_apart(self.identity, [""])[0]
+        return self._days.twins(self.date).get(self.at) or tell_apart(self.identity, [""])[0]
 
     @property
     def ref(self) -> str:
         """The ref, `journal#…`: ten digits, more where the day holds twins of this entry."""
-        return f"{KIND}#{self._journal.twins(self.date).get(self.at) or self.identity}"
+        return f"{KIND}#{self._days.twins(self.date).get(self.at) or self.identity}"
 
     def json(self) -> dict[str, Any]:
         """Return the entry under the keys of the interface; absent values are None, lines count from 1."""
@@ -150,10 +149,13 @@ def _sortable(time: str | None) -> bytes:
     return b"" if time is None else time.rjust(5 if len(time) < 6 else 8, "0").encode()
 
 
-class Journal:
-    """The entries of one journal file; entries before any section and in sections without a date have no date."""
+class Days:
+    """What the entries of one journal file share: the document with its days, and the digits of twins.
 
-    __slots__ = ("_twins", "_wrapped", "days", "document", "file")
+    It knows none of the entries: a journal that nobody looks at any more goes at once, with its document.
+    """
+
+    __slots__ = ("_twins", "days", "document", "file")
 
     def __init__(self, file: str, document: Document) -> None:
         """Look at the sections; no entry is cut out."""
@@ -166,8 +168,38 @@ class Journal:
             if len(section) or read_date(section.title)
         ]
         self.days: tuple[Day, ...] = tuple(days)
-        self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
+
+    def twins(self, date: str | None) -> dict[tuple[int, int], str]:
+        """Return the long hex digits of the entries of a date that share time and title with another one."""
+        known = self._twins.get(date)
+        if known is None:
+            groups: dict[tuple[str | None, str], list[tuple[int, int]]] = {}
+            for day in self.days:
+                if day.date == date:
+                    for number, entry in enumerate(self.document.section(day.section).entries):
+                        groups.setdefault(split_heading(entry.title), []).append((day.section, number))
+            known = {}
+            for head, group in groups.items():
+                if len(group) > 1:
+                    digits = tell_apart(_identity(date, head), [""] * len(group))
+                    known.update(zip(group, digits, strict=True))
+            self._twins[date] = known
+        return known
+
+
+class Journal:
+    """The entries of one journal file; entries before any section and in sections without a date have no date."""
+
+    __slots__ = ("_shared", "_wrapped", "days", "document", "file")
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Look at the sections; no entry is cut out."""
+        self._shared = Days(file, document)
+        self.file = file
+        self.document = document
+        self.days = self._shared.days
+        self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
 
     @property
     def count(self) -> int:
@@ -178,9 +210,9 @@ class Journal:
         """Return the entries of one section in file order."""
         known = self._wrapped.get(day.section)
         if known is None:
-            date, index = day.date, day.section
+            shared, date, index = self._shared, day.date, day.section
             known = tuple(
-                JournalEntry(self, date, (index, number), entry)
+                JournalEntry(shared, date, (index, number), entry)
                 for number, entry in enumerate(self.document.section(index).entries)
             )
             self._wrapped[day.section] = known
@@ -220,27 +252,15 @@ class Journal:
         """Return the entry at a place of the document."""
         return next(self.of_day(day)[entry] for day in self.days if day.section == section)
 
-    def twins(self, date: str | None) -> dict[tuple[int, int], str]:
-        """Return the long hex digits of the entries of a date that share time and title with another one."""
-        known = self._twins.get(date)
-        if known is None:
-            groups: dict[tuple[str | None, str], list[JournalEntry]] = {}
-            for day in self.days:
-                if day.date == date:
-                    for entry in self.of_day(day):
-                        groups.setdefault(entry.head, []).append(entry)
-            known = {}
-            for group in groups.values():
-                if len(group) > 1:
-                    digits = tell_apart(group[0].identity, [""] * len(group))
-                    known.update(zip((entry.at for entry in group), digits, strict=True))
-            self._twins[date] = known
-        return known
-
 
 def read_journal(file: str, document: Document) -> Journal:
     """Return the journal of journal.md or of an archive file; never fails."""
     return Journal(file, document)
+
+
+def _identity(date: str | None, head: tuple[str | None, str]) -> str:
+    time, title = head
+    return identity_hex(KIND, date or "", time or "", title)
 
 
 def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:

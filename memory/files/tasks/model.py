@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document import Document, Entry
-from memory.document.source import decode, encode
-from memory.files.refs.refs import SHORT, fits, look_up, tell_apart
+from memory.document.source import decode
+from memory.files.refs.refs import SHORT, fits, look_up
+from memory.files.task_names import TaskNames
 
 from .sections import SECTIONS, SectionName, new_section_index, task_sections
 from .values import (
@@ -19,11 +20,8 @@ from .values import (
     PRIORITIES,
     Due,
     Head,
-    completed_of,
     created_of,
-    identity_of,
     moment_or_none,
-    quick_identity,
     read_due,
     read_progress,
     read_tags,
@@ -33,6 +31,7 @@ from .values import (
 
 if TYPE_CHECKING:
     from memory.base.clock import Moment
+    from memory.files.columns import Columns
     from memory.files.snapshot import Snapshot
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
     "read_tasks",
     "split_priority",
 ]
-_FEW = 8  # so many refs are made one by one before all twins are looked for at once
 DueState = Literal["overdue", "today", "week", "later"]
 _NOTHING: dict[str, Any] = dict.fromkeys(
     (
@@ -68,11 +66,11 @@ class Task:
     completed, archived. Values that say `null`, `none` or `-` are None.
     """
 
-    __slots__ = ("_index", "_list", "at", "entry", "section")
+    __slots__ = ("_index", "_names", "at", "entry", "section")
 
-    def __init__(self, tasks: TaskList, index: int, section: SectionName, at: tuple[int, int], entry: Entry) -> None:
+    def __init__(self, names: TaskNames, index: int, section: SectionName, at: tuple[int, int], entry: Entry) -> None:
         """Keep where the task stands."""
-        self._list = tasks
+        self._names = names
         self._index = index
         self.section = section
         self.at = at
@@ -85,33 +83,32 @@ class Task:
     @property
     def file(self) -> str:
         """The file's name relative to the memory folder."""
-        return self._list.file
+        return self._names.file
 
     @property
     def document(self) -> Document:
         """The document that the task stands in."""
-        return self._list.document
+        return self._names.document
 
     @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        return self._list.document.line_of(*self.at)
+        return self._names.document.line_of(*self.at)
 
     @property
     def identity(self) -> str:
         """Ten hex digits made of title and `created`; twins have the same."""
-        known = self._list._identities
-        return identity_of(self.entry) if known is None else known[self._index]
+        return self._names.identity(self._index)
 
     @property
     def long_hex(self) -> str:
         """The digits that no other task of the file has."""
-        return self._list.long_hex(self)
+        return self._names.long_hex(self._index)
 
     @property
     def ref(self) -> str:
         """The ref, `tasks#…`: ten digits, more where the file holds twins of this task."""
-        return f"{KIND}#{self._list.twin_hex(self) or self.identity}"
+        return f"{KIND}#{self._names.twin_hex(self._index) or self.identity}"
 
     @property
     def priority(self) -> str | None:
@@ -278,24 +275,21 @@ class TaskList:
     Entries of other sections, and those before any section, are no tasks. Tasks of an archive are `archived`.
     """
 
-    __slots__ = ("_asked", "_identities", "_twins", "document", "file", "tasks")
+    __slots__ = ("_ranges", "names", "tasks")
 
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; nothing inside them is read."""
-        self.file = file
-        self.document = document
-        self._twins: dict[int, str] | None = None
-        self._identities: list[str] | None = None
-        self._asked = 0
         archived = file.startswith("archive/")
+        sections = [(index, name, document.sections[index].entries) for index, name in task_sections(document)]
+        # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
+        names = self.names = TaskNames(file, document, [entry for *_, entries in sections for entry in entries])
         found: list[Task] = []
-        for section, name in task_sections(document):
+        self._ranges: list[tuple[SectionName, int, int]] = []
+        for section, name, entries in sections:
             shown: SectionName = "archived" if archived else name
             start = len(found)
-            found += [
-                Task(self, start + index, shown, (section, index), entry)
-                for index, entry in enumerate(document.sections[section].entries)
-            ]
+            found += [Task(names, start + index, shown, (section, index), entry) for index, entry in enumerate(entries)]
+            self._ranges.append((shown, start, len(found)))
         self.tasks: tuple[Task, ...] = tuple(found)
 
     def __iter__(self) -> Iterator[Task]:
@@ -306,21 +300,34 @@ class TaskList:
         """Return the number of tasks."""
         return len(self.tasks)
 
-    def inherit(self, before: object) -> None:
-        """Take the identities of the entries that are the same objects as in an earlier list of the file."""
-        if isinstance(before, TaskList) and before._identities is not None:
-            known = dict(zip(map(id, (task.entry for task in before.tasks)), before._identities, strict=True))
-            self._identities = [known.get(id(task.entry)) or _identity(task) for task in self.tasks]
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return self.names.file
 
-    def identities(self) -> Sequence[str]:
-        """Return the identity of each task, in file order."""
-        if self._identities is None:
-            self._identities = [_identity(task) for task in self.tasks]
-        return self._identities
+    @property
+    def document(self) -> Document:
+        """The document that the tasks stand in."""
+        return self.names.document
+
+    @property
+    def columns(self) -> Columns:
+        """What functions say of the entry of each task, in file order."""
+        return self.names.columns
+
+    def inherit(self, before: object) -> None:
+        """Take what is known of the entries that are the same objects as in an earlier list of the file."""
+        if isinstance(before, TaskList):
+            self.columns.inherit(before.columns)
 
     def in_section(self, name: str) -> tuple[Task, ...]:
         """Return the tasks of one section: pending, in-progress, completed or archived."""
-        return tuple(task for task in self.tasks if task.section == name)
+        parts = [self.tasks[start:stop] for shown, start, stop in self._ranges if shown == name]
+        return parts[0] if len(parts) == 1 else tuple(task for part in parts for task in part)
+
+    def count(self, name: str) -> int:
+        """Return how many tasks a section has."""
+        return sum(stop - start for shown, start, stop in self._ranges if shown == name)
 
     def new_section_index(self, name: SectionName) -> int:
         """Return the index at which a missing section belongs."""
@@ -340,58 +347,9 @@ class TaskList:
         assert found is not None
         return found.ref
 
-    def long_hex(self, task: Task) -> str:
-        """Return the digits that no other task of the file has."""
-        return self.twin_hex(task) or tell_apart(task.identity, [task.completed or ""])[0]
-
-    def twin_hex(self, task: Task) -> str | None:
-        """Return the long digits of a task that has the same title and `created` as another one, else None."""
-        if self._twins is None:
-            if self._asked < _FEW:
-                self._asked += 1
-                return self._look_for_twins(task)
-            self._twins = self._find_twins()
-        return self._twins.get(task._index)
-
-    def _look_for_twins(self, task: Task) -> str | None:
-        """Answer for one task: only those that have its title somewhere are looked into."""
-        if self._identities is not None:
-            group = [other for other, known in zip(self.tasks, self._identities, strict=True) if known == task.identity]
-        else:
-            title, created = task.title, task.created
-            source = encode(title)
-            group = [
-                other
-                for other in self.tasks
-                if source in other.entry.raw and other.title == title and other.created == created
-            ]
-        if len(group) < 2:
-            return None
-        digits = tell_apart(task.identity, [twin.completed or "" for twin in group])
-        return next(long for twin, long in zip(group, digits, strict=True) if twin is task)
-
     def name_all(self) -> None:
         """Get ready for many refs: who lists all tasks of a long file saves looking for the first ones one by one."""
-        if self._twins is None:
-            # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
-            self._asked = -len(self.tasks)
-            self._twins = self._find_twins()
-
-    def _find_twins(self) -> dict[int, str]:
-        """Work out the identity of every task, and the long digits of those that share theirs with another."""
-        identities = self.identities()
-        groups: dict[str, list[int]] = {}
-        for index, identity in enumerate(identities):
-            if identity in groups:
-                groups[identity].append(index)
-            else:
-                groups[identity] = [index]
-        digits: dict[int, str] = {}
-        for identity, group in groups.items():
-            if len(group) > 1:
-                long = tell_apart(identity, [completed_of(self.tasks[index].entry) or "" for index in group])
-                digits.update(zip(group, long, strict=True))
-        return digits
+        self.names.name_all()
 
 
 def read_tasks(file: str, document: Document) -> TaskList:
@@ -409,10 +367,6 @@ def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
     archive = lambda: (task for tasks in lists() for task in tasks.tasks)  # noqa: E731
     pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks, *([archive] if archived else ())]
     return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
-
-
-def _identity(task: Task) -> str:
-    return quick_identity(task.entry.raw) or identity_of(task.entry)
 
 
 def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
@@ -434,7 +388,7 @@ def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
     """Return the tasks whose ref begins with these digits."""
     short = digits[:SHORT]
     found: list[Task] = []
-    for tasks_of_list, group in groupby(tasks, lambda task: task._list):
-        identities = tasks_of_list.identities()
+    for names, group in groupby(tasks, lambda task: task._names):
+        identities = names.identities()
         found += [task for task in group if identities[task._index].startswith(short)]
     return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]

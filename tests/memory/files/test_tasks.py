@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memory.document import Entry, parse
 from memory.files.snapshot import Views
+from memory.files.task_names import task_identity
 from memory.files.tasks.model import Due, Task, read_due, read_tasks, split_priority
 from memory.files.tasks.values import created_of, quick_identity, text_or_none
 from tests.fixture_files import sample, with_newlines
@@ -305,11 +306,11 @@ def test_a_list_knows_what_the_one_before_it_knew() -> None:
     before = parse(text.encode())
     views = Views()
     old = views.get("tasks.md", before, read_tasks)
-    assert len(set(old.identities())) == 40
+    assert len(set(old.names.identities())) == 40
     after = before.updated(text.replace("Task 7\n", "Task seven\n", 1).encode())
     new = views.get("tasks.md", after, read_tasks)
     fresh = read_tasks("tasks.md", parse(after.dump()))
     assert [task.ref for task in new] == [task.ref for task in fresh]
-    assert new._identities is not None, "nothing was taken over"
+    assert new.columns.known(task_identity) is not None, "nothing was taken over"
     changed = [task.title for task, was in zip(new, old, strict=True) if task.entry is not was.entry]
     assert changed == ["Task seven"]

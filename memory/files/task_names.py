@@ -1,0 +1,105 @@
+"""What the tasks of a file are called: their identities, and the longer digits of those that share theirs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from memory.document import Document, Entry
+from memory.document.source import encode
+
+from .columns import Columns
+from .refs.refs import tell_apart
+from .tasks.values import Head, completed_of, created_of, identity_of, quick_identity
+
+_FEW = 8  # so many refs are made one by one before all twins are looked for at once
+
+
+class TaskNames:
+    """What the tasks of one file share: the document they stand in, and what tells each of them from the others.
+
+    A task is named by its place among the tasks of the file, from 0.
+    """
+
+    __slots__ = ("_asked", "_twins", "columns", "document", "file")
+
+    def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
+        """Nothing is worked out yet."""
+        self.file = file
+        self.document = document
+        self.columns = Columns(entries)
+        self._twins: dict[int, str] | None = None
+        self._asked = 0
+
+    def identity(self, index: int) -> str:
+        """Return the ten hex digits of one task."""
+        known = self.columns.known(task_identity)
+        return identity_of(self.columns.entries[index]) if known is None else known[index]
+
+    def identities(self) -> Sequence[str]:
+        """Return the identity of each task, in file order."""
+        return self.columns.of(task_identity)
+
+    def long_hex(self, index: int) -> str:
+        """Return the digits that no other task of the file has."""
+        completed = completed_of(self.columns.entries[index])
+        return self.twin_hex(index) or tell_apart(self.identity(index), [completed or ""])[0]
+
+    def twin_hex(self, index: int) -> str | None:
+        """Return the long digits of a task that has the same title and `created` as another one, else None."""
+        if self._twins is None:
+            if self._asked < _FEW:
+                self._asked += 1
+                return self._look_for_twins(index)
+            self._twins = self._find_twins()
+        return self._twins.get(index)
+
+    def _look_for_twins(self, index: int) -> str | None:
+        """Answer for one task: only those that have its title somewhere are looked into."""
+        entries, known = self.columns.entries, self.columns.known(task_identity)
+        if known is not None:
+            identity = known[index]
+            # Most tasks have no twin, and to count is quicker than to look for one.
+            group = (
+                [place for place, other in enumerate(known) if other == identity] if known.count(identity) > 1 else []
+            )
+        else:
+            title, created = entries[index].memo(Head).title, created_of(entries[index])
+            source = encode(title)
+            group = [
+                place
+                for place, other in enumerate(entries)
+                if source in other.raw and other.memo(Head).title == title and created_of(other) == created
+            ]
+        if len(group) < 2:
+            return None
+        digits = tell_apart(self.identity(index), [completed_of(entries[place]) or "" for place in group])
+        return digits[group.index(index)]
+
+    def name_all(self) -> None:
+        """Work out what all tasks are called."""
+        if self._twins is None:
+            # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
+            self._asked = -len(self.columns.entries)
+            self._twins = self._find_twins()
+
+    def _find_twins(self) -> dict[int, str]:
+        """Work out the identity of every task, and the long digits of those that share theirs with another."""
+        identities = self.identities()
+        if len(set(identities)) == len(identities):
+            return {}
+        shared = {identity for identity, count in Counter(identities).items() if count > 1}
+        groups: dict[str, list[int]] = {}
+        for index, identity in enumerate(identities):
+            if identity in shared:
+                groups.setdefault(identity, []).append(index)
+        digits: dict[int, str] = {}
+        for identity, group in groups.items():
+            long = tell_apart(identity, [completed_of(self.columns.entries[index]) or "" for index in group])
+            digits.update(zip(group, long, strict=True))
+        return digits
+
+
+def task_identity(entry: Entry) -> str:
+    """Return the ten hex digits of a task."""
+    return quick_identity(entry.raw) or identity_of(entry)
