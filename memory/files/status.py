@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from .config import Config
 from .journal.model import JournalEntry
 from .monitors import Monitor
-from .tasks.model import Task, moment_or_none, read_due
+from .tasks.model import SECTIONS, Task, moment_or_none, read_due
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
+    from memory.document import Entry
 
     from .snapshot import Snapshot
 
@@ -74,26 +75,24 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     late: list[tuple[datetime, int, Task]] = []
     soon: list[tuple[datetime, int, Task]] = []
     week: list[tuple[datetime, int, Task]] = []
-    running: list[Task] = []
-    sections = {"pending": 0, "in-progress": 0, "completed": 0}
+    tasks = snapshot.tasks
     today = now.astimezone(zone).date()
     limit = (today + timedelta(days=9)).isoformat().encode()
-    for number, task in enumerate(snapshot.tasks.tasks):
-        section = task.section
-        sections[section] = sections.get(section, 0) + 1
-        if section == "completed":
-            continue
-        if section == "in-progress":
-            running.append(task)
-        raw = task.entry.raw
-        if b"due:" not in raw or _is_far(raw, limit):
+    moments: dict[str, tuple[datetime, int] | None] = {}
+    for number, (task, day) in enumerate(zip(tasks.tasks, tasks.columns.of(_due_day), strict=True)):
+        # Most days are far away, as the bytes alone tell: no field of those tasks is read.
+        if day is None or day > limit or task.section == "completed":
             continue
         text = read_due(task.entry.fields.get("due")).date
-        moment = moment_or_none(text, zone) if text is not None else None
-        if moment is None:
+        if text is None:
             continue  # what only recurs is among the next runs
-        at = moment.due_at(zone)
-        ahead = (moment.date - today).days
+        if text not in moments:
+            moment = moment_or_none(text, zone)
+            moments[text] = None if moment is None else (moment.due_at(zone), (moment.date - today).days)
+        known = moments[text]
+        if known is None:
+            continue
+        at, ahead = known
         if at <= now:
             late.append((at, number, task))
         elif ahead < 7:
@@ -107,22 +106,27 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         overdue,
         due_today,
         due_week,
-        tuple(running),
+        tasks.in_section("in-progress"),
         tuple(snapshot.journal.entries(limit=LAST_ENTRIES)),
         tuple(monitor for monitor in snapshot.monitors.monitors if monitor.healthy is False),
-        _counts(snapshot, sections),
+        _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
     )
 
 
-def _is_far(raw: bytes, limit: bytes) -> bool:
-    """Tell from the bytes alone that a due date is far away; most are, so no field of those is read."""
+def _due_day(entry: Entry) -> bytes | None:
+    """Return the day of `due` where the bytes alone tell it, empty where the fields have to be read; None: no due."""
+    raw = entry.raw
+    if b"due:" not in raw:
+        return None
     found = _DUE.search(raw)
-    return (
-        found is not None
-        and found[1] > limit
-        and raw.count(b"due:") == 1
-        and not (b"```" in raw or b"~~~" in raw or b"<" in raw)
-    )
+    if found is None or raw.count(b"due:") != 1 or b"```" in raw or b"~~~" in raw or b"<" in raw:
+        return b""
+    return found[1]
+
+
+def _recurring(entry: Entry) -> str | None:
+    """Return the expression that a task recurs by."""
+    return read_due(entry.fields.get("due")).recurring if b"recurring:" in entry.raw else None
 
 
 def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str, int]]:
@@ -179,6 +183,7 @@ def _expressions(snapshot: Snapshot) -> Iterator[tuple[str, str, str, Task | Mon
     for monitor in snapshot.monitors.monitors:
         if monitor.interval:
             yield monitor.name, "monitor", monitor.interval, monitor
-    for task in snapshot.tasks.tasks:
-        if task.section != "completed" and b"recurring:" in task.entry.raw and task.recurring:
-            yield task.title, "task", task.recurring, task
+    tasks = snapshot.tasks
+    for task, recurring in zip(tasks.tasks, tasks.columns.of(_recurring), strict=True):
+        if recurring and task.section != "completed":
+            yield task.title, "task", recurring, task

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -31,6 +30,9 @@ MARGIN = 1
 
 FLASH_SECONDS = 1.2
 """How long a changed row stays highlighted."""
+
+MOST_KEPT = 2048
+"""How many pictures of rows are kept; then they are all drawn again, as they come into view."""
 
 RowRenderer = Callable[[Hashable, int], Line]
 """Draws the row of a key in so many cells; asked only for rows that come into view."""
@@ -159,8 +161,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         self._renderer = renderer
         self._rows: Sequence[Hashable] = ()
         self._position = -1
-        self._lines: LRUCache[tuple[Hashable, int], Line] = LRUCache(2048)
-        self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(2048)
+        # Plain dictionaries: Textual's caches are rings, of which everything stays until garbage is looked for.
+        self._lines: dict[tuple[Hashable, int], Line] = {}
+        self._strips: dict[tuple[Hashable, int, tuple[str, ...]], Strip] = {}
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
         self._hover = -1
@@ -190,6 +193,9 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
             # What the cursor leaves behind is none of the range.
             self.action_range()
         old, position = self._rows, self._position
+        if not redraw and not to_top and len(rows) == len(old) and tuple(rows) == tuple(old):
+            self._rows = rows
+            return
         top = 0 if to_top else round(self.scroll_y)
         in_sight = top <= position < top + max(1, self.size.height)
         self._rows = rows
@@ -231,14 +237,22 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         """Forget the pictures of some items (default: all) and draw them again while they are in view."""
         if keys is None:
             self._lines.clear()
-        else:
-            dropped = set(keys)
-            for cached in list(self._lines.keys()):
-                key = cached[0]
-                if key in dropped or (isinstance(key, Continuation) and key.owner in dropped):
-                    self._lines.discard(cached)
-        self._strips.clear()
-        self.refresh()
+            self._strips.clear()
+            self.refresh()
+            return
+        dropped = frozenset(keys)
+        for line_key in [one for one in self._lines if _item_of(one[0]) in dropped]:
+            del self._lines[line_key]
+        for strip_key in [one for one in self._strips if _item_of(one[0]) in dropped]:
+            del self._strips[strip_key]
+        self._refresh_items(dropped)
+
+    def _refresh_items(self, items: frozenset[Hashable]) -> None:
+        """Draw the lines of some items again, as far as they are in view."""
+        top = max(0, round(self.scroll_y)) if items else 0
+        for place, key in enumerate(self._rows[top : top + self.size.height] if items else (), top):
+            if _item_of(key) in items:
+                self.refresh_line(place)
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """The content of an item (or a continuation) in `width` cells; the gutter is drawn by the list."""
@@ -246,17 +260,17 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
 
     def flash(self, keys: Iterable[Hashable]) -> None:
         """Highlight rows that changed for a moment; a second call replaces the first."""
-        self._flashing = frozenset(keys)
+        before, self._flashing = self._flashing, frozenset(keys)
         if self._flash_timer is not None:
             self._flash_timer.stop()
         if self._flashing and self.is_attached:
             self._flash_timer = self.set_timer(FLASH_SECONDS, self.end_flash)
-        self.refresh()
+        self._refresh_items(before | self._flashing)
 
     def end_flash(self) -> None:
         """Stop highlighting changed rows now."""
-        self._flashing = frozenset()
-        self.refresh()
+        before, self._flashing = self._flashing, frozenset()
+        self._refresh_items(before)
 
     @property
     def flashing(self) -> frozenset[Hashable]:
@@ -406,7 +420,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
         """The component classes of a row, the strongest last."""
         owner = owner_of(self._rows, position)
-        item = key.owner if isinstance(key, Continuation) else key
+        item = _item_of(key)
         states = []
         if position == self._hover and is_item(key):
             states.append("line-list--hover")
@@ -435,6 +449,8 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         cached = (key, width, states)
         strip = self._strips.get(cached)
         if strip is None:
+            if len(self._strips) >= MOST_KEPT:
+                self._strips.clear()
             strip = self._strips[cached] = self._draw_row(key, width, states)
         return strip
 
@@ -446,6 +462,8 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         inner = max(0, width - GUTTER - MARGIN)
         content = self._lines.get((key, inner))
         if content is None:
+            if len(self._lines) >= MOST_KEPT:
+                self._lines.clear()
             content = self._lines[(key, inner)] = self.render_row(key, inner)
         item = not isinstance(key, Continuation)
         here = any(state.startswith("line-list--cursor") for state in states)
@@ -453,3 +471,8 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         gutter = (self.glyphs.cursor if here else " ") + (self.glyphs.mark if marked else " ")
         bar = self.segments(line(gutter), min(GUTTER, width), *states, "line-list--bar")
         return Strip([*bar, *self.segments(content, max(0, width - GUTTER), *states)], width)
+
+
+def _item_of(key: Hashable) -> Hashable:
+    """The item that a row belongs to."""
+    return key.owner if isinstance(key, Continuation) else key

@@ -45,7 +45,7 @@ from .filter import Fits, parts_of, strange_words
 from .filter_slices import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
 from .parts import PaneFilter, PaneList
-from .rows import Row, Rows, keep, match_rows
+from .rows import Row, Rows, keep, match_entries, match_rows
 from .visible_rows import Arrangement, Order
 
 if TYPE_CHECKING:
@@ -191,7 +191,8 @@ class Pane(Covered, PaneEntry):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files; for a worker. Raises what reading files raises."""
-        rows = match_rows(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
+        match = match_entries if self.draws_alone else match_rows
+        rows = match(self.arrangement.rows, self.rows(snapshot, now), self.mark, self.ref)
         order = self.arrangement.order_of(rows, self.sort, now, snapshot.zone)
         names = (name for name in self.files if not name.endswith("/"))
         refusal = next(filter(None, map(snapshot.refused, names)), None)
@@ -202,11 +203,14 @@ class Pane(Covered, PaneEntry):
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read; cursor, selection, filter and the view stay. `flash` marks what changed."""
         first = self.contents is None
+        same = not first and self.rows_look_the_same(contents)
         self.contents = contents
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
         self.arrangement.put(contents.rows, contents.order, contents.sieve)
         self._remark = contents.remark
-        self._arrange(redraw=True)
+        self._arrange(redraw=not same)
+        if same:
+            self.line_list.redraw(contents.rows.changed | contents.rows.gone)
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
@@ -218,6 +222,14 @@ class Pane(Covered, PaneEntry):
             self.call_after_refresh(self._show_first_detail)
         else:
             self._show_detail()
+
+    def rows_look_the_same(self, contents: Contents) -> bool:
+        """Whether rows whose items did not change look as before: nothing but the item and the minute counts."""
+        return (
+            self.draws_alone
+            and self.zone == contents.zone
+            and self.now.replace(second=0, microsecond=0) == contents.now.replace(second=0, microsecond=0)
+        )
 
     def show(self, snapshot: Snapshot, now: datetime, *, flash: bool = True) -> None:
         """Read and put at once."""

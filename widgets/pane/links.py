@@ -28,6 +28,7 @@ class Linking:
         self._links: Sequence[Link] = ()
         self._stale = False
         self._resting: Timer | None = None
+        self._asked: tuple[Row, Any] | None = None
 
     def of(self, row: object) -> Sequence[Link] | None:
         """The links of a row; None while they are not known."""
@@ -58,13 +59,16 @@ class Linking:
         """Look for them now, in a worker; `Pane.Linked` tells."""
         row = self._pane.line_list.cursor
         if isinstance(row, Row):
-            item = row.item
             self._stale = False
-            self._pane.run_worker(
-                lambda: self._work(row, item), group="links", thread=True, exclusive=True, exit_on_error=False
-            )
+            # Not kept by the worker, which stays until garbage is looked for, and the item's document with it.
+            self._asked = (row, row.item)
+            self._pane.run_worker(self._work, group="links", thread=True, exclusive=True, exit_on_error=False)
 
-    def _work(self, row: Row, item: Any) -> None:
+    def _work(self) -> None:
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        row, item = asked
         links: Sequence[Link] = ()
         try:
             links = tuple(self._pane.links(item))

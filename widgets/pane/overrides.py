@@ -37,6 +37,9 @@ class PaneSays(Widget):
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
 
+    draws_alone: ClassVar[bool] = False
+    """Whether every row is one of an `entry`, and looks as that and the minute say, whatever else stands in the files."""  # noqa: E501
+
     snapshot: Snapshot | None = None
     """The files as they were last read."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from memory.document.compare import ends
 from widgets.list.rows import Continuation, Heading, Note
 
 
@@ -21,19 +22,26 @@ class Row:
         """What the filter looks at, as `haystack_of` makes it."""
 
 
+Matched = tuple[Row, Any, Hashable]
+"""A row, the item that it gets, and its mark."""
+
+
 class Rows(NamedTuple):
-    """All rows of a pane after one look: keys in order, the items they get, and those that changed."""
+    """All rows of a pane after one look: keys in order, the items they get, those that changed, those that went."""
 
     keys: tuple[Hashable, ...]
-    items: tuple[tuple[Row, Any, Hashable], ...]
+    items: tuple[Matched, ...]
     changed: frozenset[Row]
+    gone: frozenset[Row] = frozenset()
 
     def apply(self) -> None:
         """Give the rows their new items; for the thread that draws them."""
-        for row, item, mark in self.items:
-            if mark != row.mark:
-                row.haystack = None
-            row.item, row.mark = item, mark
+        for row, item, _ in self.items:
+            row.item = item
+        if self.changed:
+            for row, _, mark in self.items:
+                if row in self.changed and mark != row.mark:
+                    row.haystack, row.mark = None, mark
 
 
 EMPTY = Rows((), (), frozenset())
@@ -48,10 +56,44 @@ def match_rows(
     `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
     whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
     """
+    return _match(old.items, wanted, mark, ref) if old.items else _first_rows(wanted, mark)
+
+
+def match_entries(
+    old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
+) -> Rows:
+    """Do the same for items whose mark depends on nothing but their `entry`, without continuations.
+
+    Only what stands between the first and the last entry that is another one is looked at.
+    """
     if not old.items:
         return _first_rows(wanted, mark)
+    parts = list(wanted)
+    new = [part for part in parts if type(part) not in _NO_ITEMS]
+    head, tail = ends(tuple([item.entry for _, item, _ in old.items]), tuple([item.entry for item in new]))
+    stop, old_stop = len(new) - tail, len(old.items) - tail
+    inner = _match(old.items[head:old_stop], new[head:stop], mark, ref)
+    items = (
+        *[(row, item, known) for (row, _, known), item in zip(old.items, new[:head], strict=False)],
+        *inner.items,
+        *[(row, item, known) for (row, _, known), item in zip(old.items[old_stop:], new[stop:], strict=True)],
+    )
+    rows = iter([row for row, _, _ in items])
+    keys = tuple([part if type(part) in _NO_ITEMS else next(rows) for part in parts])
+    return Rows(keys, items, inner.changed, inner.gone)
+
+
+_NO_ITEMS = frozenset({Heading, Note})
+
+
+def _match(
+    old: Sequence[Matched],
+    wanted: Iterable[Any],
+    mark: Callable[[Any], Hashable],
+    ref: Callable[[Any], Hashable],
+) -> Rows:
     known: dict[Hashable, list[Row]] = {}
-    for row, _, row_mark in old.items:
+    for row, _, row_mark in old:
         known.setdefault(row_mark, []).append(row)
     keys: list[Any] = []
     items: list[Any] = []
@@ -92,13 +134,14 @@ def match_rows(
         row = Row(item, item_mark) if known_row is None else known_row
         changed.append(row)
         items[index] = (row, item, item_mark)
-    return Rows(tuple(_key(part, items) for part in keys), tuple(items), frozenset(changed))
+    gone = frozenset(row for row, _, _ in old) - {row for row, _, _ in items}
+    return Rows(tuple(_key(part, items) for part in keys), tuple(items), frozenset(changed), gone)
 
 
 def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
     """Make all rows of a pane that had none: nothing is looked for, and nothing counts as changed."""
     keys: list[Hashable] = []
-    items: list[tuple[Row, Any, Hashable]] = []
+    items: list[Matched] = []
     owner: Row | None = None
     by_item: dict[int, Row] = {}
     for part in wanted:

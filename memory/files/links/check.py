@@ -37,9 +37,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
         yield from _twice(places, f"the person {name[:40]!r}")
     names: dict[str, list[Place]] = {}
     for monitor in snapshot.monitors.monitors:
-        names.setdefault(monitor.name.casefold(), []).append(
-            Place(monitor.file, None, monitor.name, monitor.line, monitor)
-        )
+        names.setdefault(monitor.name.casefold(), []).append(Place(monitor))
     for name, places in names.items():
         yield from _twice(places, f"the monitor {name[:40]!r}")
     for channel in snapshot.contacts.channels:

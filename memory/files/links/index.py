@@ -8,25 +8,45 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memory.base.remarks import is_absent
-from memory.document import Document
+from memory.document import Document, Entry
+from memory.files.config import Setting
+from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
+CONFIG = "config.md"
 _FILES = ("tasks.md", "orchestration.md", "monitors.md", "contacts.md", "config.md", "journal.md")
 _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One end of a link: the item (a setting has no ref), its words and where it stands; `line` from 0."""
+    """One end of a link: the item, and what is known of it. An index has thousands, and nobody looks at most."""
 
-    file: str
-    ref: str | None
-    title: str
-    line: int
     item: Any
+
+    @property
+    def file(self) -> str:
+        """The file's name relative to the memory folder."""
+        return CONFIG if isinstance(self.item, Setting) else str(self.item.file)
+
+    @property
+    def title(self) -> str:
+        """Its words."""
+        item = self.item
+        return f"{item.section}: {item.key}" if isinstance(item, Setting) else str(item.title)
+
+    @property
+    def line(self) -> int:
+        """Where it stands, from 0."""
+        return int(self.item.line)
+
+    @property
+    def ref(self) -> str | None:
+        """Its ref; a setting has none."""
+        return None if isinstance(self.item, Setting) else str(self.item.ref)
 
 
 @dataclass(slots=True)
@@ -45,11 +65,6 @@ class Index:
     people: dict[str, list[Place]] = field(default_factory=dict)
     assigned: dict[str, list[Place]] = field(default_factory=dict)
     task_titles: dict[str, list[Place]] = field(default_factory=dict)
-
-
-def place_of(item: Any) -> Place:
-    """Return the place of an item that has a ref; the ref is made only when it is looked at by the caller."""
-    return Place(item.file, None, item.title, item.line, item)
 
 
 def _put(index: dict[str, list[Place]], key: str | None, place: Place) -> None:
@@ -78,38 +93,34 @@ def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bo
 
 def _build(snapshot: Snapshot) -> Index:
     index = Index()
-    for task in snapshot.tasks.tasks:
-        place = None
-        raw = task.entry.raw
-        if b"cronJobId" in raw:
-            place = place_of(task)
-            _put(index.cron_jobs, task.cron_job_id, place)
-        if b"orchestrationId" in raw:
-            place = place or place_of(task)
-            _put(index.planned_tasks, task.orchestration_id, place)
-        if b"assigned" in raw and task.section != "completed":
-            place = place or place_of(task)
-            _put(index.assigned, (task.assigned or "").casefold(), place)
+    tasks = snapshot.tasks
+    for task, named in zip(tasks.tasks, tasks.columns.of(_named), strict=True):
+        if named is not None:
+            place = Place(task)
+            _put(index.cron_jobs, named[0], place)
+            _put(index.planned_tasks, named[1], place)
+            if task.section != "completed":
+                _put(index.assigned, named[2], place)
     for monitor in snapshot.monitors.monitors:
-        _put(index.cron_jobs, monitor.cron_job_id, place_of(monitor))
+        _put(index.cron_jobs, monitor.cron_job_id, Place(monitor))
     for plan in snapshot.plans.plans:
-        _put(index.plans, plan.plan_id, place_of(plan))
+        _put(index.plans, plan.plan_id, Place(plan))
     for plans in snapshot.archived_plans():
         for plan in plans.plans:
-            _put(index.archived_plans, plan.plan_id, place_of(plan))
+            _put(index.archived_plans, plan.plan_id, Place(plan))
     contacts = snapshot.contacts
     for channel in contacts.channels:
-        place = place_of(channel)
+        place = Place(channel)
         _put(index.channels, channel.id, place)
         _put(index.channel_names, channel.name.casefold(), place)
     for route in contacts.routes:
-        place = place_of(route)
+        place = Place(route)
         _put(index.routes, route.channel.casefold(), place)
         _put(index.projects, route.project, place)
     for person in contacts.people:
-        _put(index.people, person.name.casefold(), place_of(person))
+        _put(index.people, person.name.casefold(), Place(person))
     for setting in snapshot.config.settings:
-        place = Place("config.md", None, f"{setting.section}: {setting.key}", setting.line, setting)
+        place = Place(setting)
         if setting.key == "cronJobId":
             _put(index.cron_jobs, setting.value, place)
         elif setting.key in CHANNEL_KEYS:
@@ -117,6 +128,16 @@ def _build(snapshot: Snapshot) -> Index:
         elif setting.key == "projectId":
             _put(index.projects, setting.value, place)
     return index
+
+
+def _named(entry: Entry) -> tuple[str | None, str | None, str | None] | None:
+    """Return the cron job, the plan and the person that a task names; None where it surely names none."""
+    raw = entry.raw
+    if not (b"cronJobId" in raw or b"orchestrationId" in raw or b"assigned" in raw):
+        return None
+    fields = entry.fields
+    job, plan, person = (text_or_none(fields.get(key)) for key in ("cronJobId", "orchestrationId", "assigned"))
+    return job, plan, (person or "").casefold()
 
 
 def quoted(text: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
 from memory.files.tasks.model import Task
 
-from .index import CHANNEL_KEYS, Index, Place, link_index, place_of, quoted
+from .index import CHANNEL_KEYS, CONFIG, Index, Place, link_index, quoted
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -45,14 +45,13 @@ def links_of(snapshot: Snapshot, item: Any) -> tuple[Link, ...]:
     """Return where one can go from an item, a task, entry, plan, monitor, contact or setting, at most `MAX_LINKS`."""
     index = link_index(snapshot)
     found: list[Link] = []
-    seen: set[tuple[str, int]] = {(item.file if not isinstance(item, Setting) else "config.md", item.line)}
+    seen: set[tuple[str, int]] = {(item.file if not isinstance(item, Setting) else CONFIG, item.line)}
     for label, places in _places(snapshot, index, item):
         for place in places:
             if (place.file, place.line) in seen:
                 continue
             seen.add((place.file, place.line))
-            ref = place.ref if isinstance(place.item, Setting) else place.item.ref
-            found.append(Link(label, place.file, ref, place.title, place.line))
+            found.append(Link(label, place.file, place.ref, place.title, place.line))
             if len(found) >= MAX_LINKS:
                 return tuple(found)
     return tuple(found)
@@ -118,7 +117,7 @@ def _entries_at(snapshot: Snapshot, find: Callable[[bytes], Iterator[int]]) -> I
                 offsets = section.offsets()
             number = bisect_right(offsets, hit - start) - 1
             if 0 <= number < len(section) and number != last:
-                yield place_of(journal.at(index, number))
+                yield Place(journal.at(index, number))
                 last = number
             hit = next(hits, None)
         if hit is None:
@@ -142,7 +141,7 @@ def _quotes(data: bytes, title: bytes) -> Iterator[int]:
 
 def _named(entry: JournalEntry, items: Iterable[Task | Plan | Monitor]) -> Iterable[Place]:
     names = set(quoted(entry.entry.text))
-    return [place_of(item) for item in items if item.title in names] if names else ()
+    return [Place(item) for item in items if item.title in names] if names else ()
 
 
 def _called(index: Index, text: str) -> Iterator[Place]:

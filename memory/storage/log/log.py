@@ -344,6 +344,8 @@ class ChangeLog:
     ) -> bool:
         """Compare bytes with the last known ones; note the difference as a change from outside."""
         seen = rows.get_seen(db, path)
+        # What is known of the bytes before, which those of now are about to push out.
+        last = self._known.get(path)
         identity = self.identity(path, data)
         known = self._known[path] if data is not None else (None, b"")
         if seen is None:
@@ -358,7 +360,7 @@ class ChangeLog:
             return False
         from .records import OUTSIDE, touched_in
 
-        before = self._last_bytes(db, path, seen.identity)
+        before = last[0] if last and _identity(last) == seen.identity else self._last_bytes(db, path, seen.identity)
         lost = before is None and seen.identity is not None
         file = FileChange(path, before, data)
         regions = () if lost else self.regions(file)

@@ -50,6 +50,7 @@ class JournalPane(Pane):
     filter_words: ClassVar[tuple[str, ...]] = tuple(f"kind:{kind}" for kind in KINDS)
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS}
     item_name: ClassVar[str] = "entry"
+    draws_alone: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()

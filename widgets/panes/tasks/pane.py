@@ -46,6 +46,7 @@ class TasksPane(TaskViews):
         "section": ("pending", "in-progress", "completed"),
     }
     item_name: ClassVar[str] = "task"
+    draws_alone: ClassVar[bool] = True
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are open, as the sidebar counts them."""
@@ -147,4 +148,4 @@ class TasksPane(TaskViews):
 
 
 def _open(snapshot: Snapshot) -> int:
-    return len(snapshot.tasks.in_section("pending")) + len(snapshot.tasks.in_section("in-progress"))
+    return snapshot.tasks.count("pending") + snapshot.tasks.count("in-progress")

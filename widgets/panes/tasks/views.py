@@ -326,6 +326,10 @@ class TaskViews(Pane):
         else:
             super().put_keys(keys, redraw=redraw, to_top=to_top)
 
+    def rows_look_the_same(self, contents: Contents) -> bool:
+        """The columns of a board and the days of a calendar say more than each task."""
+        return self.view_name == VIEWS[0] and super().rows_look_the_same(contents)
+
     def say_instead(self, words: str) -> None:
         """Say something below the names of the board's columns, or above a calendar that has no files yet.
 
