@@ -241,6 +241,10 @@ class MemdeckApp(Postbox):
         leave_on_signals(self)
         self.set_interval(TICK_SECONDS, self._tick)
 
+    def on_unmount(self) -> None:
+        """It ended, whatever ended it."""
+        self.looking.end()
+
     def _desk_ready(self) -> None:
         """Open the workspace, or offer to make one."""
         if self.keymap.path:

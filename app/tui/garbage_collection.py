@@ -1,35 +1,48 @@
-"""Collecting: when Python looks for garbage, so that it never does while somebody presses keys.
+"""Collecting: when Python looks for garbage in all there is, so that it does not while somebody presses keys.
 
-The entries of a large workspace are hundreds of thousands of objects. A look at all of them takes as long as many
-frames, and Python would take it whenever enough new ones were made: while files are read, that is all the time.
+Nearly all that a change makes superfluous goes by itself, for documents and rows hold no rings. What does not is little,
+and to look for it among the entries of a large workspace stops everything for most of a second. Python would do that
+with every other change; here it happens when nobody waits, and seldom where it takes long.
 """
 
 from __future__ import annotations
 
 import gc
+import time
 
 _YOUNG, _MIDDLE, _NEVER = 2_000, 5, 1_000_000_000
-"""Young objects are looked at often, which takes about a millisecond; old ones only by `collect`."""
+"""Young objects are looked at often, which takes about a millisecond; all of them only by `collect`."""
+
+SHARE = 500
+"""The longest part of the time that is spent on looking at all objects is one in so many."""
 
 
-def begin() -> None:
-    """Start to look for garbage; what is there now stays, so it is never looked at again."""
-    gc.freeze()
-    gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
-    gc.enable()
+class Collecting:
+    """The garbage of one application; Python's own settings are back once it ended."""
 
+    def __init__(self) -> None:
+        """Nothing is looked for until `begin`."""
+        self._before: tuple[int, int, int] | None = None
+        self._next = 0.0
 
-def keep() -> None:
-    """Leave what is there now alone for good, as `begin` did; for what stays as long as the application.
+    def begin(self) -> None:
+        """Look for young garbage from here on."""
+        if self._before is None:
+            self._before = gc.get_threshold()
+            gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+            gc.enable()
 
-    Looking through the entries of a large pane that was just read would stop everything for most of a second, to find
-    that all of them are in use.
-    """
-    if gc.isenabled():
-        gc.freeze()
+    def end(self) -> None:
+        """Leave everything to Python again."""
+        if self._before is not None:
+            gc.set_threshold(*self._before)
+            self._before = None
 
-
-def collect() -> None:
-    """Look at all objects that were made since `begin` and `keep`; for a moment in which nobody waits."""
-    if gc.isenabled():
+    def collect(self) -> None:
+        """Look at all objects, unless that was done lately; for a moment in which nobody waits."""
+        now = time.monotonic()
+        if self._before is None or now < self._next:
+            return
         gc.collect()
+        done = time.monotonic()
+        self._next = done + SHARE * (done - now)

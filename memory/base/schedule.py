@@ -65,11 +65,14 @@ def check_cron(expr: str) -> None:
 def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[datetime]:
     """Return the next runs strictly after an instant: aware, in the zone, rising, no instant twice.
 
-    `count` is at most 1000; fewer come back where the calendar ends. Answers are cached. Raises BadCron.
+    `count` is at most 1000; fewer come back where the calendar ends. Answers are cached by the minute. Raises BadCron.
     """
     if after.tzinfo is None:
         raise ValueError("a time without a zone was given where an instant is needed")
-    return list(_runs(_normal(expr), after.astimezone(UTC), zone, min(count, _MAX_RUNS)))
+    expr, after, count = _normal(expr), after.astimezone(UTC), min(count, _MAX_RUNS)
+    # Runs come at whole minutes, so all instants of a minute have the same answer.
+    runs = _runs(expr, after.replace(second=0, microsecond=0), zone, count)
+    return list(runs if not runs or runs[0] > after else _runs(expr, after, zone, count))
 
 
 def latest_run(expr: str, now: datetime, zone: tzinfo) -> datetime | None:

@@ -57,10 +57,11 @@ class Sidebar(LineList):
 
     def set_entries(self, entries: Sequence[PaneEntry]) -> None:
         """Replace the panes; the current one stays."""
-        self._entries = {entry.id: entry for entry in entries}
+        before, self._entries = self._entries, {entry.id: entry for entry in entries}
         if self._current not in self._entries:
             self._current = entries[0].id if entries else ""
-        self.set_rows(tuple(self._entries))
+        self.set_rows(tuple(self._entries), redraw=False)
+        self.redraw([entry.id for entry in entries if before.get(entry.id) != entry])
 
     def __contains__(self, pane_id: object) -> bool:
         """Whether a pane is listed."""

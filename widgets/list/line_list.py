@@ -198,7 +198,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
             return
         top = 0 if to_top else round(self.scroll_y)
         in_sight = top <= position < top + max(1, self.size.height)
-        self._rows = rows
+        self._rows, hover = rows, self._hover
         self._position = self._in_first_view(self.cursor) if to_top else nearest(old, position, rows)
         self._hover = -1
         if redraw:
@@ -219,8 +219,21 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         elif 0 < top < len(old):
             place = find(rows, old[top], top)
             self.scroll_to(y=place if place >= 0 else top, animate=False, force=True, immediate=True)
-        self.refresh()
+        if redraw or to_top or self._range_from is not None or round(self.scroll_y) != top:
+            self.refresh()
+        else:
+            self._refresh_others(old, position, hover)
         self._follow_position()
+
+    def _refresh_others(self, old: Sequence[Hashable], position: int, hover: int) -> None:
+        """Draw again what stands elsewhere in the view than it did, and where the cursor or the mouse was and is."""
+        top = max(0, round(self.scroll_y))
+        rows = self._rows
+        places = {hover} if position == self._position else {hover, position, self._position}
+        for place in range(top, top + self.size.height):
+            before, now = old[place] if place < len(old) else None, rows[place] if place < len(rows) else None
+            if before != now or place in places:
+                self.refresh_line(place)
 
     def _fits_from_top(self) -> bool:
         """Whether the cursor's row is in view where that begins at the top."""

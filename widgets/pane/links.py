@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 REST_SECONDS = 0.15
 """How long the cursor rests before the links of its entry are looked for."""
 
+STALE_SECONDS = 1.0
+"""How long the files rest before they are looked for again: another program may be writing one line after the other."""
+
 
 class Linking:
     """The links of one entry of a pane at a time, and whether they are to be found anew."""
@@ -52,8 +55,9 @@ class Linking:
         """The cursor came to another row: look for links once it stays there."""
         if self._resting is not None:
             self._resting.stop()
-        if self._stale or self._row is not self._pane.line_list.cursor:
-            self._resting = self._pane.set_timer(REST_SECONDS, self.find)
+        new = self._row is not self._pane.line_list.cursor
+        if self._stale or new:
+            self._resting = self._pane.set_timer(REST_SECONDS if new else STALE_SECONDS, self.find)
 
     def find(self) -> None:
         """Look for them now, in a worker; `Pane.Linked` tells."""

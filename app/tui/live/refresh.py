@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textual.timer import Timer
 from textual.worker import Worker, get_current_worker
 
-from app.tui import garbage_collection as collecting
+from app.tui.garbage_collection import Collecting
 from app.tui.messages import Briefed, Counted, FilesChanged, Looked, LookEnded, LookFailed
 from app.tui.part import Part
 from memory.errors import MemdeckError
@@ -40,11 +40,14 @@ QUIET_SECONDS = 0.2
 LONGEST_WAIT = 5.0
 """The most seconds that it waits, however many keys come."""
 
+SCHEDULING = frozenset({"monitors.md", "config.md"})
+"""The files that say what runs by itself, and when."""
+
 REST_SECONDS = 2.0
 """How long no key came when garbage is looked for."""
 
-COLLECT_SECONDS = 300.0
-"""How often it is looked for where no entry changed."""
+LONGEST_UNREST = 600.0
+"""After so many seconds it is looked for although keys came all the time."""
 
 
 def _size(folder: Path, names: Iterable[str]) -> int:
@@ -76,8 +79,8 @@ class Looking(Part):
         self._pressed = 0.0
         self._resting: Timer | None = None
         self._failure = ""
-        self._collect_at = 0.0
-        self._arrived = False
+        self._collecting = Collecting()
+        self._rested = 0.0
         self.had_first_look = False
         self.problems: tuple[Problem, ...] = ()
         """What was wrong in the files at the last look, where they are few enough to be looked through."""
@@ -116,7 +119,7 @@ class Looking(Part):
 
     def _after_first_frame(self) -> None:
         """Go on with what can wait."""
-        collecting.begin()
+        self._collecting.begin()
         self.had_first_look = True
         self.request()
 
@@ -127,6 +130,7 @@ class Looking(Part):
 
     def reload(self) -> None:
         """Read again because a person asked."""
+        self.app.watching.look_soon()
         self.request(lambda: self.app.say("The files were read again."))
 
     def _start(self, after: Callable[[], None] | None) -> None:
@@ -235,9 +239,6 @@ class Looking(Part):
         first = pane.contents is None
         self._failure = ""
         pane.put(message.contents, flash=not first)
-        if message.contents.rows.changed:
-            self._collect_at = 0.0
-        self._arrived = self._arrived or first
         self._fresh.add(pane.pane_id)
         self.show_badges()
         if pane is self.app.navigation.pane:
@@ -302,23 +303,18 @@ class Looking(Part):
             self.app.watching.begin()
 
     def _rest_soon(self) -> None:
-        """Look for garbage, such as what was read before, once nobody presses keys."""
-        if self._resting is not None:
-            self._resting.stop()
-        self._resting = self.app.set_timer(REST_SECONDS, self._rest)
+        """Look for garbage once nobody presses keys, however often files change meanwhile."""
+        if self._resting is None:
+            self._rested = time.monotonic()
+            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
 
     def _rest(self) -> None:
-        self._resting = None
         now = time.monotonic()
-        if now - self._pressed < REST_SECONDS or not self.idle:
-            self._rest_soon()
-        elif self._arrived:
-            # What a pane read for the first time is in use, and may be much.
-            self._arrived = False
-            collecting.keep()
-        elif now >= self._collect_at:
-            self._collect_at = now + COLLECT_SECONDS
-            collecting.collect()
+        if now - self._pressed < REST_SECONDS and now - self._rested < LONGEST_UNREST:
+            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
+        else:
+            self._resting = None
+            self._collecting.collect()
 
     def tick(self) -> None:
         """Time went by: look again without a flash."""
@@ -340,10 +336,15 @@ class Looking(Part):
 
         app.run_worker(start, group="watch", thread=True, exit_on_error=False)
 
-    def files_changed(self, names: frozenset[str]) -> None:  # noqa: ARG002
-        """Files changed: look again; who it was is noted after the look."""
-        self.app.watching.look_soon()
+    def files_changed(self, names: frozenset[str]) -> None:
+        """Files changed (none are named where nobody knows which): look again; who it was is noted after the look."""
+        if not names or names & SCHEDULING:
+            self.app.watching.look_soon()
         self.request()
+
+    def end(self) -> None:
+        """The application is gone."""
+        self._collecting.end()
 
     def stop(self) -> None:
         """Stop watching."""

@@ -19,7 +19,10 @@ from .jobs import Job
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
+    from memory.document import Document
+    from memory.files.snapshot import Snapshot
     from memory.monitoring.alerts.channels import Addresses
+    from memory.monitoring.history.charts import Notice
     from memory.monitoring.run.ahead import Ahead
     from memory.monitoring.run.leader import Leader
     from memory.monitoring.run.report import Watch
@@ -30,6 +33,9 @@ BEAT = 1.0
 """Seconds between two looks at the clock."""
 RETRY = timedelta(seconds=5)
 """How often another application is looked for that has ended."""
+
+NOTICE_LASTS = timedelta(seconds=20)
+"""How long it stays known who waits for an approval; to find out takes a look at every command and its scripts."""
 
 
 class Watching(Part):
@@ -47,6 +53,8 @@ class Watching(Part):
         self._leads = False
         self._keeping: Job | None = None
         self._told: set[str] = set()
+        self._noticed: tuple[Document, datetime, Notice] | None = None
+        self._decided = 0
         self._lock = threading.Lock()
 
     @property
@@ -70,6 +78,12 @@ class Watching(Part):
     def look_soon(self) -> None:
         """Files or approvals changed: look again with the next beat."""
         self._again = None
+        self._forget_notice()
+
+    def _forget_notice(self) -> None:
+        """Somebody decided something: a look that is under way may not have seen it."""
+        self._noticed = None
+        self._decided += 1
 
     def beat(self) -> None:
         """Look ahead if it is time to; a clock that jumped back is a reason as well."""
@@ -225,6 +239,7 @@ class Watching(Part):
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """What is due has run."""
         self._keeping = None
+        self._forget_notice()
         words, watch = result
         if words:
             self.app.say(words[:1].upper() + words[1:] + ".")
@@ -275,10 +290,20 @@ class Watching(Part):
 
         return dict(pictures(self.app.workspace, snapshot, now, self.trust()))
 
-    def notice(self, snapshot: Any, now: datetime) -> Any:
-        """Who waits for an approval and who is muted; for a thread."""
+    def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
+        """Who waits for an approval and who is muted; for a thread.
+
+        The same as before while the monitors are the same and nobody decided anything here: decisions that are made
+        elsewhere are seen with the next tick.
+        """
         from memory.monitoring.history.charts import Notice, notice
 
         if self.app.workspace is None:
             return Notice()
-        return notice(self.app.workspace, snapshot, now, self.trust())
+        document, known, decided = snapshot.document("monitors.md"), self._noticed, self._decided
+        if known is not None and known[0] is document and timedelta(0) <= now - known[1] < NOTICE_LASTS:
+            return known[2]
+        found = notice(self.app.workspace, snapshot, now, self.trust())
+        if decided == self._decided:
+            self._noticed = (document, now, found)
+        return found
