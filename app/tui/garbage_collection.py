@@ -1,8 +1,8 @@
 """Collecting: when Python looks for garbage in all there is, so that it does not while somebody presses keys.
 
-Nearly all that a change makes superfluous goes by itself, for documents and rows hold no rings. What does not is little,
-and to look for it among the entries of a large workspace stops everything for most of a second. Python would do that
-with every other change; here it happens when nobody waits, and seldom where it takes long.
+Nearly all that a change makes superfluous goes by itself, for documents and rows hold no rings. What does not is
+little, and to look for it among the entries of a large workspace stops everything for most of a second. Python would do
+that with every other change; here it happens when nobody waits, and seldom where it takes long.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import time
 
-_YOUNG, _MIDDLE, _NEVER = 2_000, 5, 1_000_000_000
+_YOUNG, _MIDDLE, _NEVER = 10_000, 5, 1_000_000_000
 """Young objects are looked at often, which takes about a millisecond; all of them only by `collect`."""
 
 SHARE = 500

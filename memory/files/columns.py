@@ -1,4 +1,4 @@
-"""Columns: what functions say of each entry of a file, asked once; entries that an earlier look had keep their answer."""  # noqa: E501
+"""Columns: what functions say of each entry of a file; about one that an earlier look had they are not asked again."""
 
 from __future__ import annotations
 

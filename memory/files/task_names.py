@@ -21,7 +21,7 @@ class TaskNames:
     A task is named by its place among the tasks of the file, from 0.
     """
 
-    __slots__ = ("_asked", "_twins", "columns", "document", "file")
+    __slots__ = ("_asked", "_told", "_twins", "columns", "document", "file")
 
     def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
         """Nothing is worked out yet."""
@@ -29,7 +29,13 @@ class TaskNames:
         self.document = document
         self.columns = Columns(entries)
         self._twins: dict[int, str] | None = None
+        self._told: dict[tuple[Entry, ...], list[str]] = {}
         self._asked = 0
+
+    def inherit(self, before: TaskNames) -> None:
+        """Take what is known of the same entries, and of twins that are the same."""
+        self.columns.inherit(before.columns)
+        self._told = before._told
 
     def identity(self, index: int) -> str:
         """Return the ten hex digits of one task."""
@@ -94,9 +100,14 @@ class TaskNames:
             if identity in shared:
                 groups.setdefault(identity, []).append(index)
         digits: dict[int, str] = {}
+        entries, before = self.columns.entries, self._told
+        told: dict[tuple[Entry, ...], list[str]] = {}
         for identity, group in groups.items():
-            long = tell_apart(identity, [completed_of(self.columns.entries[index]) or "" for index in group])
+            twins = tuple([entries[index] for index in group])
+            long = before.get(twins) or tell_apart(identity, [completed_of(entry) or "" for entry in twins])
+            told[twins] = long
             digits.update(zip(group, long, strict=True))
+        self._told = told
         return digits
 
 

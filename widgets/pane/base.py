@@ -399,7 +399,7 @@ class Pane(Covered, PaneEntry):
     @property
     def row_count(self) -> int:
         """How many items there are, shown or not."""
-        return len(self.arrangement.rows.items)
+        return len(self.arrangement.rows.rows)
 
     def arranged(self) -> Sequence[str]:
         """How the rows are arranged where that is not as they stand in the file: `sorted by due`."""

@@ -53,19 +53,17 @@ def groups_of(keys: Sequence[Hashable]) -> Sequence[Group] | None:
     """Return the groups of rows; None where items have further lines: those are sifted line by line."""
     groups: list[Group] = []
     above: list[Hashable] = []
-    rows: list[Row] = []
-    for key in keys:
-        if isinstance(key, Row):
-            rows.append(key)
-        elif isinstance(key, Continuation):
-            return None
-        else:
-            if rows:
-                groups.append(Group(tuple(above), rows))
-                above, rows = [], []
-            above.append(key)
-    if rows:
-        groups.append(Group(tuple(above), rows))
+    start = 0
+    # Rows follow each other by the hundred: they are taken together.
+    for place in (*[place for place, key in enumerate(keys) if type(key) is not Row], len(keys)):
+        if place > start:
+            groups.append(Group(tuple(above), keys[start:place]))  # type: ignore[arg-type]
+            above = []
+        if place < len(keys):
+            if isinstance(keys[place], Continuation):
+                return None
+            above.append(keys[place])
+        start = place + 1
     return groups
 
 

@@ -38,7 +38,7 @@ class PaneSays(Widget):
     """What one item is called in sentences."""
 
     draws_alone: ClassVar[bool] = False
-    """Whether every row is one of an `entry`, and looks as that and the minute say, whatever else stands in the files."""  # noqa: E501
+    """Whether every row is one of an `entry`, and looks as that and the minute say, whatever else is in the files."""
 
     snapshot: Snapshot | None = None
     """The files as they were last read."""

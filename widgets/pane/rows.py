@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from memory.document.compare import ends
@@ -27,25 +29,42 @@ Matched = tuple[Row, Any, Hashable]
 
 
 class Rows(NamedTuple):
-    """All rows of a pane after one look: keys in order, the items they get, those that changed, those that went."""
+    """All rows of a pane after one look: keys in order, the rows of items, and what each gets; what changed and went.
+
+    `values` are the items of `rows`, `marks` their marks.
+    """
 
     keys: tuple[Hashable, ...]
-    items: tuple[Matched, ...]
-    changed: frozenset[Row]
+    rows: tuple[Row, ...]
+    values: tuple[Any, ...]
+    marks: tuple[Hashable, ...]
+    changed: frozenset[Row] = frozenset()
     gone: frozenset[Row] = frozenset()
+
+    @property
+    def items(self) -> Iterator[Matched]:
+        """Each row with its item and its mark."""
+        return zip(self.rows, self.values, self.marks, strict=True)
 
     def apply(self) -> None:
         """Give the rows their new items; for the thread that draws them."""
-        for row, item, _ in self.items:
-            row.item = item
+        deque(map(_SET_ITEM, self.rows, self.values), maxlen=0)
         if self.changed:
-            for row, _, mark in self.items:
+            for row, mark in zip(self.rows, self.marks, strict=True):
                 if row in self.changed and mark != row.mark:
                     row.haystack, row.mark = None, mark
 
 
-EMPTY = Rows((), (), frozenset())
+_SET_ITEM: Callable[[Row, Any], None] = Row.__dict__["item"].__set__
+"""Sets the item of a row, a hundred thousand of them without a step of Python for each."""
+
+EMPTY = Rows((), (), (), ())
 """A pane before its first look."""
+
+
+def _rows(keys: Iterable[Hashable], items: Sequence[Matched], changed: frozenset[Row], gone: frozenset[Row]) -> Rows:
+    rows, values, marks = zip(*items, strict=True) if items else ((), (), ())
+    return Rows(tuple(keys), rows, values, marks, changed, gone)
 
 
 def match_rows(
@@ -56,7 +75,7 @@ def match_rows(
     `wanted` holds items, headings, notes, and continuations whose owner is an item. Refs are asked only for items
     whose mark is new. Nothing is changed before `apply`, so this may run in another thread.
     """
-    return _match(old.items, wanted, mark, ref) if old.items else _first_rows(wanted, mark)
+    return _match(list(old.items), wanted, mark, ref) if old.rows else _first_rows(wanted, mark)
 
 
 def match_entries(
@@ -66,23 +85,22 @@ def match_entries(
 
     Only what stands between the first and the last entry that is another one is looked at.
     """
-    if not old.items:
+    if not old.rows:
         return _first_rows(wanted, mark)
     parts = list(wanted)
     new = [part for part in parts if type(part) not in _NO_ITEMS]
-    head, tail = ends(tuple([item.entry for _, item, _ in old.items]), tuple([item.entry for item in new]))
-    stop, old_stop = len(new) - tail, len(old.items) - tail
-    inner = _match(old.items[head:old_stop], new[head:stop], mark, ref)
-    items = (
-        *[(row, item, known) for (row, _, known), item in zip(old.items, new[:head], strict=False)],
-        *inner.items,
-        *[(row, item, known) for (row, _, known), item in zip(old.items[old_stop:], new[stop:], strict=True)],
-    )
-    rows = iter([row for row, _, _ in items])
-    keys = tuple([part if type(part) in _NO_ITEMS else next(rows) for part in parts])
-    return Rows(keys, items, inner.changed, inner.gone)
+    head, tail = ends(tuple(map(_ENTRY, old.values)), tuple(map(_ENTRY, new)))
+    stop, old_stop = len(new) - tail, len(old.rows) - tail
+    before = list(zip(old.rows[head:old_stop], old.values[head:old_stop], old.marks[head:old_stop], strict=True))
+    inner = _match(before, new[head:stop], mark, ref)
+    rows = (*old.rows[:head], *inner.rows, *old.rows[old_stop:])
+    following = iter(rows)
+    keys = tuple([part if type(part) in _NO_ITEMS else next(following) for part in parts])
+    marks = (*old.marks[:head], *inner.marks, *old.marks[old_stop:])
+    return Rows(keys, rows, tuple(new), marks, inner.changed, inner.gone)
 
 
+_ENTRY = attrgetter("entry")
 _NO_ITEMS = frozenset({Heading, Note})
 
 
@@ -135,7 +153,7 @@ def _match(
         changed.append(row)
         items[index] = (row, item, item_mark)
     gone = frozenset(row for row, _, _ in old) - {row for row, _, _ in items}
-    return Rows(tuple(_key(part, items) for part in keys), tuple(items), frozenset(changed), gone)
+    return _rows([_key(part, items) for part in keys], items, frozenset(changed), gone)
 
 
 def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
@@ -161,7 +179,7 @@ def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:
                 by_item[id(part)] = owner
             keys.append(owner)
             items.append((owner, part, part_mark))
-    return Rows(tuple(keys), tuple(items), frozenset())
+    return _rows(keys, items, frozenset(), frozenset())
 
 
 def _key(part: Any, items: Sequence[Any]) -> Hashable:

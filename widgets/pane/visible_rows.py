@@ -152,10 +152,10 @@ class Arrangement:
         counts = self._pane.counts
         plain = type(self._pane).counts is PaneSays.counts
         if plain and self._step is not None:
-            return f"{self._step.found}{'' if self.is_whole else '+'} of {len(self.rows.items)}"
+            return f"{self._step.found}{'' if self.is_whole else '+'} of {len(self.rows.rows)}"
         left = [key for key in self._pane.shown_keys if isinstance(key, Row)]
         if plain:
-            return f"{len(left)} of {len(self.rows.items)}"
+            return f"{len(left)} of {len(self.rows.rows)}"
         if self._counted[0] is not self.rows:
             self._counted = (self.rows, sum(counts(item) for _, item, _ in self.rows.items))
         return f"{sum(counts(row.item) for row in left)} of {self._counted[1]}"

@@ -14,6 +14,7 @@ from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
+    from memory.files.tasks.model import TaskList
 
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
 CONFIG = "config.md"
@@ -63,8 +64,15 @@ class Index:
     routes: dict[str, list[Place]] = field(default_factory=dict)
     projects: dict[str, list[Place]] = field(default_factory=dict)
     people: dict[str, list[Place]] = field(default_factory=dict)
-    assigned: dict[str, list[Place]] = field(default_factory=dict)
     task_titles: dict[str, list[Place]] = field(default_factory=dict)
+    tasks: TaskList | None = None
+
+    def assigned(self, name: str) -> Iterator[Place]:
+        """Yield the open tasks of a person; nearly every task has one, so they are looked for only here."""
+        if self.tasks is not None and name and not is_absent(name):
+            for task, named in zip(self.tasks.tasks, self.tasks.columns.of(_named), strict=True):
+                if named is not None and named[2] == name and task.section != "completed":
+                    yield Place(task)
 
 
 def _put(index: dict[str, list[Place]], key: str | None, place: Place) -> None:
@@ -93,14 +101,12 @@ def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bo
 
 def _build(snapshot: Snapshot) -> Index:
     index = Index()
-    tasks = snapshot.tasks
+    tasks = index.tasks = snapshot.tasks
     for task, named in zip(tasks.tasks, tasks.columns.of(_named), strict=True):
-        if named is not None:
+        if named is not None and (named[0] or named[1]):
             place = Place(task)
             _put(index.cron_jobs, named[0], place)
             _put(index.planned_tasks, named[1], place)
-            if task.section != "completed":
-                _put(index.assigned, named[2], place)
     for monitor in snapshot.monitors.monitors:
         _put(index.cron_jobs, monitor.cron_job_id, Place(monitor))
     for plan in snapshot.plans.plans:

@@ -82,7 +82,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
         yield "channel", index.channel_names.get(item.channel.casefold(), ())
         yield "project", index.projects.get(item.project, ())
     elif isinstance(item, Person):
-        yield "assigned", index.assigned.get(item.name.casefold(), ())
+        yield "assigned", index.assigned(item.name.casefold())
         yield "channel", _channels_named(index, item.text)
         yield "journal", _calling(snapshot, index, item)
     elif isinstance(item, Setting):

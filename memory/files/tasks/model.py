@@ -66,14 +66,17 @@ class Task:
     completed, archived. Values that say `null`, `none` or `-` are None.
     """
 
-    __slots__ = ("_index", "_names", "at", "entry", "section")
+    __slots__ = ("_index", "_names", "_number", "_place", "entry", "section")
 
-    def __init__(self, names: TaskNames, index: int, section: SectionName, at: tuple[int, int], entry: Entry) -> None:
-        """Keep where the task stands."""
+    def __init__(
+        self, names: TaskNames, index: int, section: SectionName, place: int, number: int, entry: Entry
+    ) -> None:
+        """Keep where the task stands: its place in the list, the index of its section, and its number in there."""
         self._names = names
         self._index = index
         self.section = section
-        self.at = at
+        self._place = place
+        self._number = number
         self.entry = entry
 
     def __repr__(self) -> str:
@@ -91,9 +94,14 @@ class Task:
         return self._names.document
 
     @property
+    def at(self) -> tuple[int, int]:
+        """Where the task stands: the index of its section, and its own in there."""
+        return self._place, self._number
+
+    @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        return self._names.document.line_of(*self.at)
+        return self._names.document.line_of(self._place, self._number)
 
     @property
     def identity(self) -> str:
@@ -284,12 +292,14 @@ class TaskList:
         # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
         names = self.names = TaskNames(file, document, [entry for *_, entries in sections for entry in entries])
         found: list[Task] = []
-        self._ranges: list[tuple[SectionName, int, int]] = []
+        self._ranges: list[tuple[SectionName, int, int, int]] = []
         for section, name, entries in sections:
             shown: SectionName = "archived" if archived else name
             start = len(found)
-            found += [Task(names, start + index, shown, (section, index), entry) for index, entry in enumerate(entries)]
-            self._ranges.append((shown, start, len(found)))
+            found += [
+                Task(names, start + number, shown, section, number, entry) for number, entry in enumerate(entries)
+            ]
+            self._ranges.append((shown, section, start, len(found)))
         self.tasks: tuple[Task, ...] = tuple(found)
 
     def __iter__(self) -> Iterator[Task]:
@@ -318,16 +328,16 @@ class TaskList:
     def inherit(self, before: object) -> None:
         """Take what is known of the entries that are the same objects as in an earlier list of the file."""
         if isinstance(before, TaskList):
-            self.columns.inherit(before.columns)
+            self.names.inherit(before.names)
 
     def in_section(self, name: str) -> tuple[Task, ...]:
         """Return the tasks of one section: pending, in-progress, completed or archived."""
-        parts = [self.tasks[start:stop] for shown, start, stop in self._ranges if shown == name]
+        parts = [self.tasks[start:stop] for shown, _, start, stop in self._ranges if shown == name]
         return parts[0] if len(parts) == 1 else tuple(task for part in parts for task in part)
 
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
-        return sum(stop - start for shown, start, stop in self._ranges if shown == name)
+        return sum(stop - start for shown, _, start, stop in self._ranges if shown == name)
 
     def new_section_index(self, name: SectionName) -> int:
         """Return the index at which a missing section belongs."""
@@ -335,7 +345,10 @@ class TaskList:
 
     def at(self, section: int, entry: int) -> Task | None:
         """Return the task of an entry of the document."""
-        return next((task for task in self.tasks if task.at == (section, entry)), None)
+        for _, place, start, stop in self._ranges:
+            if place == section and 0 <= entry < stop - start:
+                return self.tasks[start + entry]
+        return None
 
     def task_of(self, entry: Entry | None) -> Task | None:
         """Return the task of an entry that is this very object, None where there is none."""

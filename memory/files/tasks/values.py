@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.base.remarks import ABSENT, is_absent, split_remark
@@ -62,6 +63,7 @@ NO_DUE = Due()
 """What a task without `due` has."""
 
 
+@lru_cache(maxsize=4096)
 def read_due(value: str | None) -> Due:
     """Take the value of `due` apart: a date, `(recurring: CRON)` or `recurring: CRON` alone, and a remark."""
     if not value:
