@@ -17,6 +17,7 @@ from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
+from bench.outside_part import outside_cases
 from bench.places import ROOT, Places, temporary
 from bench.recall_part import recall_table
 from bench.screen_part import screen_cases
@@ -30,6 +31,7 @@ PARTS: dict[str, Part] = {
     "change": (change_cases, ("M", "L"), 15),
     "command": (command_cases, ("S", "M", "L"), 9),
     "screen": (screen_cases, ("S", "M", "L"), 7),
+    "outside": (outside_cases, ("S", "M", "L"), 1),
     "search": (search_cases, ("M", "L"), 5),
     "maintain": (maintain_cases, ("M",), 7),
     "facts": (facts_cases, ("500", "10000", "100000"), 7),

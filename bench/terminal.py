@@ -114,9 +114,13 @@ class Screen:
         self.settle(quiet=quiet, timeout=3)
         return picture / len(keys), (self._worked() - before) / len(keys)
 
+    def send(self, key: bytes) -> None:
+        """Send a key and wait for nothing."""
+        os.write(self._terminal, key)
+
     def _answer(self, key: bytes) -> None:
         """Send a key and wait for the first bytes of what it draws."""
-        os.write(self._terminal, key)
+        self.send(key)
         if not self._read(time.perf_counter() + 5):
             raise TimeoutError(f"no answer to {key!r}")
 
@@ -124,13 +128,33 @@ class Screen:
         with open(f"/proc/{self.pid}/task/{self.pid}/schedstat", encoding="ascii") as stream:
             return int(stream.read().split()[0]) / 1e9
 
+    def processor(self) -> float:
+        """Return the seconds of processor time that all threads of the program took so far, also those that ended."""
+        with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stream:
+            fields = stream.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def peak_mib(self) -> float:
         """Return the program's peak resident memory so far, in MiB."""
+        return self._mib("VmHWM:")
+
+    def resident_mib(self) -> float:
+        """Return the program's resident memory, in MiB."""
+        return self._mib("VmRSS:")
+
+    def _mib(self, name: str) -> float:
         with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as stream:
             for line in stream:
-                if line.startswith("VmHWM:"):
+                if line.startswith(name):
                     return int(line.split()[1]) / 1024
-        raise ValueError("no VmHWM in /proc")
+        raise ValueError(f"no {name} in /proc")
+
+    def take(self, seconds: float) -> None:
+        """Read what comes for so long."""
+        end = time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            if not self._read(end):
+                time.sleep(max(0.0, min(left, 0.01)))
 
     def end(self, key: bytes = b"q") -> int | None:
         """Ask the program to leave with `key`, then by signals; return its exit code (None: a signal did)."""

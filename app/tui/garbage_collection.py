@@ -16,6 +16,9 @@ _YOUNG, _MIDDLE, _NEVER = 10_000, 5, 1_000_000_000
 SHARE = 500
 """The longest part of the time that is spent on looking at all objects is one in so many."""
 
+UNREST = 1_000
+"""So many times as long as it takes it waits for a moment in which nobody presses keys, at most."""
+
 
 class Collecting:
     """The garbage of one application; Python's own settings are back once it ended."""
@@ -23,7 +26,8 @@ class Collecting:
     def __init__(self) -> None:
         """Nothing is looked for until `begin`."""
         self._before: tuple[int, int, int] | None = None
-        self._next = 0.0
+        self._takes = 0.05
+        self._last = time.monotonic()
 
     def begin(self) -> None:
         """Look for young garbage from here on."""
@@ -38,11 +42,12 @@ class Collecting:
             gc.set_threshold(*self._before)
             self._before = None
 
-    def collect(self) -> None:
-        """Look at all objects, unless that was done lately; for a moment in which nobody waits."""
+    def collect(self, *, waits: bool = False) -> None:
+        """Look at all objects, unless that was done lately; `waits`: somebody presses keys, so only if it has to be."""
         now = time.monotonic()
-        if self._before is None or now < self._next:
+        due = self._last + (UNREST if waits else SHARE) * self._takes
+        if self._before is None or now < due:
             return
         gc.collect()
-        done = time.monotonic()
-        self._next = done + SHARE * (done - now)
+        self._last = time.monotonic()
+        self._takes = self._last - now

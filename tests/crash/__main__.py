@@ -21,6 +21,7 @@ from tests.crash import (
     machine,
     mutants,
     power,
+    soak,
     stale,
     torture,
 )
@@ -65,6 +66,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "crossing": crossing.crossing,
     "twelve": lambda top: torture.twelve(top, rounds=100),
     "torture": lambda top: torture.torture(top, seconds=30, changes=10_000),
+    "soak": soak.soak,
     "machine": machine.machine,
     "mutants": lambda _: mutants.mutants(say=lambda line: print(line, file=sys.stderr, flush=True)),
 }

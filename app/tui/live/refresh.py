@@ -43,11 +43,8 @@ LONGEST_WAIT = 5.0
 SCHEDULING = frozenset({"monitors.md", "config.md"})
 """The files that say what runs by itself, and when."""
 
-REST_SECONDS = 2.0
+REST_SECONDS = 1.0
 """How long no key came when garbage is looked for."""
-
-LONGEST_UNREST = 600.0
-"""After so many seconds it is looked for although keys came all the time."""
 
 
 def _size(folder: Path, names: Iterable[str]) -> int:
@@ -80,7 +77,6 @@ class Looking(Part):
         self._resting: Timer | None = None
         self._failure = ""
         self._collecting = Collecting()
-        self._rested = 0.0
         self.had_first_look = False
         self.problems: tuple[Problem, ...] = ()
         """What was wrong in the files at the last look, where they are few enough to be looked through."""
@@ -305,16 +301,12 @@ class Looking(Part):
     def _rest_soon(self) -> None:
         """Look for garbage once nobody presses keys, however often files change meanwhile."""
         if self._resting is None:
-            self._rested = time.monotonic()
             self._resting = self.app.set_timer(REST_SECONDS, self._rest)
 
     def _rest(self) -> None:
-        now = time.monotonic()
-        if now - self._pressed < REST_SECONDS and now - self._rested < LONGEST_UNREST:
-            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
-        else:
-            self._resting = None
-            self._collecting.collect()
+        waits = time.monotonic() - self._pressed < REST_SECONDS
+        self._collecting.collect(waits=waits)
+        self._resting = self.app.set_timer(REST_SECONDS, self._rest) if waits else None
 
     def tick(self) -> None:
         """Time went by: look again without a flash."""
