@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import time
 
-_YOUNG, _MIDDLE, _NEVER = 10_000, 5, 1_000_000_000
+_YOUNG, _MIDDLE, _NEVER = 2_000, 5, 1_000_000_000
 """Young objects are looked at often, which takes about a millisecond; all of them only by `collect`."""
 
 SHARE = 500
@@ -34,6 +34,9 @@ class Collecting:
         if self._before is None:
             self._before = gc.get_threshold()
             gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+            # What is there now counts as old at once: else the next two looks at young objects were looks at all of it.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
     def end(self) -> None:

@@ -43,7 +43,7 @@ LONGEST_WAIT = 5.0
 SCHEDULING = frozenset({"monitors.md", "config.md"})
 """The files that say what runs by itself, and when."""
 
-REST_SECONDS = 1.0
+REST_SECONDS = 2.0
 """How long no key came when garbage is looked for."""
 
 
