@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,9 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
+from tests.patience import within
+from tests.pilots import quiet, worked
+from tests.widgets.harness import screen_text
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 """The time in all tests."""
@@ -31,29 +34,18 @@ def make_app(workspace: Workspace | None, **options: object) -> MemdeckApp:
     return MemdeckApp(workspace, **options)  # type: ignore[arg-type]
 
 
-async def _passed(app: MemdeckApp) -> None:
-    """Wait until keys that were sent went their whole way; `pause` gives up when a machine is busy for a second."""
-    focused = app.screen_stack[-1].focused if app.screen_stack else None
-    for node in (app, *(() if focused is None else (focused, *focused.ancestors))):
-        handled = asyncio.Event()
-        if node.is_running and node.call_later(handled.set):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(handled.wait(), 5)
-
-
 async def settle(pilot: Pilot[int]) -> None:
-    """Wait until every key was handled and nothing is read or written any more."""
+    """Wait until every key was handled, everything is drawn, and nothing is read or written any more."""
     app = pilot.app
     assert isinstance(app, MemdeckApp)
-    await pilot.pause()
-    await _passed(app)
-    while True:
-        waited = [worker for worker in app.workers if worker.group != "watch" and not worker.is_finished]
-        if waited:
-            await app.workers.wait_for_complete(waited)
-        await pilot.pause()
-        if app.idle and not any(not w.is_finished for w in app.workers if w.group != "watch"):
-            return
+    async with within(lambda: f"idle: {app.idle}, at work: {[*app.workers]}, on the screen:\n{screen_text(app)}"):
+        while True:
+            await quiet(app)
+            if await worked(app, but="watch"):
+                continue
+            if app.idle:
+                return
+            await asyncio.sleep(0.001)
 
 
 @asynccontextmanager
@@ -72,13 +64,13 @@ async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
 async def press(pilot: Pilot[int], *keys: str) -> None:
     """Press keys one after the other, each after what the one before did."""
     for key in keys:
-        await pilot.press(key)
+        await pilot.app._press_keys([key])
         await settle(pilot)
 
 
 async def type_text(pilot: Pilot[int], text: str) -> None:
     """Type characters into what has the focus."""
-    await pilot.press(*[NAMES.get(character, character) for character in text])
+    await pilot.app._press_keys([NAMES.get(character, character) for character in text])
     await settle(pilot)
 
 

@@ -1,0 +1,88 @@
+"""Steering an application in a test: waiting until it has nothing to do, however busy the machine is.
+
+Textual's own pilot waits for the process to use no processor time, in ticks of 20 ms, two of them for each key, and
+gives up after a second: too long on a machine at rest, not long enough on a busy one. Here the event loop is asked
+whether anything is left for it to do. Importing this module gives Textual's pilot the same way to wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import textual.app
+import textual.pilot
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.worker import WorkerFailed, WorkerState
+
+from tests.patience import PATIENCE, within
+
+
+async def drained(*_: float) -> None:
+    """Wait until the event loop has nothing to do but wait: for time, for input, or for a thread."""
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    while True:
+        await asyncio.sleep(0)
+        if not ready:
+            return
+
+
+async def quiet(app: App[Any]) -> None:
+    """Wait until every message was handled and everything stands on the screen; threads and timers are not waited for.
+
+    Textual draws 60 times a second and takes another size at 120; here it does so once nothing else is to be done.
+    """
+    async with within(lambda: f"{app!r} has {[node for node in app.walk_children() if node.message_queue_size]}"):
+        while True:
+            await drained()
+            await app.animator.wait_until_complete()
+            if not app.screen_stack:
+                return
+            if app._resize_timer is not None:
+                app._check_resize()
+            elif _is_waiting(app.screen):
+                app.screen._on_timer_update()
+            else:
+                return
+
+
+def _is_waiting(screen: Screen[Any]) -> bool:
+    """Whether something is to be drawn, or called once it is."""
+    if screen._callbacks:
+        return True
+    if not screen.is_current or screen.app._batch_count:
+        return False
+    return bool(
+        screen._layout_required
+        or screen._scroll_required
+        or screen._repaint_required
+        or screen._recompose_required
+        or screen._dirty_widgets
+    )
+
+
+async def _screen_is_quiet(pilot: Pilot[Any], timeout: float = PATIENCE) -> bool:
+    await quiet(pilot.app)
+    return True
+
+
+textual.app.wait_for_idle = textual.pilot.wait_for_idle = drained
+Pilot._wait_for_screen = _screen_is_quiet
+
+
+async def worked(app: App[Any], *, but: str = "") -> bool:
+    """Wait for the workers that are under way but those of a group, and raise what one of them failed with.
+
+    Returns whether there were any. `WorkerManager.wait_for_complete` would not let itself be interrupted.
+    """
+    workers = [worker for worker in app.workers if worker.group != but and not worker.is_finished]
+    if tasks := [worker._task for worker in workers if worker._task is not None]:
+        await asyncio.wait(tasks)
+    elif workers:
+        await asyncio.sleep(0.001)
+    for worker in workers:
+        if worker.state is WorkerState.ERROR and worker.error is not None:
+            raise WorkerFailed(worker.error)
+    return bool(workers)
