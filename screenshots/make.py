@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -143,6 +143,7 @@ async def _draw(picture: Picture, home: Path) -> str:
         await settle(app, pilot)
         for key in picture.keys:
             await press(app, pilot, key)
+        await rest(app, pilot)
         return app.export_screenshot(title="memdeck")
 
 
@@ -196,14 +197,26 @@ async def press(app: MemdeckApp, pilot: Pilot[Any], key: str) -> None:
     await settle(app, pilot)
 
 
+async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
+    """Look for the links of the entry under the cursor, as the application does once no key came for a moment."""
+    pane = app.navigation.pane
+    if pane is not None and pane.linking._resting is not None:
+        pane.linking._resting.stop()
+        pane.linking.find()
+    await settle(app, pilot)
+
+
 async def settle(app: App[Any], pilot: Pilot[Any]) -> None:
     """Wait until nothing is being read, written or drawn."""
-    await app.workers.wait_for_complete()
-    await pilot.pause()
-    while not app.idle:  # type: ignore[attr-defined]
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-    await pilot.wait_for_scheduled_animations()
+    from textual.worker import WorkerCancelled
+
+    while True:
+        for worker in [worker for worker in app.workers if not worker.is_finished]:
+            with suppress(WorkerCancelled):  # What it looked for is looked for anew, by another.
+                await worker.wait()
+        await pilot.wait_for_scheduled_animations()
+        if app.idle and all(worker.is_finished for worker in app.workers):  # type: ignore[attr-defined]
+            return
 
 
 def main(names: list[str]) -> int:

@@ -21,11 +21,11 @@ from tests.patience import PATIENCE, within
 
 
 async def drained(*_: float) -> None:
-    """Wait until the event loop has nothing to do but wait: for time, for input, or for a thread."""
-    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    """Wait until the event loop has nothing to do now: what is left waits for time, for input, or for a thread."""
+    loop: Any = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(0)
-        if not ready:
+        if not loop._ready and not (loop._scheduled and loop._scheduled[0].when() <= loop.time()):
             return
 
 
