@@ -20,6 +20,7 @@ from memory.history.changes import list_changes, row, views_of
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
+from tests.patience import PATIENCE
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -298,7 +299,7 @@ def test_reading_loads_no_database(workspace: Workspace) -> None:
         f"w = Workspace.open({str(workspace.root)!r}); len(w.snapshot().tasks.tasks); "
         "sys.exit(any(name.startswith(('sqlite3', 'memory.storage.log.log', 'hashlib')) for name in sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=False)
+    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=PATIENCE)
     assert done.returncode == 0
 
 

@@ -25,6 +25,7 @@ from memory.base.clock import (
     read_moment,
     say_span,
 )
+from tests.patience import PATIENCE
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -278,5 +279,5 @@ def test_reading_times_loads_no_zone_tables() -> None:
         "import sys, memory.base.clock as c; c.read_moment('2024-01-15 14:00', c.find_zone('UTC'));"
         "print('zoneinfo' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "False"

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.schedule import BadCron, check_cron, describe, next_runs
+from tests.patience import PATIENCE
 
 NEW_YORK = ZoneInfo("America/New_York")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -244,7 +245,7 @@ def test_checking_and_describing_load_no_cron_library() -> None:
         "import sys, memory.base.schedule as s; s.check_cron('0 9 * * MON'); s.describe('@daily');"
         "print('croniter' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "False"
 
 
@@ -262,6 +263,6 @@ print(next_runs("*/5 * * * *", datetime(2024, 1, 15, tzinfo=UTC), UTC)[0])
 assert platform.architecture is before
 """
     environ = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "2024-01-15 00:05:00+00:00\n", done.stderr
     assert not (tmp_path / "ran").exists()

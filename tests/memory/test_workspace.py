@@ -22,6 +22,7 @@ from memory.files.tasks.model import find_task
 from memory.storage.files.version import Version
 from memory.workspace import Workspace
 from tests.fixture_files import sample
+from tests.patience import PATIENCE
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -254,7 +255,7 @@ for module in pkgutil.walk_packages(memory.__path__, "memory."):
 loaded = {"textual", "rich", "click", "markdown_it", "app", "widgets"} & set(sys.modules)
 sys.exit(f"loaded: {loaded}" if loaded else 0)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
 
 

@@ -21,7 +21,11 @@ def shop(tmp_path: Path) -> Path:
     """Return a sample workspace."""
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW), check=True, env=environ, cwd=tmp_path
+        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
+        check=True,
+        env=environ,
+        cwd=tmp_path,
+        timeout=PATIENCE,
     )
     return tmp_path / "shop"
 
@@ -199,9 +203,9 @@ def test_signals_restore_the_terminal(shop: Path, signal: str) -> None:
     with open_in(shop, (100, 30)) as terminal:
         terminal.wait_for("Deploy v2.1 to staging")
         children = subprocess.run(
-            ["pgrep", "-P", terminal.value("#{pane_pid}")], capture_output=True, text=True, check=True
+            ["pgrep", "-P", terminal.value("#{pane_pid}")], capture_output=True, text=True, check=True, timeout=PATIENCE
         )
-        subprocess.run(["kill", f"-{signal}", children.stdout.split()[0]], check=True)
+        subprocess.run(["kill", f"-{signal}", children.stdout.split()[0]], check=True, timeout=PATIENCE)
         terminal.wait_for("ended with")
         assert terminal.value("#{alternate_on}") == "0"
         assert terminal.value("#{mouse_any_flag}") == "0"

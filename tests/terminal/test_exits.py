@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.tmux import memdeck
 
@@ -27,7 +28,11 @@ def shop(tmp_path: Path) -> Path:
     """Return a sample workspace."""
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW), check=True, env=environ, cwd=tmp_path
+        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
+        check=True,
+        env=environ,
+        cwd=tmp_path,
+        timeout=PATIENCE,
     )
     return tmp_path / "shop"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.terminal.tmux import Terminal, memdeck, needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
@@ -33,7 +34,7 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     shop = tmp_path / "shop"
     shop.mkdir()
-    subprocess.run(memdeck("init", "--now", NOW), check=True, env={**os.environ, **environ}, cwd=shop)
+    subprocess.run(memdeck("init", "--now", NOW), check=True, env={**os.environ, **environ}, cwd=shop, timeout=PATIENCE)
     (shop / ".aiter" / "memory" / "monitors.md").write_text(MONITORS, encoding="utf-8")
     approving = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
@@ -48,6 +49,7 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
         check=True,
         env={**os.environ, **environ},
         cwd=HOUSE,
+        timeout=PATIENCE,
     )
 
     def runs(name: str) -> int:

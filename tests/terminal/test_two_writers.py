@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.terminal.test_a_day import HOUSE, NOW, file, open_in, put
 from tests.terminal.tmux import memdeck, needs_tmux
 
@@ -19,7 +20,11 @@ def shop(tmp_path: Path) -> Path:
     """Return a sample workspace."""
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     subprocess.run(
-        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW), check=True, env=environ, cwd=tmp_path
+        memdeck("demo", str(tmp_path / "shop"), "--no-open", "--now", NOW),
+        check=True,
+        env=environ,
+        cwd=tmp_path,
+        timeout=PATIENCE,
     )
     return tmp_path / "shop"
 
@@ -28,7 +33,7 @@ def agent(shop: Path, *words: str) -> None:
     """Let an agent work with the command line, in a process of its own."""
     environ = {**os.environ, "XDG_STATE_HOME": str(shop.parent / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     command = memdeck(*words, "-w", str(shop), "--actor", "agent:builder", "--now", NOW)
-    subprocess.run(command, check=True, env=environ, cwd=shop.parent, capture_output=True)
+    subprocess.run(command, check=True, env=environ, cwd=shop.parent, capture_output=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)

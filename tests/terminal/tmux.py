@@ -45,7 +45,9 @@ class Terminal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the server with everything in it."""
-        subprocess.run([str(TMUX), "-S", self._socket, "kill-server"], capture_output=True, check=False)
+        subprocess.run(
+            [str(TMUX), "-S", self._socket, "kill-server"], capture_output=True, check=False, timeout=PATIENCE
+        )
 
     def _tmux(self, *words: str) -> str:
         done = subprocess.run(

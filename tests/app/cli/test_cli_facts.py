@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.conftest import HOSTILE, HOUSE, Answer
+from tests.patience import PATIENCE
 
 Memdeck = Callable[..., Answer]
 SECRET = "password: " + "hunter2"
@@ -192,7 +193,9 @@ def test_inject_loads_little(shop: Path) -> None:
         "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
         " or name in ('memory.files.tasks.model', 'memory.storage.transaction.transaction', 'memory.base.secrets', 'memory.recall')))"  # noqa: E501
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)}, timeout=PATIENCE
+    )
     assert done.stdout == "[Memories]\n- (m-1) tabs\n0\n"
 
 

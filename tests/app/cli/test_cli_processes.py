@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.version import __version__
+from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[3]
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -28,7 +29,9 @@ def test_the_version_imports_nothing(process: Process) -> None:
         "from app.main import main; main()\n"
         "print(*sorted(set(sys.modules) - before))"
     )
-    names = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True).stdout
+    names = subprocess.run(
+        [sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True, timeout=PATIENCE
+    ).stdout
     assert set(names.split("\n")[1].split()) <= {"app", "app.main", "app.version", "__future__", "gc", "os"}
 
 
@@ -55,7 +58,12 @@ def test_reading_imports_nothing_heavy(shop: Path, words: list[str]) -> None:
     )
     arguments = [*words] if words[0] == "--help" else [*words, "-w", str(shop), "--now", "2024-01-15T12:00:00Z"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=HOUSE, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=HOUSE,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     loaded = set(done.stderr.split("\n"))
     assert "app.cli.run" in loaded
@@ -71,7 +79,9 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
         "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"
     )
     words = ["--maintain", str(shop), "--no-exec", "--now", "2024-01-15T12:00:00Z"]
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=HOUSE, capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
     assert loaded & {*HEAVY, "memory.history.late_bytes", "memory.document.merge"} == set()
@@ -140,12 +150,14 @@ def test_an_unexpected_failure_is_one_line(shop: Path) -> None:
     )
     environment = os.environ | {"PYTHONPATH": str(HOUSE)}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=shop, env=environment, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=shop, env=environment, capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 1
     expected = b"memdeck: internal: RuntimeError: two lines \\x1b[31m; MEMDECK_DEBUG=1 shows where; please report it\n"
     assert expected == done.stderr
     debug = environment | {"MEMDECK_DEBUG": "1"}
-    told = subprocess.run([*command, "-o", "json"], cwd=shop, env=debug, capture_output=True, check=False)
+    told = subprocess.run(
+        [*command, "-o", "json"], cwd=shop, env=debug, capture_output=True, check=False, timeout=PATIENCE
+    )
     assert b"Traceback (most recent call last)" in told.stderr
     assert json.loads(told.stdout)["error"]["code"] == "internal"
 
@@ -179,7 +191,12 @@ def test_output_that_cannot_be_written_is_an_error(shop: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(HOUSE)}
     for redirection in (">/dev/full", ">&-"):
         done = subprocess.run(
-            ["sh", "-c", f"{command} {redirection}"], cwd=shop, env=environment, capture_output=True, check=False
+            ["sh", "-c", f"{command} {redirection}"],
+            cwd=shop,
+            env=environment,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
         )
         assert done.returncode == 1
         assert done.stderr.startswith(b"memdeck: output.failed: ")

@@ -12,6 +12,7 @@ from app.cli.verbs.doctor.environment import scheduled
 from app.cli.verbs.doctor.timetable import on_calendar, timetable
 from memory.base.schedule import BadCron
 from memory.errors import UsageError
+from tests.patience import PATIENCE
 
 LOG = Path("/home/ann/.local/state/memdeck/maintain.log")
 
@@ -43,7 +44,12 @@ def test_systemd_takes_the_calendars(expression: str) -> None:
     """systemd's own checker reads them."""
     if not shutil.which("systemd-analyze"):
         pytest.skip("needs systemd-analyze")
-    subprocess.run(["systemd-analyze", "calendar", on_calendar(expression) or ""], check=True, capture_output=True)
+    subprocess.run(
+        ["systemd-analyze", "calendar", on_calendar(expression) or ""],
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
 
 
 def test_paths_are_quoted_for_each_reader() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.app.cli.conftest import HOUSE, Answer
 from tests.memory.typed.conftest import put, tree
+from tests.patience import PATIENCE
 
 Memdeck = Callable[..., Answer]
 NOW = "2026-04-18T12:00:00Z"
@@ -134,7 +135,9 @@ def test_merge_takes_text_or_stdin(memdeck: Memdeck, ada: Path, shop: Path) -> N
     environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
     command = [sys.executable, "-m", "app.main", "typed", "merge", "agents/ada/memory/n.md"]
     command += ["--dedupe", "section_replace", "-o", "json"]
-    again = subprocess.run(command, input=b"## A\nb\n", capture_output=True, cwd=shop, env=environment, check=True)
+    again = subprocess.run(
+        command, input=b"## A\nb\n", capture_output=True, cwd=shop, env=environment, check=True, timeout=PATIENCE
+    )
     assert json.loads(again.stdout)["path"] == "memory/n.md"
     assert (ada / "memory/n.md").read_text() == "## A\nb\n"
     same = memdeck("typed", "merge", "memory/n.md", "## A\nb", "--agent", "ada", "--dedupe", "line_hash", now=NOW)
@@ -222,7 +225,9 @@ def test_a_note_that_cannot_be_written_fails_nothing(memdeck: Memdeck, ada: Path
 
 def test_the_workspace_verbs_include_agents(memdeck: Memdeck, ada: Path) -> None:
     """--maintain prunes, status and search know the agents, check and doctor name a stale lock."""
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True, timeout=PATIENCE
+    )
     put(ada, "memory/episodic/new.md.lock", f"{ended.stdout.decode().strip()} {os.uname().nodename} then\n", days=1)
     status = memdeck("status", "-o", "json", now=NOW).data
     assert status["systems"]["typed"]["agents"][0]["next_prune"]["files"] == 2

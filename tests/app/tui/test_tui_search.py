@@ -15,6 +15,7 @@ from memory.files.journal.edits import add_entry
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.fixture_files import SAMPLE
+from tests.patience import PATIENCE
 from tests.widgets.harness import screen_text
 
 
@@ -192,7 +193,7 @@ def test_nothing_is_imported_before_the_first_search() -> None:
         "assert not {'sqlite3', 'app.tui.search.screen', 'memory.recall', 'memory.recall.searcher'} & set(sys.modules), "  # noqa: E501
         "sorted(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3], timeout=PATIENCE)
 
 
 async def test_a_line_divides_what_fits_some_words(workspace: Workspace) -> None:

@@ -14,6 +14,7 @@ from memory.document.content import front_matter as front_module
 from memory.document.content.front_matter import FrontMatter, set_key
 from memory.document.content.guarded_yaml import read_yaml
 from memory.errors import MemdeckError, UsageError
+from tests.patience import PATIENCE
 
 TASKS = "---\ntype: task-list\nupdated: 2024-01-15T10:30:00Z\n---\n"
 RICH = """\
@@ -316,5 +317,5 @@ def test_usual_front_matter_loads_no_yaml() -> None:
         f"front = set_key({TASKS!r}, 'updated', '2024-01-16T08:00:00Z')\n"
         "print(FrontMatter.read(front).get('updated'), 'yaml' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "2024-01-16T08:00:00Z False"

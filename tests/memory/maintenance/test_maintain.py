@@ -33,6 +33,7 @@ from tests.memory.maintenance.maintenance_files import (
     task,
     titles,
 )
+from tests.patience import PATIENCE
 
 OLD_TASKS = TASKS + task("new", "2024-01-14") + task("old", "2024-01-02 09:00") + task("older", "2023-12-30")
 OLD_JOURNAL = JOURNAL + day("2024-01-15", "10:00 — now") + day("2023-12-01", "10:00 — a", "09:00 — b")
@@ -473,5 +474,7 @@ def test_a_run_loads_nothing_heavy(workspace: Workspace) -> None:
         "print(sorted({'yaml', 'croniter', 'zoneinfo', 'watchdog', 'textual', 'rich', 'click'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", code, os.fspath(workspace.root), os.fspath(workspace.root.parent / "state")]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": "."})
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": "."}, timeout=PATIENCE
+    )
     assert result.stdout.strip() == "[]"

@@ -21,6 +21,7 @@ from memory.monitoring.checks.check import check
 from memory.monitoring.checks.context import Around, Decision
 from memory.monitoring.checks.result import Result
 from tests.memory_files import snapshot_of
+from tests.patience import PATIENCE
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -172,7 +173,7 @@ def certificate(folder: Path, name: str, days: int) -> Path:
         [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
          "-keyout", key, "-out", pem, "-days", str(days), "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost"],
-        check=True, capture_output=True,
+        check=True, capture_output=True, timeout=PATIENCE
     )  # fmt: skip
     pem.write_bytes(pem.read_bytes() + key.read_bytes())
     return pem

@@ -26,6 +26,7 @@ from tests.memory.monitoring.monitoring_places import (
     raw_server,
 )
 from tests.memory_files import snapshot_of
+from tests.patience import PATIENCE
 
 
 def command(text: str, *lines: str) -> str:
@@ -75,7 +76,9 @@ def test_the_monitors_of_the_format(tmp_path: Path) -> None:
     monitor = next(one for one in snapshot.monitors.monitors if one.name == "Disk Space")
     result = check(monitor, approved(monitor), Around(tmp_path, snapshot, NOW, environ=os.environ))
     used = (
-        subprocess.run(["df", "-h", "/"], capture_output=True, text=True, check=True).stdout.split("%")[1].split()[-1]
+        subprocess.run(["df", "-h", "/"], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        .stdout.split("%")[1]
+        .split()[-1]
     )
     assert last_status(result) == f"{'healthy' if int(used) <= 90 else 'failing'} ({used}% used)"
 

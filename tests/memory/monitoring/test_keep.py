@@ -18,6 +18,7 @@ from memory.monitoring.run.ledger import Ledger
 from memory.monitoring.run.run import keep_watch
 from memory.storage.private.places import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
+from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[3]
 
@@ -96,7 +97,11 @@ def test_the_three_monitors_of_the_format(tmp_path: Path) -> None:
     assert "- lastCheck: 2026-01-15T11:40:00Z\n- lastStatus: healthy (status 200, " in text
     assert "- lastCheck: 2026-01-15T11:40:00Z\n- lastStatus: healthy (exit code 0)\n" in text
     used = subprocess.run(
-        ["/bin/sh", "-c", "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"], capture_output=True, text=True, check=True
+        ["/bin/sh", "-c", "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     ).stdout.strip()
     assert f"- lastCheck: 2026-01-15T11:30:00Z\n- lastStatus: healthy ({used}% used)\n" in text
     assert not (tmp_path / "never").exists()

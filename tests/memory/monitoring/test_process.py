@@ -20,6 +20,7 @@ import pytest
 
 from memory.monitoring.process.command import LIMIT, SUPERVISORS, Finished, clean_environment, run_command
 from memory.monitoring.run.cancel import Cancel
+from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).resolve().parents[3]
 TIMEOUT, GRACE = 0.5, 0.3
@@ -300,7 +301,7 @@ def test_the_supervisor_starts_light() -> None:
         "import sys; sys.path.append(sys.argv[1]); import memory.monitoring.process.supervisor; print(*sys.modules)"
     )
     words = [sys.executable, "-I", "-S", "-c", source, str(HOUSE)]
-    loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.split()
     ours = {
         name.removeprefix("memory").removeprefix(".monitoring.process") for name in loaded if name.startswith("memory")
     }

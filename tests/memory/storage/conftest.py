@@ -17,6 +17,7 @@ import pytest
 
 import memory
 from memory.storage import State, Store
+from tests.patience import PATIENCE
 
 NOBODY = 65534
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
@@ -96,7 +97,7 @@ def open_folder() -> Iterator[Path]:
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
     yield folder
-    subprocess.run(["chmod", "-R", "u+rwX", folder], check=False)
+    subprocess.run(["chmod", "-R", "u+rwX", folder], check=False, timeout=PATIENCE)
     shutil.rmtree(folder)
 
 
@@ -109,13 +110,13 @@ def mount_small() -> Iterator[Callable[[Path, str], None]]:
         if os.geteuid() != 0:
             pytest.skip("needs root to mount a small file system")
         command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder]
-        if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+        if not shutil.which("mount") or subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode:
             pytest.skip("this machine does not let us mount a small file system")
         mounted.append(folder)
 
     yield mount
     for folder in mounted:
-        subprocess.run(["umount", folder], check=True)
+        subprocess.run(["umount", folder], check=True, timeout=PATIENCE)
 
 
 class Child:

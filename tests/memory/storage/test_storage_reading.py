@@ -16,6 +16,7 @@ import memory
 from memory.errors import BusyError, RefusedError
 from memory.storage import ABSENT, MISSING, Store, Stored, Version, fsio
 from memory.storage.files.safe_open import read_open
+from tests.patience import PATIENCE
 
 PATH = ".aiter/memory/tasks.md"
 
@@ -280,5 +281,7 @@ def test_reading_is_cheap_to_import(workspace: Path) -> None:
         " & set(sys.modules)))"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment, timeout=PATIENCE
+    )
     assert done.stdout.strip() == ""

@@ -13,6 +13,7 @@ import pytest
 from memory.errors import ConflictError, MemdeckError, RefusedError
 from memory.storage import Change, FileChange, Store
 from memory.storage.changes import new_id
+from tests.patience import PATIENCE
 
 NAME = "memory/tasks.md"
 
@@ -333,7 +334,7 @@ def test_read_only_disk(tmp_path: Path, mount_small, now: datetime) -> None:
     mount_small(workspace, "1m")
     (workspace / ".aiter/memory").mkdir(parents=True)
     (workspace / ".aiter/memory/tasks.md").write_bytes(b"x")
-    subprocess.run(["mount", "-o", "remount,ro", workspace], check=True)
+    subprocess.run(["mount", "-o", "remount,ro", workspace], check=True, timeout=PATIENCE)
     store = Store(workspace / ".aiter")
     assert store.read(NAME).data == b"x"
     with pytest.raises(RefusedError, match="EROFS") as caught:

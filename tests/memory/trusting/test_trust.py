@@ -20,6 +20,7 @@ from memory.errors import AmbiguousError, BlockedError, ConflictError, NotFoundE
 from memory.files.monitors import read_monitors
 from memory.trust.consent import Ask, Trust, blocked_error, monitor_asks
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
+from tests.patience import PATIENCE
 
 HOUSE = Path(memory.__file__).parents[1]
 COVERED = ("type", "url", "command", "interval", "threshold", "autoRemediate", "timeout", "environment")
@@ -208,7 +209,7 @@ def test_a_copy_of_the_workspace_is_another_one(place: Place, tmp_path: Path) ->
     copy = tmp_path / "copy"
     place.root.rename(copy)
     assert not Trust(place.home, copy).decide(place_ask(copy)).allowed
-    subprocess.run(["cp", "-a", copy, place.root], check=True)
+    subprocess.run(["cp", "-a", copy, place.root], check=True, timeout=PATIENCE)
     there = Trust(place.home, place.root)
     assert there.decide(place_ask(place.root)).state == "withdrawn"
     assert "folder of the workspace" in there.decide(place_ask(place.root)).why

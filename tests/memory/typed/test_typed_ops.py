@@ -16,6 +16,7 @@ from memory.typed import ops
 from memory.typed.locks import Holder, host_name
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
+from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[3]
 
@@ -139,7 +140,7 @@ def _foreign(path: Path) -> None:
     """Lock a file from a process of its own, which then ends."""
     code = "import sys; from memory.typed import ops; ops.lock(sys.argv[1])"
     environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment)
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment, timeout=PATIENCE)
 
 
 def test_writes_honour_the_lock_of_another(ada: Path) -> None:

@@ -20,6 +20,7 @@ from memory.typed import ops, status_of
 from memory.typed.writes import merge_file
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put, tree
+from tests.patience import PATIENCE
 
 AIDEFILE = '# mine\n[memory]\ncompact_after = "1k"\ncore_files = ["memory/persona.md"] # always\n'
 LATER = NOW + timedelta(minutes=1)
@@ -187,7 +188,7 @@ def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -
     code = "import sys; from memory.typed import ops; ops.lock(sys.argv[1])"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     command = [sys.executable, "-c", code, str(ada / "memory/episodic/new.md")]
-    subprocess.run(command, check=True, env=environment)
+    subprocess.run(command, check=True, env=environment, timeout=PATIENCE)
     put(ada, "memory/procedural/keys.md", "# Keys\npassword: hunter2\n")
     found = {(problem.file, problem.line, problem.code) for problem in workspace.system("typed").check()}
     assert found == {
@@ -270,7 +271,7 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     command = [sys.executable, "-c", code, str(folder), str(den.state), "0"]
-    assert subprocess.run(command, env=environment).returncode == 9
+    assert subprocess.run(command, env=environment, timeout=PATIENCE).returncode == 9
     workspace = Workspace.open(folder, state_home=den.state, home=den.home)
     workspace.systems()
     found = set(tree(folder))
