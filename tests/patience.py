@@ -6,11 +6,16 @@ The end is far away: it is there so that what never happens is a failure and no 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import glob
+import os
+import select
+import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 
 T = TypeVar("T")
 PATIENCE = 120.0
@@ -47,3 +52,71 @@ def join(*threads: threading.Thread, seconds: float = PATIENCE) -> None:
         thread.join(max(0.0, end - time.monotonic()))
     still = [thread.name for thread in threads if thread.is_alive()]
     assert not still, f"still running after {seconds:g} s: {', '.join(still)}"
+
+
+def reap(pid: int, *, seconds: float = PATIENCE) -> int:
+    """Wait for the end of a child that was forked and return its exit code; end it and fail where it goes on."""
+    try:
+        _wait_for_end(pid, seconds)
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _wait_for_end(pid: int, seconds: float) -> None:
+    """Wait without taking the exit code."""
+    if hasattr(os, "pidfd_open"):
+        opened = os.pidfd_open(pid)
+        try:
+            assert select.select([opened], [], [], seconds)[0], f"process {pid} goes on after {seconds:g} s"
+        finally:
+            os.close(opened)
+    else:
+        until(lambda: os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT), seconds=seconds)
+
+
+def line_of(stream: IO[Any], *, seconds: float = PATIENCE) -> bytes:
+    """Return the next line that a process writes, without its end; what came of it where it ends or nothing comes."""
+    end, found = time.monotonic() + seconds, b""
+    while not found.endswith(b"\n"):
+        ready, _, _ = select.select([stream], [], [], max(0.0, end - time.monotonic()))
+        part = os.read(stream.fileno(), 1) if ready else b""
+        if not part:
+            break
+        found += part
+    return found.removesuffix(b"\n")
+
+
+class Stopwatch:
+    """Tells how long something takes, without the time for which others had the processors.
+
+    On a busy machine everything takes longer by the clock; what a thread spends ready to run but not running is no
+    fault of the program. Where the system does not tell that time, it counts as well.
+    """
+
+    def __init__(self, *pids: int) -> None:
+        """Begin; `pids` are the processes at work, this one if none is given."""
+        self._pids = pids or (os.getpid(),)
+        self._starved = dict.fromkeys(self._pids, 0.0)
+        self._before = self._look()
+        self._begun = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return the seconds until now; of a process that ended counts what was seen at the last call before."""
+        return time.monotonic() - self._begun - (self._look() - self._before)
+
+    def _look(self) -> float:
+        for pid in self._pids:
+            self._starved[pid] = max(self._starved[pid], _starved(pid))
+        return sum(self._starved.values())
+
+
+def _starved(pid: int) -> float:
+    """Return for how many seconds the threads of a process could have run while others had the processors."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as stream:
+            total += int(stream.read().split()[1])
+    return total / 1e9

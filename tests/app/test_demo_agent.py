@@ -13,6 +13,7 @@ import pytest
 from app.demo.agent import ACTOR, INCIDENT, MERGED, MONITOR, RUNNING, DemoAgent, work
 from app.demo.workspace import demo_files
 from memory.workspace import Workspace
+from tests.patience import PATIENCE
 from tests.terminal.tmux import Terminal, memdeck, needs_tmux
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -96,7 +97,7 @@ def test_it_ends_with_its_standard_input(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=environ, cwd=tmp_path) as process:
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.terminal

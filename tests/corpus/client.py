@@ -57,7 +57,7 @@ class Client:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            self._process.wait(PATIENCE)
         self._process.stdout.close()
 
     def play(self, case: Case, *, whole: bool, screen: bool) -> Report:

@@ -18,6 +18,7 @@ from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import Tally, difference, some
 from tests.crash.operations import NOW, OPERATIONS, Operation, Place, Tree
+from tests.patience import reap
 
 CROSSED = ("add", "edit", "start with a journal entry", "done", "revert an agent's change")
 _PATIENCE = 30.0  # seconds for what takes milliseconds on a machine without other load
@@ -127,7 +128,7 @@ def _cross(tally: Tally, operation: Operation, place: Place, number: int, allowe
             traceback.print_exc()
         finally:
             os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    code = reap(pid)
     said = answer.read_bytes() if answer.exists() else b""
     if said == _BUSY:
         said = second.act()

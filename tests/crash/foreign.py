@@ -15,6 +15,7 @@ from memory.storage.transaction.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
 from tests.crash.operations import OPERATIONS, Operation, Place, states
+from tests.patience import reap
 
 MARK = b"\n<!-- foreign -->\n"
 
@@ -149,8 +150,7 @@ def _crossed(
     tally.points += 1
     pid = os.fork()
     if pid:
-        _, status = os.waitpid(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
+        code = reap(pid)
         tally.expect(code in (0, 4, KILLED if killed else 0), f"{where}: ended with {code}")
         _wait_for_writers(place)
         return code
@@ -189,7 +189,7 @@ def _crossed(
     finally:
         for one in waiting:
             if one:
-                os.waitpid(one, 0)
+                reap(one)
         os._exit(code)
 
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from tests.crash.calls import Calls, in_force
 from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
+from tests.patience import reap
 
 END = 0
 KILLED = -signal.SIGKILL
@@ -61,8 +62,7 @@ def killed_at(number: int, run: Callable[[], object], *, half: bool = False) -> 
     """
     pid = os.fork()
     if pid:
-        _, status = os.waitpid(pid, 0)
-        return os.waitstatus_to_exitcode(status)
+        return reap(pid)
 
     def kill(count: int, name: str, args: tuple[Any, ...], _: dict[str, Any]) -> None:
         if count == number:

@@ -12,6 +12,7 @@ from tests.crash.calls import without_leases
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, fails, sample
+from tests.patience import reap
 
 NAME = ".aiter/memory/contacts.md"
 
@@ -111,7 +112,7 @@ def _two(tally: Tally, place: Place, each: int = 15) -> None:
                 os._exit(1)
             os._exit(0)
         pids.append(pid)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
+    codes = [reap(pid) for pid in pids]
     text = (place.shop / ".aiter/memory/tasks.md").read_text()
     there = sum(f"Task {number}-{turn} end" in text for number in range(4) for turn in range(each))
     tally.points += 4 * each

@@ -9,7 +9,6 @@ from __future__ import annotations
 import resource
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from memory.files.tasks import edits as task_edits
 from memory.storage.log.database import LogFile
 from tests.crash.kill import Tally, difference, some
 from tests.crash.operations import LATER, OPERATIONS, Operation, Place, Tree, changed, fails, sample, states
+from tests.patience import Stopwatch
 
 CODES = {
     "LOCKED": (6, sqlite3.OperationalError),
@@ -222,10 +222,10 @@ def _real(tally: Tally, top: Path, name: str, fault: Callable[[Path], Any]) -> N
     database.close()
     tally.points += 1
     workspace = place.workspace()
-    began = time.monotonic()
+    watch = Stopwatch()
     with fault(path):
         error = fails(lambda: workspace.change("add", _add, actor="cli", now=LATER))
-        took = time.monotonic() - began
+        took = watch.seconds()
         warnings = workspace.store.history.warnings
         workspace.store.history.close()
     tally.expect(error is None, f"the log is {name}: {error}")

@@ -21,6 +21,7 @@ from memory.files.tasks import edits as task_edits
 from memory.workspace import Workspace
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, sample
+from tests.patience import reap
 
 OURS = tuple(f"ours-{number}.md" for number in range(8))
 END = b"<!-- end -->\n"
@@ -48,9 +49,9 @@ def torture(top: Path, *, seconds: float = 5.0, changes: int = 400, processes: i
     ]
     crossing = [_child(lambda n=n: _cross(place, n, until), top / f"cross-{n}") for n in range(len(KINDS))]
     readers = [_child(lambda: _read(memory, stop), top / f"reader-{n}") for n in range(2)]
-    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in (*ours, *foreign, *crossing)]
+    codes = [reap(pid, seconds=_LIMIT) for pid in (*ours, *foreign, *crossing)]
     stop.touch()
-    codes += [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in readers]
+    codes += [reap(pid, seconds=_LIMIT) for pid in readers]
     tally.expect(not any(codes), f"exits {codes}")
     _check_ours(tally, memory, [top / f"ours-{n}" for n in range(processes)], each * processes)
     tally.notes["reads"] = sum((top / f"reader-{n}").read_bytes().count(b"\n") for n in range(2))
@@ -95,7 +96,7 @@ def twelve(top: Path, rounds: int = 3) -> Tally:
         while waiting and time.monotonic() < deadline:
             running = [(n, _command(place, "tasks", "add", f"Parallel {n} end")) for n in sorted(waiting)]
             for n, process in running:
-                codes[n] = process.wait()
+                codes[n] = process.wait(_LIMIT)
             # On a machine with much other work one may find the lock taken for too long: it says so, and tries again.
             waiting = {n for n in waiting if codes[n] == _BUSY}
             tally.notes["busy"] = tally.notes.get("busy", 0) + len(waiting)

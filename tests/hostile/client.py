@@ -65,8 +65,8 @@ class Client:
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
-            self._process.terminate()
-            self._process.wait()
+            self._process.kill()
+            self._process.wait(PATIENCE)
         self._process.stdout.close()
         self._folder.cleanup()
 

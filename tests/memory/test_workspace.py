@@ -22,7 +22,7 @@ from memory.files.tasks.model import find_task
 from memory.storage.files.version import Version
 from memory.workspace import Workspace
 from tests.fixture_files import sample
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, join, line_of
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -200,7 +200,7 @@ def test_two_writers_take_turns(workspace: Workspace, tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     text = (workspace.memory / "tasks.md").read_text()
     assert all(f"### Task {number}\n" in text for number in range(12))
 
@@ -215,11 +215,11 @@ def test_a_held_lock_is_busy(workspace: Workspace) -> None:
     )
     assert holder.stdout is not None
     try:
-        assert holder.stdout.readline() == b"held\n"
+        assert line_of(holder.stdout) == b"held"
         with pytest.raises(BusyError) as caught:
             workspace.change("add", add("Second"), actor="human", now=NOW)
     finally:
-        holder.communicate(b"\n")
+        holder.communicate(b"\n", timeout=PATIENCE)
     assert caught.value.exit_code == 75
     assert str(holder.pid) in str(caught.value)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.tmux import PATIENCE, Terminal, memdeck, needs_tmux
+from tests.patience import PATIENCE
+from tests.terminal.tmux import Terminal, memdeck, needs_tmux
 
 pytestmark = [pytest.mark.terminal, needs_tmux]
 NOW = "2024-01-15T10:50:00Z"

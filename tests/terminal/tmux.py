@@ -13,11 +13,12 @@ from types import TracebackType
 
 import pytest
 
+from tests.patience import PATIENCE
+
 TMUX = shutil.which("tmux")
 REQUIRED = "MEMDECK_TOOLS" in os.environ
 """Continuous integration sets it: there a missing tool is a failure, elsewhere a reason to skip."""
 needs_tmux = pytest.mark.skipif(TMUX is None and not REQUIRED, reason="tmux is not installed")
-PATIENCE = 20.0
 ESCAPE_PAUSE = 0.25
 
 

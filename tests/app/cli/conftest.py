@@ -15,6 +15,7 @@ import pytest
 
 from app.cli.run import run
 from tests.fixture_files import sample, sample_names
+from tests.patience import PATIENCE
 
 NOW = "2024-01-15T12:00:00Z"
 HOUSE = Path(__file__).parents[3]
@@ -104,7 +105,7 @@ def process(shop: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
             env=environment,
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 

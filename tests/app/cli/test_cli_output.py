@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from app.cli.output.columns import Paint, wants_color
 from app.cli.output.printing import Writer
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
+from tests.patience import PATIENCE
 
 Memdeck = Callable[..., Answer]
 STEERING = re.compile(
@@ -180,7 +182,7 @@ def _in_terminal(shop: Path, *words: str, **variables: str) -> str:
     with subprocess.Popen(command, cwd=shop, env=environment, stdout=other, stdin=other) as running:
         os.close(other)
         parts = []
-        while True:
+        while select.select([main], [], [], PATIENCE)[0]:
             try:
                 part = os.read(main, 65536)
             except OSError:
@@ -188,7 +190,7 @@ def _in_terminal(shop: Path, *words: str, **variables: str) -> str:
             if not part:
                 break
             parts.append(part)
-        running.wait()
+        running.wait(PATIENCE)
     os.close(main)
     return b"".join(parts).decode()
 

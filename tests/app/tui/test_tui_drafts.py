@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -15,6 +14,7 @@ from memory.files.tasks.edits import edit_task, remove_task
 from memory.storage.private.drafts import Draft, Drafts, is_running, this_process
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choices import Choices
 from widgets.dialogs.dialogs import Confirm
@@ -57,7 +57,7 @@ def a_draft(workspace: Workspace, **values: str) -> Draft:
 
 async def until(pilot: Pilot[int], check: Callable[[], object]) -> None:
     """Wait for something that a timer sets off."""
-    async with asyncio.timeout(10):
+    async with within(lambda: screen_text(pilot.app)):
         while not check():
             await pilot.pause(0.05)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from memory.files.tasks.edits import edit_task, remove_task
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.entry_history import EntryHistory
@@ -52,7 +52,7 @@ def listed(app: object) -> list[LoggedChange]:
 async def rested(pilot: Pilot[int]) -> None:
     """Wait until the filter was looked up in the older pages as well."""
     pane = pilot.app.navigation.pane
-    async with asyncio.timeout(10):
+    async with within():
         while pane._typing is not None:
             await pilot.pause(0.02)
     await settle(pilot)

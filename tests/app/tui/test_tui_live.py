@@ -12,6 +12,7 @@ from memory.files.snapshot import Snapshot
 from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.patience import PATIENCE, within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
 from widgets.pane.base import Contents
@@ -60,8 +61,9 @@ async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:
     async with running(app) as pilot:
         path = workspace.memory / "tasks.md"
         path.write_text(path.read_text().replace("Deploy v2.1", "Deliver v2.2"))
-        while "Deliver v2.2" not in screen_text(app):
-            await pilot.pause(0.02)
+        async with within(lambda: screen_text(app)):
+            while "Deliver v2.2" not in screen_text(app):
+                await pilot.pause(0.02)
 
 
 async def test_a_file_that_cannot_be_read_is_a_message(workspace: Workspace) -> None:
@@ -207,16 +209,19 @@ async def test_a_pane_that_takes_long_to_read_has_the_focus_then(
     read, there = JournalPane.read, Event()
 
     def slow(self: JournalPane, snapshot: Snapshot, now: datetime) -> Contents:
-        there.wait(10)
+        assert there.wait(PATIENCE)
         return read(self, snapshot, now)
 
     monkeypatch.setattr(JournalPane, "read", slow)
     app = make_app(workspace)
     async with running(app) as pilot:
-        await pilot.press("3")
-        while "Reading the files" not in screen_text(app):
-            await pilot.pause(0.02)
-        assert app.desk.focused is app.navigation.pane.line_list
-        there.set()
+        try:
+            await pilot.press("3")
+            async with within(lambda: screen_text(app)):
+                while "Reading the files" not in screen_text(app):
+                    await pilot.pause(0.02)
+            assert app.desk.focused is app.navigation.pane.line_list
+        finally:
+            there.set()
         await settle(pilot)
         assert app.desk.focused is app.navigation.pane.line_list

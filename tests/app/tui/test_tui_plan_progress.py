@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, timedelta
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from textual.pilot import Pilot
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle
+from tests.patience import within
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import DEMO, detail_words
 from widgets.pane.base import Pane
@@ -39,11 +39,10 @@ def pane_of(app: MemdeckApp) -> Pane:
 
 async def looked_back(pilot: Pilot[int], app: MemdeckApp) -> None:
     """Wait until the cursor rested long enough on the plan and its past was found."""
-    end = time.monotonic() + 20
-    while "DONE BY" not in detail_words(pane_of(app)):
-        assert time.monotonic() < end, "nobody looked back at the plan"
-        await pilot.pause(0.02)
-        await settle(pilot)
+    async with within(lambda: detail_words(pane_of(app))):
+        while "DONE BY" not in detail_words(pane_of(app)):
+            await pilot.pause(0.02)
+            await settle(pilot)
 
 
 async def test_progress_by_dates(shop: Workspace) -> None:

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,12 +21,12 @@ from memory.monitoring.run.run import Ways, keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.patience import PATIENCE, Stopwatch, within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.choose import Choose
 from widgets.dialogs.consent import ConsentScreen
 from widgets.pane.rows import Row
 
-PATIENCE = 20.0
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
 SLOW = "### Slow\n- type: command\n- command: sleep 60\n- interval: */5 * * * *\n- timeout: 50s\n"
 
@@ -47,11 +46,9 @@ def approve(workspace: Workspace) -> None:
 
 async def until(pilot: Pilot[int], check: Callable[[], bool], what: str) -> None:
     """Wait for something that a thread does; fail with its name and the screen."""
-    end = time.monotonic() + PATIENCE
-    while not check():
-        if time.monotonic() > end:
-            pytest.fail(f"never happened: {what}\n{screen_text(pilot.app)}")
-        await pilot.pause(0.02)
+    async with within(lambda: f"{what}\n{screen_text(pilot.app)}"):
+        while not check():
+            await pilot.pause(0.02)
     await settle(pilot)
 
 
@@ -285,9 +282,9 @@ async def test_leaving_waits_for_nothing(tmp_path: Path) -> None:
     app = make_app(workspace, keeps_watch=True, pane="monitors")
     async with running(app) as pilot:
         await until(pilot, lambda: "checking Slow" in screen_text(app), "it runs")
-        begun = time.monotonic()
+        watch = Stopwatch()
         app.exit(0)
-        assert time.monotonic() - begun < 1.0
+        assert watch.seconds() < 1.0
     assert workspace.state is not None
     with Leader(workspace.state.folder, WATCH):
         pass
@@ -452,7 +449,7 @@ def test_nothing_is_imported_before_it_is_due(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(house)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE, within
+
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-PATIENCE = 40.0
 
 
 class Page:
@@ -90,7 +91,7 @@ async def opened(folder: Path) -> AsyncIterator[Page]:
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with within(lambda: [*folder.glob("*")]):
             while not (port := _port(folder)):
                 assert process.returncode is None, "the browser ended"
                 await asyncio.sleep(0.05)
@@ -108,7 +109,8 @@ async def opened(folder: Path) -> AsyncIterator[Page]:
     finally:
         if process.returncode is None:
             process.terminate()
-        await process.wait()
+        async with within(lambda: "the browser does not end"):
+            await process.wait()
 
 
 def _port(folder: Path) -> str:

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.web.chromium import PATIENCE, PROGRAM, Page, opened
+from tests.app.web.chromium import PROGRAM, Page, opened
 from tests.app.web.conftest import REQUIRED, Served
+from tests.patience import within
 
 pytestmark = pytest.mark.skipif(PROGRAM is None and not REQUIRED, reason="Chromium is not installed")
 ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\)", re.S)
@@ -19,13 +20,9 @@ ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\)",
 
 async def until(check: Callable[[], bool], what: str, page: Page) -> None:
     """Wait for something to happen; say what did not, and what was drawn last."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not check():
-                await asyncio.sleep(0.05)
-    except TimeoutError:
-        drawn = ESCAPES.sub(b"", page.received).decode("utf-8", "replace")
-        pytest.fail(f"never happened: {what}; {drawn[-2000:]}")
+    async with within(lambda: f"{what}; {ESCAPES.sub(b'', page.received)[-2000:].decode('utf-8', 'replace')}"):
+        while not check():
+            await asyncio.sleep(0.05)
 
 
 def drew(page: Page, words: str) -> Callable[[], bool]:
@@ -48,7 +45,7 @@ async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) ->
         await page.press("s", 83, modifiers=2)
         await until(lambda: b"Made in a browser" in tasks.read_bytes(), "the task is in the file", page)
         await page.type("q")
-        async with asyncio.timeout(PATIENCE):
+        async with within(lambda: "the page stays open"):
             while not await page.evaluate("document.body.classList.contains('-closed')"):
                 await asyncio.sleep(0.05)
         gone = await page.call(
@@ -65,7 +62,7 @@ async def test_without_the_token_the_page_is_empty(served: Served, tmp_path: Pat
     """The address alone shows a refusal."""
     async with opened(tmp_path / "chromium") as page:
         await page.call("Page.navigate", url=served.base)
-        async with asyncio.timeout(PATIENCE):
+        async with within(lambda: "no refusal"):
             while "whole address" not in (await page.evaluate("document.body.innerText") or ""):
                 await asyncio.sleep(0.05)
         assert page.received == b""

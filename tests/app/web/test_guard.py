@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 
 import pytest
 
 from tests.app.web.conftest import Served
+from tests.patience import PATIENCE, within
 
 aiohttp = pytest.importorskip("aiohttp")
 
-PATIENCE = 20.0
 ESCAPES = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\)", re.S)
 
 
@@ -31,7 +30,7 @@ async def sign_in(session: object, served: Served) -> None:
 async def read_until(socket: object, words: str) -> str:
     """What the session drew until some words are in it."""
     drawn = b""
-    async with asyncio.timeout(PATIENCE):
+    async with within(lambda: ESCAPES.sub(b"", drawn)[-2000:].decode("utf-8", "replace")):
         while words not in ESCAPES.sub(b"", drawn).decode("utf-8", "replace"):
             message = await socket.receive()
             assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), message
@@ -121,7 +120,7 @@ async def test_one_session_at_a_time(served: Served, monkeypatch: pytest.MonkeyP
         await again.send_str(json.dumps(["stdin", "T"]))
         await read_until(again, "approved at a terminal")
         await again.send_str(json.dumps(["stdin", "q"]))
-        async with asyncio.timeout(PATIENCE):
+        async with within(lambda: "the session stays open"):
             while (await again.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                 pass
 
@@ -133,7 +132,7 @@ async def test_what_no_page_says_ends_the_session(served: Served, said: str) -> 
         await sign_in(session, served)
         socket = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
         await socket.send_str(said)
-        async with asyncio.timeout(PATIENCE):
+        async with within(lambda: "the session stays open"):
             while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                 pass
         again = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})

@@ -20,6 +20,7 @@ from memory.facts import FactStore
 from memory.facts.model import BAD_SCOPE, BAD_TAG, EMPTY_TEXT, LONG_TEXT, MANY_TAGS, SECRET
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import line
+from tests.patience import PATIENCE
 
 Add = Callable[..., dict[str, Any]]
 
@@ -234,7 +235,7 @@ def test_twelve_processes_store_twelve_facts(
         "from memory.workspace import Workspace\n"
         f"place = Workspace.open({str(workspace.root)!r}, state_home=Path({str(tmp_path / 'state')!r}))\n"
         "store, now = place.system('facts').store, datetime(2026, 1, 1, tzinfo=UTC)\n"
-        "store._store.lock._timeout = 60\n"
+        "store._store.lock._timeout = 120\n"
         "print(store.store('fact of ' + sys.argv[1], actor='agent:x', now=now).json()['id'])"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(memory.__file__).parents[1])}
@@ -242,7 +243,7 @@ def test_twelve_processes_store_twelve_facts(
         subprocess.Popen([sys.executable, "-c", code, str(number)], stdout=subprocess.PIPE, text=True, env=environment)
         for number in range(12)
     ]
-    ids = [child.communicate()[0].strip() for child in children]
+    ids = [child.communicate(timeout=PATIENCE)[0].strip() for child in children]
     assert sorted(ids) == sorted(f"m-{number}" for number in range(1, 13))
     assert sorted(fact.text for fact in store.read().facts) == sorted(f"fact of {number}" for number in range(12))
     assert len(workspace.store.history.list()) == 12

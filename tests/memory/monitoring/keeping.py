@@ -18,6 +18,7 @@ from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import Ways, keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
+from tests.patience import join
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 CONTACTS = """---
@@ -171,7 +172,7 @@ def web(answers: dict[str, int]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join()
+        join(thread)
 
 
 class _Smtp(socketserver.StreamRequestHandler):
@@ -216,4 +217,4 @@ def mail() -> Iterator[tuple[int, list[str]]]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join()
+        join(thread)

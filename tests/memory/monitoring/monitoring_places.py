@@ -21,7 +21,7 @@ from memory.monitoring.checks.check import check
 from memory.monitoring.checks.context import Around, Decision
 from memory.monitoring.checks.result import Result
 from tests.memory_files import snapshot_of
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, join
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -110,7 +110,7 @@ def http_server(
     finally:
         server.shutdown()
         server.server_close()
-        thread.join()
+        join(thread)
 
 
 def reply(status: int = 200, body: bytes = b"", **headers: str) -> Answering:
@@ -154,7 +154,7 @@ def raw_server(talk: Callable[[socket.socket], None]) -> Iterator[int]:
         with contextlib.suppress(OSError):
             listening.shutdown(socket.SHUT_RDWR)
         listening.close()
-        thread.join()
+        join(thread)
 
 
 def free_port() -> int:

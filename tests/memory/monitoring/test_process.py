@@ -10,9 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import pytest
 
 from memory.monitoring.process.command import LIMIT, SUPERVISORS, Finished, clean_environment, run_command
 from memory.monitoring.run.cancel import Cancel
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, Stopwatch, join, until
 
 HOUSE = Path(__file__).resolve().parents[3]
 TIMEOUT, GRACE = 0.5, 0.3
@@ -51,16 +50,6 @@ def _environment(pid: int) -> str:
         return Path(f"/proc/{pid}/environ").read_bytes().decode("ascii", "replace")
     except OSError:
         return ""
-
-
-def within(seconds: float, true: Callable[[], bool]) -> bool:
-    """Tell whether something becomes true in time."""
-    until = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 @pytest.fixture
@@ -105,9 +94,9 @@ def test_no_nasty_command_survives(marked: Marked, name: str) -> None:
     """Each ends in time and as expected, its output is capped, and none of its processes is left."""
     text, expected = NASTY[name]
     timeout = 10.0 if "gigabyte" in name else TIMEOUT
-    begun = time.monotonic()
+    watch = Stopwatch(os.getpid(), *([SUPERVISORS.pid] if SUPERVISORS.pid else []))
     done = marked.run(text, timeout=timeout)
-    assert time.monotonic() - begun < timeout + GRACE + 3
+    assert watch.seconds() < timeout + GRACE + 3
     assert marked.alive() == []
     assert {key: getattr(done, key) for key in expected} == expected
     assert len(done.output.encode()) <= LIMIT + 100
@@ -118,7 +107,7 @@ def test_a_supervisor_that_is_killed_takes_its_command_along(marked: Marked) -> 
     """Who kills the supervisor from within gets an error, and the next command runs as ever."""
     done = marked.run("(setsid sleep 30 &); kill -KILL $PPID; sleep 30")
     assert done.failure == "the supervisor was killed"
-    assert within(3, lambda: marked.alive() == [])
+    assert until(lambda: marked.alive() == [])
     assert marked.run("echo fine").output == "fine\n"
 
 
@@ -196,11 +185,11 @@ def test_a_run_can_be_called_off(marked: Marked) -> None:
     """Calling it off ends the command as its time limit would, at once."""
     cancel = Cancel()
     done: list[Finished] = []
-    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 30", timeout=20, cancel=cancel)))
+    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 600", timeout=600, cancel=cancel)))
     thread.start()
-    assert within(5, lambda: marked.alive() != [])
+    assert until(lambda: marked.alive() != [])
     cancel.cancel()
-    thread.join(5)
+    join(thread)
     assert done[0].stopped == "cancelled"
     assert not done[0].timed_out
     assert marked.alive() == []
@@ -211,7 +200,7 @@ PARENT = """
 import os, sys, threading
 from memory.monitoring.process.command import run_command
 def run():
-    run_command("(setsid sleep 30 &); sleep 30", folder=".", environment=dict(os.environ), timeout=30)
+    run_command("(setsid sleep 600 &); sleep 600", folder=".", environment=dict(os.environ), timeout=600)
 threading.Thread(target=run, daemon=True).start()
 sys.stdin.readline()
 """
@@ -224,7 +213,7 @@ def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | Non
     environment = {"PATH": os.environ["PATH"], "MARK": marked.mark, "PYTHONPATH": str(HOUSE)}
     words = [sys.executable, "-c", PARENT]
     with subprocess.Popen(words, cwd=marked.folder, env=environment, stdin=subprocess.PIPE) as parent:
-        assert within(10, lambda: len(marked.alive()) > 2)
+        assert until(lambda: len(marked.alive()) > 2)
         supervisors = _children_of(parent.pid)
         assert supervisors
         if number is None:
@@ -232,9 +221,9 @@ def test_the_tree_dies_with_memdeck(marked: Marked, number: signal.Signals | Non
             parent.stdin.close()
         else:
             parent.send_signal(number)
-        assert parent.wait(3) in (0, -(number or 0))
-    assert within(5, lambda: marked.alive() == [])
-    assert within(5, lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
+        assert parent.wait(PATIENCE) in (0, -(number or 0))
+    assert until(lambda: marked.alive() == [])
+    assert until(lambda: not any(_stat(pid)[0] != "Z" for pid in supervisors))
 
 
 def _stat(pid: int) -> tuple[str, int]:
@@ -257,13 +246,13 @@ def test_a_dead_supervisor_is_replaced(marked: Marked) -> None:
     first = SUPERVISORS.pid
     assert first is not None
     done: list[Finished] = []
-    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 30", timeout=20)))
+    thread = threading.Thread(target=lambda: done.append(marked.run("sleep 600", timeout=600)))
     thread.start()
-    assert within(5, lambda: marked.alive() != [])
+    assert until(lambda: marked.alive() != [])
     os.kill(first, signal.SIGKILL)
-    thread.join(5)
+    join(thread)
     assert done[0].stopped == "cancelled"
-    assert within(3, lambda: marked.alive() == [])
+    assert until(lambda: marked.alive() == [])
     assert marked.run("echo two").output == "two\n"
     assert SUPERVISORS.pid != first
 
@@ -279,7 +268,7 @@ def test_many_threads_share_one(marked: Marked) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert done == {number: f"{number}\n{number}\n" for number in range(40)}
 
 
@@ -292,7 +281,7 @@ def test_no_handle_stays_open(marked: Marked) -> None:
     for _ in range(50):
         marked.run("true")
         marked.run("exit 1", cancel=Cancel())
-    assert within(2, lambda: [len(list(place.iterdir())) for place in places] == before)
+    assert until(lambda: [len(list(place.iterdir())) for place in places] == before)
 
 
 def test_the_supervisor_starts_light() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import memory
 from memory.storage import State, Store
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, line_of
 
 NOBODY = 65534
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
@@ -126,7 +126,7 @@ class Child:
         """Start it; `code` sees `store`, `now` and `say`."""
         start = (
             "import sys, datetime, pathlib\nfrom memory.storage import Store\n"
-            f"store = Store(pathlib.Path({str(workspace / '.aiter')!r}), lock_timeout=30)\n"
+            f"store = Store(pathlib.Path({str(workspace / '.aiter')!r}), lock_timeout={PATIENCE})\n"
             "now = datetime.datetime(2024, 1, 15, tzinfo=datetime.UTC)\n"
             "def say(text): print(text, flush=True)\n"
         )
@@ -142,7 +142,7 @@ class Child:
     def hear(self) -> str:
         """Wait for the next line that it says."""
         assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+        return line_of(self.process.stdout).decode().strip()
 
     def tell(self) -> None:
         """Let it go on where it reads a line."""
@@ -152,7 +152,7 @@ class Child:
 
     def end(self) -> int:
         """Wait for its end."""
-        self.process.communicate()
+        self.process.communicate(timeout=PATIENCE)
         return self.process.returncode
 
 

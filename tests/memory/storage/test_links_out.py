@@ -12,6 +12,7 @@ from memory.storage.files.listing import Unlisted, names_in
 from memory.storage.store import Store
 from memory.storage.watch import Watcher
 from memory.workspace import Workspace
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -60,9 +61,9 @@ def test_a_folder_outside_is_not_watched(shop: Path) -> None:
     try:
         (shop.parent / "outside" / "tasks-2024-01.md").write_text("x")
         (memory / "tasks.md").write_text("x")
-        seen = names.get(timeout=10)
+        seen = names.get(timeout=PATIENCE)
         while "tasks.md" not in seen:
-            seen |= names.get(timeout=10)
+            seen |= names.get(timeout=PATIENCE)
     finally:
         watcher.stop()
     assert seen == {"tasks.md"}

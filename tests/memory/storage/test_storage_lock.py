@@ -11,6 +11,7 @@ import pytest
 
 from memory.errors import BusyError, RefusedError
 from memory.storage import Store
+from tests.patience import PATIENCE, join, until
 
 HOLD = """
 with store.transaction("archive", actor="cli", now=now):
@@ -69,21 +70,21 @@ def test_waiting_ends_when_the_holder_is_done(workspace: Path, child, now: datet
     entered = threading.Event()
 
     def wait() -> None:
-        with Store(workspace / ".aiter", lock_timeout=20).transaction("t", actor="human", now=now):
+        with Store(workspace / ".aiter", lock_timeout=PATIENCE).transaction("t", actor="human", now=now):
             entered.set()
 
     waiting = threading.Thread(target=wait)
     waiting.start()
     assert not entered.is_set()
     other.tell()
-    waiting.join(timeout=20)
+    join(waiting)
     assert entered.is_set()
 
 
 def test_processes_and_threads_lose_nothing(workspace: Path, child, now: datetime) -> None:
     """Three processes and four threads that share a store count together without losing one."""
     children = [child(COUNT) for _ in range(3)]
-    store = Store(workspace / ".aiter", lock_timeout=30)
+    store = Store(workspace / ".aiter", lock_timeout=PATIENCE)
 
     def count() -> None:
         for _ in range(25):
@@ -97,7 +98,7 @@ def test_processes_and_threads_lose_nothing(workspace: Path, child, now: datetim
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert [one.hear() for one in children] == ["done"] * 3
     assert store.read("memory/count.md").data == b"175"
     assert len(store.history.list(actor="human")) == 100
@@ -117,7 +118,7 @@ def test_threads_of_one_store_wait_for_each_other(store: Store, now: datetime) -
     with store.transaction("outer", actor="human", now=now):
         thread = threading.Thread(target=enter)
         thread.start()
-        thread.join()
+        join(thread)
     assert [error.details["holder"]["command"] for error in caught] == ["outer"]
 
 
@@ -145,17 +146,16 @@ def test_waiting_for_a_lock_that_was_cleaned_away(workspace: Path, child, now: d
     intact: list[bool] = []
 
     def wait() -> None:
-        store = Store(workspace / ".aiter", lock_timeout=20)
+        store = Store(workspace / ".aiter", lock_timeout=PATIENCE)
         with store.transaction("t", actor="human", now=now):
             intact.append(store.lock.intact())
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while not any(os.path.realpath(f"/proc/self/fd/{fd}") == str(lock) for fd in os.listdir("/proc/self/fd")):
-        assert waiting.is_alive()
+    until(lambda: any(os.path.realpath(f"/proc/self/fd/{fd}") == str(lock) for fd in os.listdir("/proc/self/fd")))
     lock.unlink()
     other.tell()
-    waiting.join()
+    join(waiting)
     assert intact == [True]
 
 

@@ -22,6 +22,7 @@ from memory.storage.log.database import DAMAGED, NAME
 from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
 from memory.storage.transaction.intent_log import Journal
+from tests.patience import PATIENCE, join, reap
 
 TASKS = "memory/tasks.md"
 SHOWN = f".aiter/{TASKS}"
@@ -85,7 +86,7 @@ def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Pa
     code = f"""
 from memory.storage import State
 store = Store(pathlib.Path({str(workspace / ".aiter")!r}), state=State(pathlib.Path({str(tmp_path / "state")!r}),
-    pathlib.Path({str(workspace)!r})), lock_timeout=30)
+    pathlib.Path({str(workspace)!r})), lock_timeout=120)
 for number in range(30):
     with store.transaction("count", actor="agent:child", now=now) as transaction:
         stored = transaction.read("memory/count.md")
@@ -94,7 +95,7 @@ for number in range(30):
 say("done")
 """
     children = [child(code) for _ in range(2)]
-    store._timeout = 30
+    store._timeout = PATIENCE
     for _ in range(30):
         with store.transaction("count", actor="human", now=now) as transaction:
             stored = transaction.read("memory/count.md")
@@ -140,7 +141,7 @@ def test_closing_waits_for_what_another_thread_reads(store: Store, tasks: Path, 
             store.history.close()
     finally:
         ended.set()
-        thread.join()
+        join(thread)
     assert set(found) <= {1}
     assert store.history.seen() == (SHOWN,)
 
@@ -525,7 +526,7 @@ def test_a_killed_process_leaves_a_true_log(reopened, tasks: Path, now: datetime
                     transaction.write(other, after, base=mine.read(other).base)
                 transaction.commit()
             os._exit(0)
-        done = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        done = reap(child) == 0
         store = reopened()
         store.history.notice([SHOWN, store.shown(other)], now)
         new = [record for record in store.history.list() if record.id not in known]

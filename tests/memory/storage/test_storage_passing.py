@@ -12,6 +12,7 @@ import pytest
 
 from memory.files.tasks import edits as task_edits
 from memory.workspace import Workspace
+from tests.patience import Stopwatch, join, until
 
 NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
 
@@ -46,14 +47,14 @@ def test_a_change_waits_for_the_rest(workspace: Workspace, pass_through: Callabl
 
     def complete() -> None:
         with (workspace.store.folder / "lock").open() as lock:
-            while not lock.read():  # The change is under way once its holder is written there.
-                lock.seek(0)
+            # The change is under way once its holder is written there.
+            until(lambda: lock.seek(0) or lock.read())
         path.write_text(whole.replace("## In Progress", "### [LOW] Theirs\n- created: 2024-01-16\n\n## In Progress"))
 
     other = threading.Thread(target=complete)
     other.start()
     _add(workspace, "Third")
-    other.join()
+    join(other)
     text = path.read_text()
     assert [title for title in ("First", "Second", "Third", "Theirs") if title not in text] == []
 
@@ -63,9 +64,9 @@ def test_a_file_that_stays_away_is_given_up(workspace: Workspace) -> None:
     workspace.store.patience = 0.1
     path = workspace.memory / "tasks.md"
     path.unlink()
-    begun = time.monotonic()
+    watch = Stopwatch()
     _add(workspace, "Third")
-    assert time.monotonic() - begun < 5
+    assert watch.seconds() < 5
     assert "Third" in path.read_text()
     assert "First" not in path.read_text()
 

@@ -16,7 +16,7 @@ import memory
 from memory.errors import BusyError, RefusedError
 from memory.storage import ABSENT, MISSING, Store, Stored, Version, fsio
 from memory.storage.files.safe_open import read_open
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, join
 
 PATH = ".aiter/memory/tasks.md"
 
@@ -181,10 +181,12 @@ def test_never_half_of_a_replaced_file(workspace: Path, tasks: Path) -> None:
 
     def replace() -> None:
         other = tasks.with_name("other")
-        for number in range(400):
-            other.write_bytes(b"%d" % (number % 10) * 50_000)
-            other.replace(tasks)
-        done.set()
+        try:
+            for number in range(400):
+                other.write_bytes(b"%d" % (number % 10) * 50_000)
+                other.replace(tasks)
+        finally:
+            done.set()
 
     tasks.write_bytes(b"0" * 50_000)
     writer = threading.Thread(target=replace)
@@ -192,7 +194,7 @@ def test_never_half_of_a_replaced_file(workspace: Path, tasks: Path) -> None:
     while not done.is_set():
         data = fsio.read(PATH, workspace).data
         assert (len(data), len(set(data))) == (50_000, 1)
-    writer.join()
+    join(writer)
 
 
 def test_a_file_that_changes_is_read_whole_or_not_at_all(workspace: Path, tasks: Path) -> None:
@@ -224,7 +226,7 @@ def test_a_file_that_changes_is_read_whole_or_not_at_all(workspace: Path, tasks:
             assert len(stored.data) == stored.version.size
     finally:
         stop.set()
-        writer.join()
+        join(writer)
     assert noticed
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from memory.storage import FileChange, fsio
 from memory.storage.files import leases
 from memory.storage.transaction.displaced import sweep
 from memory.storage.transaction.file_step import Step
+from tests.patience import join, until
 
 NAME = "memory/tasks.md"
 TASKS = b"## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-15\n"
@@ -78,8 +78,7 @@ def opened(path: Path) -> threading.Thread:
 
 def broken(step: Step) -> None:
     """Wait until another program asks for the file."""
-    while leases.unbroken(step._source):
-        time.sleep(0)
+    until(lambda: not leases.unbroken(step._source))
 
 
 def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_a_writer_that_comes_before_the_exchange(workspace: Path, tasks: Path, t
         step.apply([])
     assert step.put_back()
     assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
-    writer.join()
+    join(writer)
     os.close(stage)
     assert (tasks.read_bytes(), tasks.stat().st_ino) == (TASKS + b"late", inode)
 
@@ -112,7 +111,7 @@ def test_a_writer_that_comes_with_the_exchange(workspace: Path, tasks: Path, tmp
         step.verify()
     assert step.put_back()
     assert sweep(tuple(step.tidy(failed=True)), stage, 0) == ()
-    writer.join()
+    join(writer)
     os.close(stage)
     assert tasks.read_bytes() == TASKS + b"late"
     assert not (tmp_path / "x.new").exists()

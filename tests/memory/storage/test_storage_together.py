@@ -16,6 +16,7 @@ from memory.errors import ConflictError
 from memory.storage import State, Store
 from memory.storage.log.schema import VERSION
 from memory.storage.log.shared import Together
+from tests.patience import PATIENCE
 
 NAME = "memory/tasks.md"
 LINES = "memory/notes.jsonl"
@@ -133,7 +134,7 @@ def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Pat
     code = (
         "import sys, datetime, pathlib\nfrom memory.storage import State, Store\n"
         f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
-        "store = Store(root / sys.argv[1], state=State(home, root), workspace=root, settle=0, lock_timeout=30)\n"
+        "store = Store(root / sys.argv[1], state=State(home, root), workspace=root, settle=0, lock_timeout=120)\n"
         "for number in range(40):\n"
         "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"
         "        change.write('memory/count.md', b'%d' % number, base=change.read('memory/count.md').base)\n"
@@ -145,6 +146,6 @@ def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Pat
         subprocess.Popen([sys.executable, "-c", code, name], stdout=subprocess.PIPE, text=True, env=environment)
         for name in (".aiter", ".other")
     ]
-    assert [child.communicate()[0].strip() for child in children] == ["()", "()"]
+    assert [child.communicate(timeout=PATIENCE)[0].strip() for child in children] == ["()", "()"]
     assert len(one.history.list()) == 80
     assert {one.read("memory/count.md").data, other.read("memory/count.md").data} == {b"39"}

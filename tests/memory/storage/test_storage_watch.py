@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.storage.watch import Watcher
+from tests.patience import PATIENCE
 
 Names = queue.Queue[frozenset[str]]
 
@@ -25,7 +26,7 @@ def watch(request: pytest.FixtureRequest, tasks: Path) -> Iterator[tuple[Watcher
 
 def until(names: Names, wanted: str) -> None:
     """Wait until a file is named."""
-    while wanted not in names.get(timeout=10):
+    while wanted not in names.get(timeout=PATIENCE):
         pass
 
 
@@ -70,7 +71,7 @@ def test_other_files_and_reading_are_not_named(watch, tasks: Path) -> None:
     tasks.read_bytes()
     tasks.with_name("x.tmp").write_bytes(b"x")
     tasks.with_name("last.md").write_bytes(b"x")
-    named = {name for names in iter(lambda: watch[1].get(timeout=10), frozenset({"last.md"})) for name in names}
+    named = {name for names in iter(lambda: watch[1].get(timeout=PATIENCE), frozenset({"last.md"})) for name in names}
     assert named <= {"last.md"}
 
 

@@ -492,7 +492,7 @@ def test_processes_that_approve_at_once_lose_nothing(place: Place) -> None:
     environ = {**os.environ, "PYTHONPATH": str(HOUSE)}
     words = [sys.executable, "-c", APPROVER, str(place.home), str(place.root)]
     running = [subprocess.Popen([*words, name], env=environ, cwd=HOUSE) for name in ("one", "two", "three")]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert [process.wait(PATIENCE) for process in running] == [0, 0, 0]
     assert len(place.trust.list()) == 75
     assert not place.trust.problems()
 

@@ -14,6 +14,7 @@ from memory.history.changes import list_changes
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
 from tests.memory.facts.conftest import line as fact_line
+from tests.patience import within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.input.editors import SafeText
 from widgets.panes.facts import FactsPane, injection_lines
@@ -157,8 +158,9 @@ async def test_the_watcher_sees_the_file_of_facts(place: Workspace) -> None:
         await press(pilot, "g", "f")
         with open(place.root / ".aegis/memory/memories.jsonl", "ab") as other:
             other.write(fact_line("m-9", "Seen by the watcher", "2024-01-15T10:00:00Z"))
-        while "Seen by the watcher" not in screen_text(app):
-            await pilot.pause(0.02)
+        async with within(lambda: screen_text(app)):
+            while "Seen by the watcher" not in screen_text(app):
+                await pilot.pause(0.02)
 
 
 @pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)
