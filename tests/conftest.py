@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import os
 
+from hypothesis import HealthCheck, settings
+
+from tests.examples import examples
+
+# A busy machine takes long for each example, and that is no fault of what is tested.
+settings.register_profile(
+    "memdeck", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("memdeck")
+
 # Textual reads both when it is imported.
 for _name in ("NO_COLOR", "TEXTUAL_THEME", "MEMDECK_DEBUG"):
     os.environ.pop(_name, None)

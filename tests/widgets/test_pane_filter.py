@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.widgets.panes.looking import NOW, look
 from widgets.list.rows import Heading
 from widgets.pane.filter import Fits, Needles, Part, parts_of, strange_words
@@ -72,7 +73,7 @@ TYPED = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(TYPED, st.integers(0, 3))
 def test_the_way_of_typing_changes_nothing(keys: list[str], seen: int) -> None:
     """After any keys, also where a look stopped, the sieve leaves what one look at every row leaves."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
 from memory.document.scan.scan import has_lone_cr
+from tests.examples import wanted
 from tests.strategies import markdown_documents
 
-EXAMPLES = int(os.environ.get("MEMDECK_EXAMPLES", "300"))
+EXAMPLES = wanted(300)
 _PIECES = (
     b"# a", b"## A", b"## B (last 7 days)", b"### T", b"### [HIGH] T ##", b"#### deep", b"##", b"###", b"- due: 1",
     b"- due: 2", b"- notes:", b"- notes: text", b"  more", b"\tmore", b"  ## in", b"* bullet: x", b"- key:value",

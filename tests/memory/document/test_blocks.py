@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -12,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
 from memory.document.scan.blocks import BlockScan, scan_blocks
+from tests.examples import examples, wanted
 from tests.strategies import markdown_documents, random_markdown
 
 # Inline rules cannot change blocks and would take most of the time.
 # Its nesting limit is no part of CommonMark: see the comment in blocks.py.
 ORACLE = MarkdownIt("commonmark", {"maxNesting": 1000}).disable(["inline", "text_join"])
 HEADING = re.compile(r"#{1,3}(?=[ \t]|$)")
-RANDOM_EXAMPLES = int(os.environ.get("MEMDECK_EXAMPLES", "3000"))
+RANDOM_EXAMPLES = wanted(3000)
 
 
 def by_oracle(text: str) -> tuple[list[int], list[int]]:
@@ -70,7 +70,7 @@ def check(text: str) -> None:
     assert is_open_by_oracle(text) == last_scan(text).open
 
 
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(2000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(markdown_documents())
 def test_agrees_on_generated_documents(text: str) -> None:
     """Headings, hidden lines and openness agree with markdown-it-py on documents that hypothesis composes."""

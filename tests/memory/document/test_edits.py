@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
 from memory.errors import MemdeckError, UsageError
+from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory.document.documents import EXAMPLES, check_again, check_around, documents, lines_of
 
-SETTINGS = settings(max_examples=max(EXAMPLES // 20, 200), deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=max(EXAMPLES // 20, examples(200)), deadline=None, suppress_health_check=list(HealthCheck)
+)
 KEYS = st.sampled_from(["due", "notes", "new", "x-1"])
 VALUES = st.one_of(
     st.sampled_from(

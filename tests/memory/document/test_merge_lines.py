@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from memory.document.merge.lines import find_hunks, merge_lines
 from memory.document.merge.order import merge_order
+from tests.examples import examples
 
 LINES = st.lists(st.sampled_from("abcd"), max_size=8)
 KEYS = st.lists(st.integers(0, 9), unique=True, max_size=8)
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = settings(max_examples=examples(200), deadline=None)
 
 
 @QUICK

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.document.merge import Merged, apply_mine
 from memory.errors import ConflictError
+from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
 from tests.memory.document.merging import KINDS, counted, merged, three
 
-SETTINGS = settings(max_examples=max(EXAMPLES // 3, 100), deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=max(EXAMPLES // 3, examples(100)), deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @SETTINGS

@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from memory.document import parse
 from memory.document.scan.blocks import scan_blocks
 from memory.document.scan.scan import scan
+from tests.examples import examples
 from tests.fixture_files import FIXTURES, Case, read_cases, sample, sample_names, variants
 from tests.memory.document.documents import EXAMPLES, byte_strings, documents, structure
 from tests.strategies import markdown_documents
@@ -22,7 +23,7 @@ ORACLE = MarkdownIt("commonmark", {"maxNesting": 1000}).disable(["inline", "text
 HEADING = re.compile(r"#{1,3}(?=[ \t]|$)")
 CASES = [case for path in sorted((FIXTURES / "document").glob("*.txt")) for case in read_cases(path)]
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-FEWER = settings(SETTINGS, max_examples=max(EXAMPLES // 5, 100))
+FEWER = settings(SETTINGS, max_examples=max(EXAMPLES // 5, examples(100)))
 
 
 @SETTINGS

@@ -7,11 +7,14 @@ from hypothesis import HealthCheck, given, settings
 
 from memory.document import parse
 from memory.document.markers import has_conflict_markers
+from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
 from tests.growth import TIMES, assert_in_proportion
 from tests.memory.document.documents import EXAMPLES, byte_strings, lines_of
 
-SETTINGS = settings(max_examples=max(EXAMPLES // 5, 100), deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=max(EXAMPLES // 5, examples(100)), deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,12 @@ from memory.document import model as model_module
 from memory.document import nodes as nodes_module
 from memory.document import rescan as rescan_module
 from memory.document.scan.scan import Outline, scan
+from tests.examples import examples
 from tests.memory.document.documents import EXAMPLES, documents, structure
 
-SETTINGS = settings(max_examples=max(EXAMPLES // 10, 300), deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(
+    max_examples=max(EXAMPLES // 10, examples(300)), deadline=None, suppress_health_check=list(HealthCheck)
+)
 PIECES = st.sampled_from(
     [b"", b"x", b"\n", b"\r", b"\r\n", b"#", b"## X\n", b"\n### y\n", b"```\n", b"\n```", b"<!--", b"-->\n", b"<div>\n",
      b"\n\n",     b"---\n", b"\n---\n", b"- a: 1\n", b" ", b"\xef\xbb\xbf", b"\xff"]

@@ -21,6 +21,7 @@ from memory.facts.reading import Reading, read_facts
 from memory.facts.settings import Settings
 from memory.facts.words import STOP_WORDS, words_of
 from memory.workspace import Workspace
+from tests.examples import examples
 from tests.memory.facts.conftest import NOW, line
 
 Add = Callable[..., dict[str, Any]]
@@ -83,7 +84,7 @@ def naive_block(facts: list[Fact], message: str, now: datetime, limits: Settings
     return chosen
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(FACTS, TEXTS, st.integers(1, 60), st.integers(1, 12))
 def test_the_order_is_that_of_the_definition(
     facts: list[tuple[str, int, bool]], message: str, chars: int, count: int
@@ -97,7 +98,7 @@ def test_the_order_is_that_of_the_definition(
         assert [fact.id for fact in inject(reading, message, NOW, limits, way).facts] == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(FACTS, FACTS, TEXTS)
 def test_an_index_that_grew_is_one_that_was_made(
     facts: list[tuple[str, int, bool]], more: list[tuple[str, int, bool]], message: str

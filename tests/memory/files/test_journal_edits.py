@@ -15,6 +15,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.journal.lines import clean_line
 from memory.files.journal.model import find_entry
 from memory.files.snapshot import Snapshot
+from tests.examples import examples
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
@@ -174,7 +175,7 @@ PIECE = st.sampled_from(
 LINES = st.lists(st.lists(PIECE, min_size=1, max_size=4).map("\n".join), max_size=4)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(LINES, LINES, st.sampled_from([b"\n", b"\r\n"]))
 def test_lines_of_any_kind_keep_the_other_entries(lines: list[str], more: list[str], newline: bytes) -> None:
     """Added and then changed, an entry says its lines, and every other entry keeps its bytes."""

@@ -24,6 +24,7 @@ from memory.files.knowledge.hints import (
     words_of,
 )
 from memory.files.knowledge.model import Knowledge, read_knowledge
+from tests.examples import examples
 from tests.widgets.panes.looking import look
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -158,7 +159,7 @@ VOCABULARY = "alpha beta gamma delta epsilon zeta eta theta iota kappa 8080 not 
 WORDS = st.sampled_from(VOCABULARY.split(" "))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=9).map(" ".join), max_size=14))
 def test_no_pair_is_missed_and_none_is_made_up(texts: list[str]) -> None:
     """What is found is exactly what comparing each with each finds, up to so many for one item."""

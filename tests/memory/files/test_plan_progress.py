@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memory.files.plans.progress import DAYS, WEEKS, PlanProgress, done_by_dates, done_in_log, plan_progress
 from memory.files.snapshot import Snapshot
+from tests.examples import examples
 from tests.widgets.panes.looking import look
 from widgets.panes.plans.history import history_lines, known_words, level
 from widgets.text.glyphs import ASCII, UNICODE
@@ -127,7 +128,7 @@ def test_the_log_counts_before_dates() -> None:
     assert stretches(found)[-1] == (2, 0)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.lists(st.dates(date(1, 1, 1), date(9999, 12, 31)), min_size=1, max_size=6), st.dates())
 def test_any_dates_make_days_or_weeks_that_only_grow(days: list[date], today: date) -> None:
     """Never more than so many cells, each after the one before, and the last holds every date."""

@@ -17,6 +17,7 @@ from memory.files.check import check_files
 from memory.files.secret_notes import secrets_in
 from memory.files.tasks.edits import add_task, done_task
 from memory.workspace import Workspace
+from tests.examples import examples
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 SECRET = "hunter2"
@@ -127,7 +128,7 @@ def _told_plainly(edited: list[tuple[str, Document, tuple[Region, ...]]]) -> lis
     return list(dict.fromkeys(said))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(blocks=_blocks, data=st.data())
 def test_what_moved_need_not_be_looked_at(blocks: list[list[tuple[str, str]]], data: st.DataObject) -> None:
     """Blocks of lines move within and between two files, some get new lines: the same is told as by a full look."""
@@ -144,7 +145,7 @@ def test_what_moved_need_not_be_looked_at(blocks: list[list[tuple[str, str]]], d
     assert told == _told_plainly(edited)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(lines=st.lists(_line | st.text(max_size=30), max_size=8))
 def test_no_secret_goes_beyond_its_line(lines: list[str]) -> None:
     """What is found in lines one by one is what is found in all of them: moved lines may be left out by lines."""

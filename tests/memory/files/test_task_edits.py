@@ -20,6 +20,7 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import Task, find_task
+from tests.examples import examples
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
@@ -591,7 +592,7 @@ def _all(snapshot: Snapshot) -> Counter[str]:
     return Counter(_bare(entry) for _, section in document.all_sections() for entry in section.entries)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(FILE, st.lists(OPERATION, max_size=6), st.sampled_from([b"\n", b"\r\n"]))
 def test_any_sequence_of_edits_touches_only_its_entry(text: str, steps: list[tuple[str, int]], newline: bytes) -> None:
     """Every other entry keeps its bytes, no entry is lost or doubled, and unknown fields and free text stay."""

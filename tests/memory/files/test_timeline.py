@@ -11,6 +11,7 @@ from memory.document import parse
 from memory.files.journal.kinds import KINDS, WORDS, author_of, came_from, kind_of
 from memory.files.journal.model import Journal, read_journal
 from memory.files.journal.timeline import Gap, Hour, busy_days, day_line, minute_of, next_busy
+from tests.examples import examples
 from widgets.calendar.day_lines import axis_rows, day_words, gap_words, layout, sign_of, strip_lines
 from widgets.list.rows import Note
 from widgets.text.glyphs import ASCII, UNICODE
@@ -49,7 +50,7 @@ def test_archives_add_to_a_day_and_other_days_do_not() -> None:
     assert day_line([older], date(2023, 1, 1)).entries == ()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(st.integers(0, 24 * 60 - 1), max_size=40), st.integers(1, 40))
 def test_the_axis_holds_every_entry_once_and_every_hour_between(minutes: list[int], room: int) -> None:
     """Slots cover the hours from the first to the last entry, and rows name each entry exactly once."""

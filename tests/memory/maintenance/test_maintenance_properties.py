@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memory.maintenance import ALL_RULES, maintain, plan_maintenance
 from memory.maintenance.conserve import imbalances
 from memory.maintenance.run import checked
+from tests.examples import examples
 from tests.memory.maintenance.maintenance_files import NOW, contents, make
 
 DATES = st.one_of(
@@ -142,7 +143,7 @@ def cores(files: dict[str, bytes]) -> set[bytes]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(FILES, st.sampled_from([UTC, ZoneInfo("Europe/Berlin")]), st.sampled_from([500, 3, 1]))
 def test_nothing_is_lost_and_nothing_twice(files: dict[str, bytes], zone: ZoneInfo, most: int) -> None:
     """Every line and every entry is there as often as before, other files are the same, and a second run rests."""
@@ -170,7 +171,7 @@ def test_nothing_is_lost_and_nothing_twice(files: dict[str, bytes], zone: ZoneIn
         assert contents(workspace) == after
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(FILES, st.data())
 def test_any_lost_or_changed_byte_is_noticed(files: dict[str, bytes], data: st.DataObject) -> None:
     """Whatever byte of the new files is dropped or changed, the second count is off, blank lines apart."""
@@ -196,7 +197,7 @@ def test_any_lost_or_changed_byte_is_noticed(files: dict[str, bytes], data: st.D
             assert imbalances(before, {**after, name: spoiled}, plan.rules)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(FILES, st.lists(st.integers(0, 40), min_size=1, max_size=4))
 def test_many_runs_lose_nothing(files: dict[str, bytes], steps: list[int]) -> None:
     """Day after day more moves into archives that are there already, and every line stays accounted for."""

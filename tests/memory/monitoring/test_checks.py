@@ -293,7 +293,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.tuples(KEYS, VALUES), max_size=8))
 def test_any_fields_give_a_result(tmp_path: Path, fields: list[tuple[str, str]]) -> None:
     """Whatever stands in a monitor, checking it gives a result, and without approval nothing that reaches out runs."""

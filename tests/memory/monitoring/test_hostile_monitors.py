@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.monitoring.history.overview import prometheus, standings
+from tests.examples import examples
 from tests.memory.monitoring.keeping import CONFIG, NOW, Place
 
 VALUES = st.one_of(
@@ -57,7 +58,11 @@ MONITOR = st.tuples(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(monitors=st.lists(MONITOR, max_size=5), config=st.lists(VALUES, max_size=4), raw=st.binary(max_size=30))
 def test_any_file(tmp_path_factory: pytest.TempPathFactory, monitors: list, config: list[str], raw: bytes) -> None:  # type: ignore[type-arg]
     """Whatever stands in monitors.md, config.md and contacts.md, the run ends and its answer is JSON and safe lines."""

@@ -21,6 +21,7 @@ from memory.recall import Answer, Record
 from memory.recall.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
+from tests.examples import examples
 from tests.fixture_files import sample
 
 from .test_recall_scan import Item, ask
@@ -130,7 +131,11 @@ def _file(choose: random.Random, entries: list[str]) -> str:
     return "".join(parts)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), max_size=150), min_size=2, max_size=4),
     st.booleans(),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memory.typed import ops
 from memory.typed.failures import Failure, grouped, note_of, propose, read_failures, summarise, with_note
 from memory.typed.merging import merged
+from tests.examples import examples
 from tests.memory.typed.conftest import NOW, Den
 
 BLOCK = """## 2026-04-18T12:00:00+00:00
@@ -81,7 +82,7 @@ def test_noting_never_raises(den: Den, tmp_path: Path) -> None:
     assert ops.record_failure(None, "partial", "x", 1) is False  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(st.sampled_from(["## A", "```", "~~~", "text", "", "<!--", "- x", "# T", "\ufeff"]), max_size=8),
     st.text(max_size=40),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.errors import MemdeckError, UsageError
 from memory.typed.merging import merged
+from tests.examples import examples
 
 _LINES = (
     *("## A", "## B", "## A ##", "# T", "### x", "## b", "##", "```", "~~~~", "````", "text", "text2", "- item", ""),
@@ -105,7 +106,7 @@ def test_bytes_that_are_no_text_survive() -> None:
     assert merged(data, "x\n", "none") == data + b"x\n"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 def test_line_hash_is_idempotent_and_only_appends(existing: str, content: str) -> None:
     """Twice is once, the file stays a prefix, every line of the content is there, and none twice that was not."""
@@ -124,7 +125,7 @@ def test_line_hash_is_idempotent_and_only_appends(existing: str, content: str) -
         assert not joint[len(existing.replace("\r\n", "\n").rstrip()) :].startswith("\n\n\n")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 def test_section_replace_is_idempotent_and_touches_only_its_blocks(existing: str, content: str) -> None:
     """Twice is once; blocks with other headings keep their bytes and their order; each heading is there afterwards.
