@@ -39,10 +39,11 @@ format: $(TOOLS) ## put the source into its form
 	$(BIN)/ruff format .
 
 properties: $(TOOLS) ## 100,000 byte strings and 20,000 documents against the lossless promise
-	MEMDECK_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory/document
+	MEMDECK_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -q --timeout 0 tests/memory/document
 
 torture: $(TOOLS) ## crash, cut the power, fail and cross every change, all bad inputs, hostile workspaces and storms of keys; PARTS="kill errors" selects
 	$(BIN)/python -m tests.crash $(PARTS)
+	$(if $(PARTS),,MEMDECK_EXAMPLES=whole $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory tests/widgets tests/app/cli)
 	$(if $(PARTS),,MEMDECK_CORPUS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/corpus)
 	$(if $(PARTS),,MEMDECK_HOSTILE=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/hostile)
 	$(if $(PARTS),,MEMDECK_BURSTS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/app/tui/test_tui_bursts.py tests/terminal/test_left_amid_keys.py)

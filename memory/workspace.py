@@ -151,6 +151,18 @@ class Workspace:
             transaction.commit(f"created {len(created)} memory files")
         return workspace, tuple(created)
 
+    def close(self) -> None:
+        """Close what is open outside of the folder: the change log; what is asked later opens it again."""
+        self.store.history.close()
+
+    def __enter__(self) -> Workspace:
+        """Return the workspace, which is closed at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
     @property
     def machine_zone(self) -> tzinfo:
         """The zone that counts where config.md names none."""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import deque
+from collections.abc import Callable, Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from memory.recall.searcher import Searcher
+from memory.storage.log.database import LogFile
 from tests.examples import examples
 
 # A busy machine takes long for each example, and that is no fault of what is tested.
@@ -31,3 +36,29 @@ def _has_room(folder: str) -> bool:
 # times, which takes as long as other programs keep the disk busy.
 if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room("/dev/shm"):
     os.environ["PYTEST_DEBUG_TEMPROOT"] = "/dev/shm"
+
+
+OPEN_AT_MOST = 64
+"""A property opens a workspace for each of its examples: the oldest are closed where there are more."""
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[deque[LogFile | Searcher]]:
+    """Close the databases that a test opened when it ends, as the end of a process does; yield those that it made."""
+    made: deque[LogFile | Searcher] = deque()
+
+    def noted(begin: Callable[..., None]) -> Callable[..., None]:
+        def start(self: LogFile | Searcher, *arguments: object, **options: object) -> None:
+            begin(self, *arguments, **options)
+            made.append(self)
+            # What lives in memory would be gone.
+            if len(made) > OPEN_AT_MOST and getattr(made[0], "folder", None) is not None:
+                made.popleft().close()
+
+        return start
+
+    for kind in (LogFile, Searcher):
+        monkeypatch.setattr(kind, "__init__", noted(kind.__init__))
+    yield made
+    while made:
+        made.pop().close()

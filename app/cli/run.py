@@ -32,6 +32,8 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
         if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):
             return report_made(error, session.made, output, session.writer)
         return report(error, output, session.writer)
+    finally:
+        session.close()
 
 
 def _call(arguments: list[str], session: Session) -> int:

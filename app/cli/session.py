@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memory.errors import UsageError
 
@@ -27,6 +27,16 @@ OUTPUTS = ("human", "json", "jsonl")
 """The forms of an answer."""
 
 
+class Closeable(Protocol):
+    """What has to be closed."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+C = TypeVar("C", bound=Closeable)
+
+
 class Session:
     """What the options that every verb takes add up to, and what verbs work with."""
 
@@ -42,6 +52,7 @@ class Session:
         self.made: str | None = None
         """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""
         self._told_of_zone = False
+        self._opened: list[Closeable] = []
 
     # -- where, who, when -------------------------------------------------------------------------------------
 
@@ -51,7 +62,17 @@ class Session:
         from app.places import home, state_home
         from memory.workspace import Workspace
 
-        return Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ))
+        return self.opened(Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ)))
+
+    def opened(self, what: C) -> C:
+        """Return what was opened; the end of the run closes it."""
+        self._opened.append(what)
+        return what
+
+    def close(self) -> None:
+        """Close what the run opened, the last of it first."""
+        while self._opened:
+            self._opened.pop().close()
 
     @property
     def root(self) -> Path | None:

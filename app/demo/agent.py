@@ -178,9 +178,8 @@ def main(folder: str, seed: str, pace: str, shift: str) -> int:
     from memory.workspace import Workspace
 
     ahead = timedelta(seconds=float(shift))
-    workspace = Workspace.open(Path(folder), state_home=state_home(os.environ), home=home(os.environ))
-    agent = DemoAgent(workspace, int(seed), lambda: datetime.now(UTC) + ahead)
-    work(agent, float(pace), _rest)
+    with Workspace.open(Path(folder), state_home=state_home(os.environ), home=home(os.environ)) as workspace:
+        work(DemoAgent(workspace, int(seed), lambda: datetime.now(UTC) + ahead), float(pace), _rest)
     return 0
 
 

@@ -39,6 +39,7 @@ def init(session: Session, folder: str | None) -> None:
         home=home(os.environ),
     )
     session.made = f"created {len(created)} files" if created else None
+    session.opened(workspace)
     _say_created(session, workspace, created)
 
 
@@ -127,7 +128,8 @@ def _make_demo(session: Session, folder: str | None) -> tuple[Workspace, tuple[s
     files = demo_files(now, machine_zone(os.environ))
     own = home(os.environ)
     made = Workspace.init(folder, now, actor=session.actor, state_home=state_home(os.environ), home=own, files=files)
-    add_beside(made[0], now, actor=session.actor)
+    with made[0]:
+        add_beside(made[0], now, actor=session.actor)
     return made
 
 

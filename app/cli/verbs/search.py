@@ -60,7 +60,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     started = time.monotonic()
     kinds = _kinds(places)
     asked = _read(session, query).within(kinds)
-    searcher = searcher_of(session.workspace)
+    searcher = session.opened(searcher_of(session.workspace))
     coverage = searcher.coverage()
 
     def lasts() -> bool:
@@ -80,7 +80,6 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
         session.writer.flush()
         end = time.monotonic() + _BUILD_SECONDS
         searcher.update(lambda: time.monotonic() < end)
-    searcher.close()
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:

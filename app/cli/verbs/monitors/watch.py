@@ -160,7 +160,7 @@ def _ledger(session: Session) -> Ledger:
     from memory.monitoring.run.ledger import Ledger
 
     state = session.workspace.state
-    return Ledger(None if state is None else state.folder)
+    return session.opened(Ledger(None if state is None else state.folder))
 
 
 def _check_kept(ledger: Ledger) -> None:
