@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 WORKERS ?= 2
 EXAMPLES ?= 100000
+TESTS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench torture screenshots tour properties clean
@@ -26,7 +27,7 @@ run: $(READY) ## open the sample workspace, or a real one with DIR=…
 	@$(BIN)/memdeck $(if $(DIR),'$(DIR)',demo)
 
 test: $(TOOLS) ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(TESTS)
 
 check: $(TOOLS) ## format, lint, types and the arrows between the folders
 	$(BIN)/ruff format --check .
@@ -58,4 +59,4 @@ tour: $(TOOLS) ## record the tour anew, a minute in a real terminal
 	$(BIN)/python -m screenshots.tour
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) .venv-3.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
