@@ -16,6 +16,10 @@ from tests.crash import crossing, errors, foreign, kill, late, log_faults, mutan
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
 from tests.crash.operations import Place, sample
+from tests.examples import WHOLE
+
+STRIDE = 1 if WHOLE else 2
+"""Somebody who works tries about half of the points that continuous integration does."""
 
 
 @pytest.fixture
@@ -28,36 +32,36 @@ def top() -> Iterator[Path]:
 
 def _reduced(folder: Path) -> Tally:
     with without_exchange(), without_leases():
-        return kill.kills(folder, every=20)
+        return kill.kills(folder, every=20 * STRIDE)
 
 
 def _errors_reduced(folder: Path) -> Tally:
     with without_exchange(), without_leases():
-        return errors.errors(folder, every=150)
+        return errors.errors(folder, every=150 * STRIDE)
 
 
 PARTS: dict[str, Callable[[Path], Tally]] = {
-    "kill": lambda folder: kill.kills(folder, every=12),
+    "kill": lambda folder: kill.kills(folder, every=12 * STRIDE),
     "kill, reduced protection": _reduced,
-    "kill in recovery": lambda folder: kill.compound(folder, every=60, inner=3),
-    "power, ordered": lambda folder: power.power(folder, weak=False, every=20),
-    "power, weak": lambda folder: power.power(folder, weak=True, every=150, samples=2),
-    "failed syncs": lambda folder: power.failed_syncs(folder, every=30, samples=1),
-    "power in recovery": lambda folder: power.again(folder, every=150, samples=1),
-    "errors": lambda folder: errors.errors(folder, every=130),
+    "kill in recovery": lambda folder: kill.compound(folder, every=60 * STRIDE, inner=3),
+    "power, ordered": lambda folder: power.power(folder, weak=False, every=20 * STRIDE),
+    "power, weak": lambda folder: power.power(folder, weak=True, every=150 * STRIDE, samples=2),
+    "failed syncs": lambda folder: power.failed_syncs(folder, every=30 * STRIDE, samples=1),
+    "power in recovery": lambda folder: power.again(folder, every=150 * STRIDE, samples=1),
+    "errors": lambda folder: errors.errors(folder, every=130 * STRIDE),
     "errors, reduced protection": _errors_reduced,
-    "lasting errors": lambda folder: errors.errors(folder, every=100, lasting=True),
-    "locks and leases": lambda folder: errors.errors(folder, every=25, locking=True),
-    "locks and leases for good": lambda folder: errors.errors(folder, every=50, locking=True, lasting=True),
+    "lasting errors": lambda folder: errors.errors(folder, every=100 * STRIDE, lasting=True),
+    "locks and leases": lambda folder: errors.errors(folder, every=25 * STRIDE, locking=True),
+    "locks and leases for good": lambda folder: errors.errors(folder, every=50 * STRIDE, locking=True, lasting=True),
     "short writes": errors.short_writes,
-    "a failing log": lambda folder: log_faults.log_faults(folder, every=300),
+    "a failing log": lambda folder: log_faults.log_faults(folder, every=300 * STRIDE),
     "foreign writers": lambda folder: foreign.foreign(folder, every=30, near=True),
     "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=25, near=True, killed=1),
     "foreign writers at calls that look": lambda f: foreign.foreign(f, every=12, looking=True, operations=("add",)),
-    "two processes at each call": lambda folder: crossing.crossing(folder, every=20),
+    "two processes at each call": lambda folder: crossing.crossing(folder, every=20 * STRIDE),
     "stale saves": stale.stale,
     "late writers": late.late,
-    "twelve commands": lambda folder: torture.twelve(folder, rounds=2),
+    "twelve commands": lambda folder: torture.twelve(folder, rounds=2 if WHOLE else 1),
     "torture": lambda folder: torture.torture(folder, seconds=2, changes=160),
 }
 
