@@ -140,10 +140,9 @@ def _app(workspace: Workspace, picture: Picture, root: Path, home: Path) -> Memd
 async def _draw(picture: Picture, home: Path) -> str:
     app = application(picture, home)
     async with app.run_test(size=picture.size) as pilot:
-        await settle(app, pilot)
+        await rest(app, pilot)
         for key in picture.keys:
             await press(app, pilot, key)
-        await rest(app, pilot)
         return app.export_screenshot(title="memdeck")
 
 
@@ -194,16 +193,18 @@ async def press(app: MemdeckApp, pilot: Pilot[Any], key: str) -> None:
         EVENTS[key](app.workspace)
     else:
         await pilot.press(key)
-    await settle(app, pilot)
+    await rest(app, pilot)
 
 
 async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
-    """Look for the links of the entry under the cursor, as the application does once no key came for a moment."""
+    """Settle, and look for the links of the entry under the cursor, as the application does after a moment of rest."""
+    await settle(app, pilot)
     pane = app.navigation.pane
     if pane is not None and pane.linking._resting is not None:
         pane.linking._resting.stop()
+        pane.linking._resting = None
         pane.linking.find()
-    await settle(app, pilot)
+        await settle(app, pilot)
 
 
 async def settle(app: App[Any], pilot: Pilot[Any]) -> None:

@@ -29,13 +29,17 @@ async def drained(*_: float) -> None:
             return
 
 
+MOST_FRAMES = 200
+"""After so many in a row nothing comes to rest: a scrollbar for which there is no room may come and go for ever."""
+
+
 async def quiet(app: App[Any]) -> None:
     """Wait until every message was handled and everything stands on the screen; threads and timers are not waited for.
 
     Textual draws 60 times a second and takes another size at 120; here it does so once nothing else is to be done.
     """
     async with within(lambda: f"{app!r} has {[node for node in app.walk_children() if node.message_queue_size]}"):
-        while True:
+        for _ in range(MOST_FRAMES):
             await drained()
             await app.animator.wait_until_complete()
             if not app.screen_stack:

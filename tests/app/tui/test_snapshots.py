@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest, settle
+from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest
 from tests.app.tui.tui_helpers import make_app
 from tests.app.tui.watched import watched_workspace
 from widgets.panes import panes_for
@@ -79,11 +79,10 @@ def test_watched(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -
     app.animation_level = "none"
 
     async def press(pilot: Pilot[MemdeckApp]) -> None:
-        await settle(pilot.app, pilot)
+        await rest(pilot.app, pilot)
         for key in keys:
             await pilot.press(key)
-            await settle(pilot.app, pilot)
-        await rest(pilot.app, pilot)
+            await rest(pilot.app, pilot)
 
     assert snap_compare(app, terminal_size=size, run_before=press)
 
@@ -93,9 +92,8 @@ def test_look(look: Picture, snap_compare: Callable[..., bool], tmp_path: Path) 
     """The picture is the one that was looked at and found good."""
 
     async def do(pilot: Pilot[MemdeckApp]) -> None:
-        await settle(pilot.app, pilot)
+        await rest(pilot.app, pilot)
         for key in look.keys:
             await press(pilot.app, pilot, key)
-        await rest(pilot.app, pilot)
 
     assert snap_compare(application(look, tmp_path), terminal_size=look.size, run_before=do)
