@@ -298,6 +298,7 @@ class Workspace:
                     from .files.writable import refuse_unwritable
 
                     if not regions:
+                        transaction.hold(_INSIDE + name, base=stored.data)
                         continue
                     refuse_unwritable(name, before)
                     document = stamped(document, now)

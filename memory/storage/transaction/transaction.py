@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from memory.errors import BusyError, MemdeckError, RefusedError
 from memory.storage import fsio
 from memory.storage.changes import Change, FileChange, new_id, part_id
 from memory.storage.files import errnos as faults
+from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
 from memory.storage.files.version import Stored
 from memory.storage.private.places import OpenFolder
@@ -64,6 +66,7 @@ class Transaction:
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
         self._like: dict[str, str] = {}
+        self._held: dict[str, bytes] = {}
         self._appended: str | None = None
         self._marks: dict[str, int] = {}
         self._reads: dict[str, Stored] = {}
@@ -237,6 +240,14 @@ class Transaction:
         self.remove(source, base=base)
         self._like[target] = source
 
+    def hold(self, path: str, *, base: bytes) -> None:
+        """Plan to make the change only as long as a file that it does not write holds `base`, on the disk too.
+
+        For what may go because it stands there as well.
+        """
+        self._store.check_path(path)
+        self._held[path] = base
+
     def append(self, path: str, data: bytes, *, base: bytes) -> None:
         """Plan to add bytes to the end of a file that still holds `base`, in one write and a sync.
 
@@ -333,6 +344,7 @@ class Transaction:
         try:
             if changed := [step.shown for step in steps if not step.check()]:
                 raise conflict(changed, crossed=True)
+            self._look_at_held(sync=True)
             self._note_time(change)
             for step in steps:
                 step.stage()
@@ -384,6 +396,19 @@ class Transaction:
             store.remember(file.path, stored)
         finally:
             step.close()
+
+    def _look_at_held(self, *, sync: bool = False) -> None:
+        """Raise ConflictError unless the files that are held are as they were; with `sync` they are on the disk then.
+
+        Another program wrote them, and may not have waited for that.
+        """
+        store = self._store
+        for path, base in self._held.items():
+            shown = store.shown(path)
+            if sync:
+                _sync_file(shown, store.workspace)
+            if safe_open.read(shown, store.workspace).base != base:
+                raise conflict([shown], crossed=True)
 
     def _note_time(self, change: Change) -> None:
         """Note when the workspace was changed last, for the guard against a clock that jumps back."""
@@ -460,6 +485,7 @@ class Transaction:
             self._sync([*_distinct(steps), places.stage])
             for step in steps:
                 step.verify()
+            self._look_at_held()
         except BaseException as error:
             if lost := [step.shown for step in reversed(begun) if not step.put_back()]:
                 raise half_done(lost, error) from error
@@ -497,6 +523,20 @@ class Transaction:
             os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
         except FileNotFoundError as error:
             raise faults.writing(error, path) from error
+
+
+def _sync_file(shown: str, workspace: Path) -> None:
+    """Bring a file of another program to the disk; one that is gone is found out by whoever compares it."""
+    try:
+        fd = safe_open.open_beneath(shown, workspace)
+        try:
+            fsio.sync(fd)
+        finally:
+            os.close(fd)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise faults.writing(error, shown) from error
 
 
 def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from memory.errors import MemdeckError
 from memory.maintenance import conserve, maintain, render
 from memory.maintenance.report import Report
+from memory.storage import fsio
+from memory.storage.transaction.file_step import Step
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -174,3 +177,54 @@ def test_the_second_reader_lets_nothing_go_that_does_not_stand_there() -> None:
         assert conserve.imbalances(wrong_before, wrong_after, [rule])
     with pytest.raises(MemdeckError, match=r"maintenance\.unbalanced"):
         conserve.verify(before, after, [bad])
+
+
+@pytest.mark.parametrize("moment", ["check", "verify"])
+@pytest.mark.parametrize("goes", [True, False], ids=["removed", "rewritten"])
+def test_an_archive_that_goes_in_that_very_moment_takes_nothing_with_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch, moment: str, goes: bool
+) -> None:
+    """What came back stays where another program removes or rewrites the archive, one without front matter too."""
+    memory = place / ".aiter/memory"
+    archive = memory / "archive/tasks-2024-01.md"
+    archive.parent.mkdir(exist_ok=True)
+    archive.write_text("## Completed\n\n" + OLD)
+    (memory / "tasks.md").write_text(TASKS + OLD)
+    right = getattr(Step, moment)
+    came: list[Step] = []
+
+    def at_this_moment(step: Step) -> object:
+        found: object = right(step)
+        if not came and step.shown.endswith("/tasks.md"):
+            came.append(step)
+            archive.unlink() if goes else archive.write_text("## Completed\n")
+        return found
+
+    monkeypatch.setattr(Step, moment, at_this_moment)
+    _run(place)
+    assert came
+    files = [path.read_bytes().count(b"### [NORMAL] Old one\n") for path in memory.rglob("*.md")]
+    assert sum(files) == 1
+
+
+def test_an_archive_of_another_program_is_on_the_disk_before_anything_goes(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came back goes once the copy in the archive is synced: a power cut must not take both."""
+    memory = place / ".aiter/memory"
+    archive = memory / "archive/tasks-2024-01.md"
+    archive.parent.mkdir(exist_ok=True)
+    archive.write_text("## Completed\n\n" + OLD)
+    (memory / "tasks.md").write_text(TASKS + OLD)
+    synced: list[bool] = []
+    right = fsio.sync
+
+    def sync(fd: int) -> None:
+        if os.fstat(fd).st_ino == archive.stat().st_ino:
+            synced.append(b"Old one" in (memory / "tasks.md").read_bytes())
+        right(fd)
+
+    monkeypatch.setattr(fsio, "sync", sync)
+    _run(place)
+    assert synced == [True]
+    assert b"Old one" not in (memory / "tasks.md").read_bytes()
