@@ -12,8 +12,7 @@ from .version import __version__
 def main() -> int:
     """Run the command with the arguments of this process; return its exit code, or leave with it."""
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        sys.stdout.write(f"memdeck {__version__}\n")
+    if arguments in (["--version"], ["-V"]) and _told_version():
         return 0
     code = _open_at_once(arguments)
     if code is not None:
@@ -30,6 +29,15 @@ def main() -> int:
         return code
     except KeyboardInterrupt:  # before or after the part of the run that answers for itself
         return 130
+
+
+def _told_version() -> bool:
+    """Print the version; False where stdout does not take it, which the command line reports."""
+    try:
+        print(f"memdeck {__version__}", flush=True)
+    except OSError:
+        return False
+    return sys.stdout is not None
 
 
 def _open_at_once(arguments: list[str]) -> int | None:

@@ -83,6 +83,13 @@ FOLDER_ONLY = click.Option(
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
+def _show_help(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Print the help as every answer is printed: what stdout does not take is an error of the output."""
+    if value and not context.resilient_parsing:
+        context.ensure_object(Session).writer.text(context.get_help() + "\n")
+        context.exit()
+
+
 class _Common(click.Command):
     """A command that takes the common options after its own."""
 
@@ -95,6 +102,13 @@ class _Common(click.Command):
         kwargs.setdefault("context_settings", _HELP_NAMES)
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option `--help`."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_help
+        return option
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verb's own options first, then those that every verb takes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .lazy_groups import LazyGroup
+from .session import Session
 
 _HERE = "app.cli.verbs."
 VERBS: dict[str, tuple[str, str]] = {
@@ -65,7 +66,7 @@ def _version(context: click.Context, _parameter: click.Parameter, value: bool) -
     if value and not context.resilient_parsing:
         from app.version import __version__
 
-        click.echo(f"memdeck {__version__}")
+        context.ensure_object(Session).writer.text(f"memdeck {__version__}\n")
         context.exit()
 
 

@@ -187,9 +187,13 @@ def test_a_reader_that_goes_away_is_no_failure(shop: Path) -> None:
         assert running.wait(PATIENCE) == 141
 
 
-def test_output_that_cannot_be_written_is_an_error(shop: Path) -> None:
-    """A full disk behind stdout, and a closed one, are said in one line."""
-    command = f"{sys.executable} -m app.main tasks list"
+@pytest.mark.parametrize(
+    "words",
+    ["tasks list", "--help", "tasks -h", "tasks add --help", "--maintain --help", "--version", "--no-color --version"],
+)
+def test_output_that_cannot_be_written_is_an_error(shop: Path, words: str) -> None:
+    """A full disk behind stdout, and a closed one, are said in one line, whatever was to be printed."""
+    command = f"{sys.executable} -m app.main {words}"
     environment = os.environ | {"PYTHONPATH": str(HOUSE)}
     for redirection in (">/dev/full", ">&-"):
         done = subprocess.run(
