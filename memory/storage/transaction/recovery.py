@@ -47,6 +47,7 @@ class _Stand(Enum):
     PASSED = "somebody changed it after it was in its place"
     BLOCKED = "somebody changed it before it could take its place"
     GONE = "not in its place and not staged"
+    UNTOLD = "somebody changed it, and nothing is left that tells whether it was in its place before"
 
 
 @dataclass(slots=True)
@@ -84,6 +85,8 @@ class _File:
             self.stand = _Stand.BLOCKED
         elif shown == "before" or (before is None and not new):
             self.stand = _Stand.PASSED
+        elif before is not None and not new and not old:
+            self.stand = _Stand.UNTOLD
         else:
             self.stand = _Stand.BLOCKED
 
@@ -192,12 +195,16 @@ def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
                 file.go_back()
     if not all(file.stand in fine - {_Stand.OPEN} for file in files):
         for file in reversed(files):
-            with suppress(FileExistsError, FileNotFoundError):
-                file.go_back()
+            if file.stand not in (_Stand.PASSED, _Stand.UNTOLD):
+                with suppress(FileExistsError, FileNotFoundError):
+                    file.go_back()
+            if file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED, _Stand.UNTOLD):
+                # It may have lost what those before it got: doubled is better than gone.
+                break
     _sync(files)
     if all(file.stand in (_Stand.DONE, _Stand.PASSED) for file in files):
         return Outcome.FINISHED
-    mixed = any(file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED) for file in files)
+    mixed = any(file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED, _Stand.UNTOLD) for file in files)
     return Outcome.MIXED if mixed else Outcome.DISCARDED
 
 

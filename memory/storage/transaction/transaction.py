@@ -487,8 +487,11 @@ class Transaction:
                 step.verify()
             self._look_at_held()
         except BaseException as error:
-            if lost := [step.shown for step in reversed(begun) if not step.put_back()]:
-                raise half_done(lost, error) from error
+            # Where one stays, those before it stay as well: they may hold what it lost.
+            while begun and begun[-1].put_back():
+                begun.pop()
+            if begun:
+                raise half_done([step.shown for step in reversed(begun)], error) from error
             fsio.remove_folders(made, self._store.workspace)
             if self._journal is not None:
                 self._journal.end(durable=durable)

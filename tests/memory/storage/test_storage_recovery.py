@@ -104,7 +104,7 @@ def test_a_torn_record_counts_as_none(cut: int) -> None:
     """A record that is not whole promised nothing yet."""
     mark = Mark(1, 2, 3, 4, "5")
     label = "01HM8VDA8042RVZ0WXA3DA4TGM.0"
-    intent = Intent("x", "2024-01-15", "cli", "x", "", (Role("a", label, None, mark),))
+    intent = Intent("x", "2024-01-15T10:00:00+00:00", "cli", "x", "", (Role("a", label, None, mark),))
     data = intent.encode()
     assert Intent.decode(data) == intent
     assert Intent.decode(data[:cut]) is None
