@@ -107,9 +107,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 99))
     def done(self, which: int) -> None:
-        """Complete a task."""
+        """Complete a task; one that is completed already is refused."""
         title = self._task(which)
-        if title:
+        if title and find_task(self.workspace.snapshot(), title).section != "completed":
             self._change(lambda s, now: task_edits.done_task(s, title, now=now))
 
     @rule(which=st.integers(0, 99))
