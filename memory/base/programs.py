@@ -15,11 +15,11 @@ def absolute_folders(path: str, *, outside: str | os.PathLike[str] | None = None
     folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
     if outside is not None:
         root = os.path.realpath(outside)
-        folders = [folder for folder in folders if not _passes(folder, root)]
+        folders = [folder for folder in folders if not passes(folder, root)]
     return os.pathsep.join(folders)
 
 
-def _passes(folder: str, root: str) -> bool:
+def passes(folder: str, root: str) -> bool:
     """Tell whether the way to a folder leads through `root`, or through what is another place for each process."""
     here, links = "/", 0
     pending = [part for part in reversed(folder.split("/")) if part not in ("", ".")]

@@ -11,6 +11,7 @@ from memory.base.safe_text import visible
 from .asks import LONGEST, Ask
 from .suspicion import revealed
 from .unknown import sentence_of
+from .variables import loads
 from .warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def view_of(ask: Ask, decision: Decision, workspace: Path) -> ConsentView:
     warnings += tuple(said for one in decision.unknown if (said := sentence_of(one)) not in warnings)
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
+        loading = ", ".join(filter(loads, ask.environment))
+        warnings += (f"{loading} may have programs load and run more than stands here",) if loading else ()
     return ConsentView(
         decision.id,
         question,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.programs import absolute_folders
 from memory.monitoring.run.cancel import Cancel
+from memory.trust.variables import kept_outside, loads
 
 if TYPE_CHECKING:
     import subprocess
@@ -65,10 +66,15 @@ def clean_environment(
     """Return what a command sees of an environment: PATH, HOME, LANG, TZ and the variables of approved names.
 
     Of PATH it sees the absolute folders that do not lie in the folder `outside`, a workspace: with others an approved
-    `df` would be whatever the workspace calls so. Python is kept from modules that it comes upon (`ALONE`).
+    `df` would be whatever the workspace calls so. What other variables have programs load from there is left out too
+    (`memory.trust.variables`), for no approval covers it. Python is kept from modules that it comes upon (`ALONE`).
     """
     names = (*KEPT, *approved)
     found = {name: environ[name] for name in names if name in environ and "\0" not in environ[name]}
+    for name in filter(loads, tuple(found) if outside is not None else ()):
+        value = kept_outside(name, found.pop(name), outside or "")
+        if value is not None:
+            found[name] = value
     found["PATH"] = absolute_folders(found.get("PATH", ""), outside=outside) or _PATH
     return {**found, **ALONE}
 
