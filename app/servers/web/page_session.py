@@ -51,15 +51,19 @@ class PageSession(AppService):
 
     async def end(self) -> None:
         """Ask it to leave; one that does not, whatever it is doing, is killed with all that it started."""
+        leaving = asyncio.create_task(self._leave())
         try:
-            async with asyncio.timeout(LEAVING_SECONDS):
-                await self.stop()
-                if self._process is not None:
-                    await self._process.wait()
-        except (TimeoutError, OSError):
-            pass
+            # Calling it off would not do: what reads from the process takes no notice while that lives.
+            await asyncio.wait([leaving], timeout=LEAVING_SECONDS)
         finally:
             await self._kill()
+            leaving.cancel()
+            await asyncio.gather(leaving, return_exceptions=True)
+
+    async def _leave(self) -> None:
+        await self.stop()
+        if self._process is not None:
+            await self._process.wait()
 
     async def _kill(self) -> None:
         process = self._process

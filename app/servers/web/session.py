@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import sys
@@ -20,11 +21,19 @@ MEMORY = 2 << 30
 def main(folder: str) -> int:
     """Open the application for a driver that talks to the server."""
     limit_memory()
+    take_no_size_from_keys()
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     from app.tui.launch import run
 
     # Browsers can show everything, whatever the terminal of the server can.
     return run(folder, environ={**os.environ, "LC_ALL": "C.UTF-8"})
+
+
+def take_no_size_from_keys() -> None:
+    """Let the size of the screen come from the server alone, which bounds it: terminals may say it among the keys."""
+    from textual import _xterm_parser
+
+    _xterm_parser._re_in_band_window_resize = re.compile(r"(?!)")  # type: ignore[misc]
 
 
 def limit_memory() -> None:
