@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from memory.errors import MemdeckError
 
@@ -15,7 +14,8 @@ from .checks_history import check_archive, check_checkpoints, check_cursors, che
 from .config import config_faults
 from .entry_block import find_blocks, render_block
 from .finding import SHOWN, Finding
-from .model import CONFIG, ENTRY_FILES, EVENTS, FRESH_DAYS, SOURCE_TYPES, SOURCES, STATE, Json, moment, plural
+from .model import CONFIG, ENTRY_FILES, EVENTS, FRESH_DAYS, SOURCE_TYPES, SOURCES, STATE, moment, plural
+from .paths import bundle_paths, is_there
 from .projections import VERSION, marker_of, path_of, render_projections
 from .reading import Memory, line_of, load
 from .store import entry_path
@@ -200,19 +200,6 @@ def _entry(memory: Memory, bundle_hash: str) -> Iterator[Finding]:
         yield Finding("warn", "entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
 
 
-def bundle_paths(bundle: Json) -> list[str]:
-    """Return every path that a bundle names, each once, but for the entry file."""
-    parts = bundle["projectMap"]
-    paths = [
-        *bundle["project"]["keyPaths"],
-        *(one["path"] for one in parts["modules"]),
-        *(one["path"] for one in parts["entrypoints"]),
-        *(one["path"] for one in parts["denseSourceAreas"]),
-        *parts["firstFilesToRead"],
-    ]
-    return list(dict.fromkeys(paths))
-
-
 def _bundle_paths(memory: Memory) -> Iterator[Finding]:
     bundle = memory.bundle
     missing = [path for path in bundle_paths(bundle) if not is_there(memory.root, path)]
@@ -223,14 +210,6 @@ def _bundle_paths(memory: Memory) -> Iterator[Finding]:
         yield Finding("fail", "bundle:paths", f"the bundle names {path[:200]!r}, which is not there", STATE, line)
     if not missing:
         yield Finding("pass", "bundle:paths", "every path of the bundle is there", STATE)
-
-
-def is_there(root: Path, path: str) -> bool:
-    """Tell whether a path of a bundle is one beneath the workspace, and there."""
-    try:
-        return schema.stays_inside(path) and os.path.lexists(root / path)
-    except (OSError, ValueError):
-        return False
 
 
 # -- validation, cursors, archive ------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from memory.errors import MemdeckError
 
 from .canonical import digest
 from .finding import SHOWN, Finding
-from .model import ARCHIVE, CHECKPOINTS, EVENTS, SCOPES, STATE, Json, moment, number_of, plural
+from .model import ARCHIVE, CHECKPOINTS, EVENTS, STATE, Json, moment, number_of, plural
 from .reading import Memory, checkpoint_path, read_events
 
 _MOST_GAP = 10_000
@@ -65,7 +65,7 @@ def _ordering(
     for first, number, line, at in gaps[:SHOWN]:
         missing = [one for one in range(first, min(number, first + _MOST_GAP)) if one not in known]
         # A batch that expired took the ids of its events along.
-        if missing and not _may_have_expired(memory, missing[-1], at, now or since):
+        if missing and not _may_have_expired(memory, at, now or since):
             words = f"evt-{missing[0]:06d} is in neither the history nor the archive"
             yield Finding("fail", "history:continuity", words, EVENTS, line)
 
@@ -80,20 +80,20 @@ def _archived_numbers(memory: Memory) -> frozenset[int]:
     return frozenset(found)
 
 
-def _may_have_expired(memory: Memory, number: int, since: datetime | None, now: datetime | None) -> bool:
-    """Tell whether a missing event may have been in a batch that is gone: retention is on, the event was recalled, and
-    the last event before it (at `since`, None: there is none) is older than a batch becomes.
+def _may_have_expired(memory: Memory, since: datetime | None, now: datetime | None) -> bool:
+    """Tell whether a missing event may have been in a batch that is gone: retention is on, and the last event before it
+    (at `since`, None: there is none) is older than a batch becomes. No cursor need have passed it: what was written
+    along with a bundle goes by its age alone.
     """
     try:
         retention = memory.config["retention"]
-        cursors = max(memory.cursor(scope) for scope in SCOPES)
     except MemdeckError:
         return True
     if not retention["enabled"]:
         return False
     if since is None or now is None:
         return True
-    return number <= cursors and since + timedelta(days=retention["archive"]["expireAfterDays"]) <= now
+    return since + timedelta(days=retention["archive"]["expireAfterDays"]) <= now
 
 
 def check_checkpoints(memory: Memory, sound: bool, now: datetime | None) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def _checkpoint(memory: Memory, name: str, events: frozenset[int] | None, now: d
     if digest(checkpoint["bundle"]) != checkpoint["bundleHash"]:
         yield Finding("fail", f"checkpoints:bundle-hash:{name}", "bundleHash is not the hash of the bundle", path)
     number, made = number_of(checkpoint["eventId"]), moment(checkpoint["createdAt"])
-    if number and events is not None and number not in events and not _may_have_expired(memory, number, made, now):
+    if number and events is not None and number not in events and not _may_have_expired(memory, made, now):
         words = f"its event {checkpoint['eventId']} is in neither the history nor the archive"
         yield Finding("warn", f"checkpoints:event:{name}", words, path)
 

@@ -31,7 +31,6 @@ FRESH_DAYS = 14
 LOCAL_SOURCE = "agent-memory.local"
 OWN_REF = "agent-memory:"
 """What `sourceRef` of an event begins with that was written along with a bundle, and says what is in it."""
-RECALL_REF = "agent-memory:recall"
 
 SECTIONS = ("project", "project-map", "current-focus", "gotchas", "next-steps", "validation-commands")
 KEYS = {

@@ -14,6 +14,7 @@ from .archive import MOST_CHECKPOINTS, put_batch
 from .canonical import canonical_bytes, ordered_bytes
 from .config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
 from .diff import Digest, changed_sections
+from .first_run import without_first_run
 from .model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
 from .reading import Memory, load
 from .store import StateStore, Writing, refuse
@@ -219,7 +220,7 @@ def record_validation(
             "summary": summary,
             "results": [dict(result) for result in results],
         }
-        focus = {**state["bundle"]["currentFocus"], "validationSnapshot": snapshot}
+        focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
         return Written(writing.commit(summary), new, summary)

@@ -134,13 +134,16 @@ def ask(memory: Memory, question: str, now: datetime, *, mode: str | None = None
         raise UsageError("state.query.scope", f"{scope[:60]!r} is no scope", f"one of {', '.join(QUERY_SCOPES)}")
     chosen: Mode = next(one for one in MODES if one == mode) if mode is not None else mode_of(question)
     hits = rank(items_of(memory, scope), words, chosen, now)
-    named = _naming(question, chosen)
+    if not hits:
+        return Answer(question, chosen, scope, False, NOT_ENOUGH, "nothing is recorded", ())
     # What asks for next steps as such is answered by a next step, whatever its own words are.
-    most = max((len({*hit.words, *(named if chosen in hit.item.tags else ())}) for hit in hits), default=0)
-    if most < _LEAST_WORDS:
-        why = f"no item matches two of the words {', '.join(words)}" if hits else "nothing is recorded"
+    asked = _naming(question, chosen) if chosen in hits[0].item.tags else ()
+    held = tuple({*hits[0].words, *asked})
+    # Words that every text has are no evidence where they are all that is held.
+    if len(held) < _LEAST_WORDS or (telling(words) and not telling(held)):
+        why = f"the best item, {hits[0].item.place}, holds too few of the words {', '.join(words)}"
         return Answer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
-    best = sorted(hits, key=lambda hit: (-len(hit.words), -(chosen in hit.item.tags), -hit.score))
+    best = sorted(hits, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
     return Answer(question, chosen, scope, True, _compose(best, chosen), _why(best[0], chosen, words), hits)
 
 
@@ -163,20 +166,18 @@ def mode_of(question: str) -> Mode:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the different words of a question, two characters or longer, in their order; those that every text has
-    only where there are no others.
-    """
-    every = tuple(dict.fromkeys(word for word in _WORD.findall(text.lower()) if len(word) > 1))
-    return tuple(word for word in every if word not in _COMMON) or every
+    """Return the different words of a question, two characters or longer, in their order."""
+    return tuple(dict.fromkeys(word for word in _WORD.findall(text.lower()) if len(word) > 1))
+
+
+def telling(words: Sequence[str]) -> tuple[str, ...]:
+    """Return words without those that every text has; an answer is not chosen by these."""
+    return tuple(word for word in words if word not in _COMMON)
 
 
 def _holds(text: str, word: str) -> bool:
-    """Tell whether a text, its words between single spaces, has a word: whole, as a beginning, or without its `s`."""
-    if not word.isascii():
-        return word in text
-    if len(word) < 3:
-        return f" {word} " in text
-    return f" {word}" in text or (len(word) > 4 and word.endswith("s") and f" {word[:-1]} " in text)
+    """Tell whether a text, its words between single spaces, has a whole word; scripts without spaces have any part."""
+    return f" {word} " in text if word.isascii() else word in text
 
 
 def _spaced(text: str) -> str:
@@ -306,7 +307,7 @@ def _of_event(event: Json) -> Item:
 def _compose(hits: Sequence[Hit], mode: Mode) -> str:
     """Return the answer: the best items that hold a word of the question, in their own words."""
     quoted: dict[str, str] = {}
-    for hit in [hit for hit in hits if hit.words] or hits:
+    for hit in [hit for hit in hits if telling(hit.words)] or hits:
         # A checkpoint says again what the bundle says: the first that says it is named.
         quoted.setdefault(_quote(hit, mode), hit.item.id)
     return "\n".join(f"{text} [{name}]" for text, name in list(quoted.items())[:_QUOTED])
@@ -316,7 +317,7 @@ def _quote(hit: Hit, mode: Mode) -> str:
     """Return what an item says to the question: the lines that hold its words, else the first ones."""
     item = hit.item
     lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
-    matching = [line for line in lines if any(_holds(_spaced(line), word) for word in hit.words)]
+    matching = [line for line in lines if any(_holds(_spaced(line), word) for word in telling(hit.words))]
     if item.category in ("gotcha", "next-step"):
         return f"{item.summary}: {'; '.join(lines[:_QUOTED])}"
     if matching:

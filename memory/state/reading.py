@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,6 @@ from .model import (
     CHECKPOINTS,
     CONFIG,
     EVENTS,
-    RECALL_REF,
     SCOPES,
     SOURCES,
     STATE,
@@ -67,8 +67,8 @@ def _no_constant(text: str) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> Json:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)[:60]!r} is there twice")
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {twice[:60]!r} is there twice")
     return found
 
 
@@ -279,11 +279,12 @@ class Memory:
         return number_of(self.state["maintenance"]["recallCursors"][scope]["lastRecalledEventId"])
 
     def is_recalled(self, event: Json) -> bool:
-        """Tell whether an event was taken into the bundle: by a recall of its own scope, or of all."""
-        return number_of(event["id"]) <= max(self.cursor("all"), self.cursor(scope_of(event)))
+        """Tell whether an event is in the bundle: by a recall of its own scope or all, or from the start."""
+        return is_echo(event) or number_of(event["id"]) <= max(self.cursor("all"), self.cursor(scope_of(event)))
 
     def unrecalled(self, scope: str = "all") -> list[Json]:
-        """Return the events of a scope that no recall has looked at; those that recalls wrote never count."""
+        """Return the events of a scope that no recall has looked at; those that were written along with a
+        bundle never count, for they say what is in it."""
         every = self.cursor("all")
         cursors = {one: max(every, self.cursor(one)) for one in SCOPES[1:]}
         least = min(cursors.values())
@@ -293,7 +294,7 @@ class Memory:
             if (number := number_of(event["id"])) > least
             and number > cursors[kind := scope_of(event)]
             and scope in ("all", kind)
-            and not (event["sourceRef"] == RECALL_REF and is_echo(event))
+            and not is_echo(event)
         ]
 
     def highest_event(self) -> int:
@@ -361,10 +362,12 @@ def _sources(data: bytes) -> list[Json]:
     faults = schema.faults_of(schema.many(schema.SOURCE), sources)
     if faults:
         raise _wrong("state.sources.schema", SOURCES, 0, schema.first_of(faults))
-    ids = [source["id"] for source in sources]
-    for one in ids:
-        if ids.count(one) > 1:
+    known: set[str] = set()
+    for source in sources:
+        one = source["id"]
+        if one in known:
             raise _wrong("state.sources.twice", SOURCES, 0, f"the source {one[:60]!r} is there twice")
+        known.add(one)
     found: list[Json] = sources
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,9 +13,9 @@ from .consolidate import Proposal, consolidate
 from .diff import Digest, SectionDiff, diff_bundles, digest_of
 from .grouping import Group, group_events
 from .model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
+from .paths import is_there
 from .pause import without_collector
 from .reading import Memory
-from .schema import stays_inside
 from .store import StateStore, Writing
 
 if TYPE_CHECKING:
@@ -176,8 +175,7 @@ def _propose(
         if bundle is not None:
             return Proposal(_keep_run(before, bundle), engine=words), ""
         note = words
-    exists = lambda path: stays_inside(path) and os.path.lexists(memory.root / path)  # noqa: E731
-    return consolidate(before, events, exists), note
+    return consolidate(before, events, lambda path: is_there(memory.root, path)), note
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
@@ -242,7 +240,8 @@ def apply(store: StateStore, shown: Preview, *, actor: str, now: datetime) -> Re
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)
-            summary = f"recalled {plural(len(events), 'event')}, which say nothing new"
+            verb = "says" if len(events) == 1 else "say"
+            summary = f"recalled {plural(len(events), 'event')}, which {verb} nothing new"
         else:
             state = writing.persist(
                 "recall", shown.after, shown.digest.text(), state=state, diff=shown.digest, maintenance=maintenance

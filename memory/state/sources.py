@@ -16,7 +16,10 @@ from . import schema
 from .canonical import canonical_bytes
 from .events import imported, short
 from .imports import ImportedItem, discover, read_item
+from .imports.belonging import is_elsewhere
 from .model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .reading import Memory
+from .remembered import Key, Known, Remembered, known_of, look_at
 from .store import StateStore, Writing, refuse
 
 if TYPE_CHECKING:
@@ -104,11 +107,15 @@ def chosen(sources: Sequence[Json], name: str | None) -> list[Json]:
 
 @dataclass(slots=True)
 class SourceSync:
-    """What a sync did with one source; `failed` are sentences, one for each session that could not be read."""
+    """What a sync did with one source; `failed` are sentences, one for each session that could not be read.
+
+    `skipped` are sessions that were imported already, of which `unchanged` were not read again.
+    """
 
     source: str
     imported: int = 0
     skipped: int = 0
+    unchanged: int = 0
     elsewhere: int = 0
     empty: int = 0
     failed: list[str] = field(default_factory=list)
@@ -127,6 +134,7 @@ class SourceSync:
             "status": self.status,
             "imported": self.imported,
             "skipped": self.skipped,
+            "unchanged": self.unchanged,
             "elsewhere": self.elsewhere,
             "empty": self.empty,
             "failed": len(self.failed),
@@ -155,6 +163,7 @@ class Synced:
 
 
 _Found = list[tuple[Json, SourceSync, list[ImportedItem]]]
+_Items = dict[str, tuple[tuple[int, int], Known]]
 
 
 def sync(
@@ -170,83 +179,122 @@ def sync(
     """Import the sessions of some sources as events, in one transaction; `quiet` writes nothing where none is new and
     every source fared as before.
 
-    A session that was imported with the same hash is skipped; one that grew becomes a new event. A session or a source
-    that cannot be read is told and stops none of the others. `progress` is called with the name of each session.
+    A session that was imported with the same hash is skipped, and not read where its file has the size and time it had
+    then; one that grew becomes a new event. A session or a source that cannot be read is told and stops none of the
+    others. `progress` is called with the name of each session that is read.
     """
     memory = store.memory()
-    _ = memory.state, memory.events
+    _ = memory.state
+    remembered, seen = Remembered(store.private), imports_of(memory)
     found: _Found = []
+    read: list[tuple[Json, _Items]] = []
     for source in memory.sources:
         if source["id"] in ids:
-            result = SourceSync(source["id"])
-            found.append((source, result, _read(store.root, home, source, result, progress)))
+            result, items = SourceSync(source["id"]), remembered.of(source, seen)
+            found.append((source, result, _read(store.root, home, source, result, items, progress)))
+            read.append((source, items))
     if not found:
         return Synced((), None)
 
     def build(writing: Writing) -> Synced:
         return _write(writing, found, quiet)
 
-    return store.change("state sync", build, actor=actor, now=now)
+    synced = store.change("state sync", build, actor=actor, now=now)
+    remembered.keep(read, now)
+    return synced
+
+
+def imports_of(memory: Memory) -> set[Key]:
+    """Return what was imported, by the history and the archive: none of it is imported a second time."""
+    from .archive import archived_events
+
+    events = (*memory.events, *archived_events(memory))
+    return {(event["sourceId"], event["externalItemId"], event["contentHash"]) for event in events}
 
 
 def _read(
-    root: Path, home: Path | None, source: Json, result: SourceSync, progress: Callable[[str], object] | None
+    root: Path,
+    home: Path | None,
+    source: Json,
+    result: SourceSync,
+    remembered: _Items,
+    progress: Callable[[str], object] | None,
 ) -> list[ImportedItem]:
+    """Return the sessions of a source that are to be imported; `remembered` becomes what is known of its files now."""
     items: list[ImportedItem] = []
+    before = dict(remembered)
+    remembered.clear()
     try:
         discovered = discover(source["type"], source["path"], root=root)
     except (MemdeckError, OSError) as error:
         result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
         return items
     for one in discovered:
-        if progress is not None:
-            progress(one.name)
         try:
-            item = read_item(one, root=root, home=home)
+            look = look_at(one.path)
+            known = _still(before.get(one.name), look, root)
+            if known is None:
+                if progress is not None:
+                    progress(one.name)
+                item = read_item(one, root=root, home=home)
+                known = known_of(item)
+                if known.hash is not None:
+                    items.append(item)
+            elif known.hash is not None:
+                result.unchanged += 1
         except (MemdeckError, OSError) as error:
             result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
             continue
-        if item.bad_lines:
-            lines = plural(item.bad_lines, "line")
-            result.warnings.append(f"{one.name}: {lines} cannot be read, the first is line {item.first_bad_line}")
-        if item.elsewhere is not None:
+        remembered[one.name] = (look, known)
+        if known.bad:
+            lines = plural(known.bad, "line")
+            result.warnings.append(f"{one.name}: {lines} cannot be read, the first is line {known.first}")
+        if known.elsewhere is not None:
             result.elsewhere += 1
-        elif not item.messages:
+        elif known.hash is None:
             result.empty += 1
-        else:
-            items.append(item)
     return items
+
+
+def _still(before: tuple[tuple[int, int], Known] | None, look: tuple[int, int], root: Path) -> Known | None:
+    """Return what is known of a file that did not change, None where it is to be read."""
+    if before is None or before[0] != look:
+        return None
+    known = before[1]
+    # A session of another project counts as one only as long as that project is there.
+    return None if known.elsewhere is not None and not is_elsewhere(known.elsewhere, root) else known
 
 
 def _write(writing: Writing, found: _Found, quiet: bool) -> Synced:
     """Plan the events that are new and how each source fared."""
     memory = writing.memory
     state = memory.state
-    seen = {(event["sourceId"], event["externalItemId"], event["contentHash"]) for event in memory.events}
-    seen |= _archived(writing)
+    seen = imports_of(memory)
     number = memory.highest_event()
     new: list[Json] = []
     at = stamp(writing.now)
     sources = {source["id"]: source for source in memory.sources}
-    for source, result, items in found:
-        if source["id"] not in sources:
+    found = [one for one in found if one[0]["id"] in sources]
+    for _, result, _ in found:
+        result.imported, result.skipped, result.events = 0, result.unchanged, []
+    # A recall takes events in the order of their ids: what was said later must come later, whatever its file is called.
+    every = [(source["id"], result, item) for source, result, items in found for item in items]
+    for name, result, item in sorted(every, key=lambda one: one[2].created_at):
+        key = (name, item.external_item_id, item.content_hash)
+        if key in seen:
+            result.skipped += 1
             continue
-        result.imported, result.skipped, result.events = 0, 0, []
-        for item in items:
-            key = (source["id"], item.external_item_id, item.content_hash)
-            if key in seen:
-                result.skipped += 1
-                continue
-            event = imported(event_id(number + 1), source["id"], item)
-            faults = schema.faults_of(schema.EVENT, event)
-            if faults:
-                result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
-                continue
-            seen.add(key)
-            number += 1
-            new.append(event)
-            result.imported += 1
-            result.events.append(event["id"])
+        event = imported(event_id(number + 1), name, item)
+        faults = schema.faults_of(schema.EVENT, event)
+        if faults:
+            result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
+            continue
+        seen.add(key)
+        number += 1
+        new.append(event)
+        result.imported += 1
+        result.events.append(event["id"])
+    for source, result, _ in found:
         sources[source["id"]] = {
             **sources[source["id"]],
             "updatedAt": at,
@@ -270,10 +318,3 @@ def _write(writing: Writing, found: _Found, quiet: bool) -> Synced:
     }
     writing.put_state({**state, "maintenance": maintenance})
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
-
-
-def _archived(writing: Writing) -> set[tuple[str, str | None, str]]:
-    """Return what the archive still knows of imported sessions: those are not imported a second time."""
-    from .archive import archived_events
-
-    return {(one["sourceId"], one["externalItemId"], one["contentHash"]) for one in archived_events(writing.memory)}

@@ -144,4 +144,6 @@ def _next(
     if drift and latest:
         sections = ", ".join(one.section for one in drift)
         return Next("memdeck state update", f"the state is not its latest checkpoint: {sections}")
+    if not sources:
+        return Next(None, "nothing waits; `memdeck state add` names where sessions are imported from")
     return Next(None, "nothing waits")

@@ -19,6 +19,7 @@ from .reading import Memory, Parsed, checkpoint_path, next_checkpoint
 
 if TYPE_CHECKING:
     from memory.storage import Change, Store
+    from memory.storage.private.places import StateFolder
     from memory.storage.transaction.transaction import Transaction
 
     from .diff import Digest
@@ -34,9 +35,10 @@ class StateStore:
     Errors: BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io`, and those of `Memory`.
     """
 
-    def __init__(self, store: Store) -> None:
-        """Nothing is read yet."""
+    def __init__(self, store: Store, private: StateFolder | None = None) -> None:
+        """Nothing is read yet; `private` is where the machine remembers the workspace, None: nowhere."""
         self.files = store
+        self.private = private
         self._parsed = Parsed()
         self._mutex = threading.RLock()
 

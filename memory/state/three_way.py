@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .diff import name_of
+from .first_run import without_first_run
 from .model import Json
 
 
@@ -23,7 +24,7 @@ def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
     merged |= {key: value for key, value in ours.items() if key not in merged}
     snapshot = ours["currentFocus"]["validationSnapshot"]
     if snapshot["status"] != "not-run":
-        merged["currentFocus"] = {**merged["currentFocus"], "validationSnapshot": snapshot}
+        merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
     # At most two: they are chosen as a whole, by somebody or by the analysis.
     commands = "validationCommands"
     chosen = base is not None and ours[commands] != base.get(commands)

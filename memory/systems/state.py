@@ -57,11 +57,11 @@ class ProjectState:
         self._workspace = workspace
         # The projections and the entry block lie outside of the system's folder, and change with it.
         self._files = workspace.add_store("", StateReading(), private=PRIVATE)
-        self.store = StateStore(self._files)
+        folder = None if workspace.state is None else workspace.state.folder
+        self.store = StateStore(self._files, folder)
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        folder = None if workspace.state is None else workspace.state.folder
         self.unattended = Unattended(workspace.root, folder)
 
     @property

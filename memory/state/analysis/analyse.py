@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,6 @@ from .found import Ecosystem
 from .languages import is_document, language_of
 from .modules import areas_of, dense_areas, modules_of
 from .open_work import gotchas, next_steps
-from .previous import carried_over
 from .prose import cut, ended, some_sentences
 from .tree import ENTRY_FILES, Tree
 
@@ -29,15 +28,11 @@ _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", 
 _SUMMARY, _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 400, 12, 16, 8
 
 
-def analyse(
-    root: str | os.PathLike[str], *, now: datetime, previous: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     """Return the bundle of the repository at `root`, in the shape of a state file, no string of it blank.
 
-    The same files give the same bundle: `now` only dates what is found to be old. Of `previous`, a bundle, stays what
-    the files do not tell: the validation snapshot as long as its commands are the same, and gotchas, next steps, lines
-    of the current focus, notes and key paths that sessions or people put in. Nothing is run, links are not followed,
-    and a file that cannot be read only leaves out what it would have told.
+    The same files give the same bundle: `now` only dates what is found to be old. Nothing is run, links are
+    not followed, and a file that cannot be read only leaves out what it would have told.
     """
     del now
     tree = Tree(root)
@@ -74,8 +69,6 @@ def analyse(
         "nextSteps": steps,
         "validationCommands": commands,
     }
-    if previous is not None:
-        bundle = carried_over(bundle, previous, tree)
     return bundle
 
 

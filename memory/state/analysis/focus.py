@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memory.state.first_run import first_run
 from memory.state.markdown import one_line
 
 from .around import ci_files
@@ -128,7 +129,7 @@ def _actions(tree: Tree, steps: list[dict[str, str]], commands: list[dict[str, A
         return ["Write a README that says what the project is for."]
     if commands:
         command = one_line(" ".join(commands[0]["command"]))
-        actions.append(f"Run `{command}` to get a first validation.")
+        actions.append(first_run(command))
     if steps:
         actions.append(ended(f"Begin with “{steps[0]['title']}”"))
     if not has_readme:

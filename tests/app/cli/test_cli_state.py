@@ -239,7 +239,7 @@ def test_automate_and_maintain(state: Callable[..., Answer], sessions: Path, mem
     report = memdeck("--maintain", "-o", "json", "--now", NOW).data
     said = {rule["rule"]: rule.get("message", "") for rule in report["rules"]}
     assert said["sync-project-state"] == "claude: imported=1 skipped=0 failed=0"
-    assert said["recall-project-state"].startswith("2 events: changed current-focus, gotchas, next-steps")
+    assert said["recall-project-state"].startswith("1 event: changed current-focus, gotchas, next-steps")
     cycle = state("automate", "-o", "json").data
     assert [step["step"] for step in cycle["steps"]] == ["sync", "recall", "prune"]
     assert cycle["status"] == "idle"

@@ -10,7 +10,8 @@ from typing import Any
 
 from memory.state import operations
 from memory.state.analysis import analyse
-from memory.state.model import CONFIG, EVENTS, STATE
+from memory.state.canonical import line_bytes
+from memory.state.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
 from memory.state.reading import Memory
 from memory.state.recall import Recalled, apply, preview, scope_of_recall
 from memory.state.store import StateStore
@@ -128,6 +129,23 @@ class Repository:
             self.add_source()
         self.session(name, lines, at=at)
         self.sync()
+
+    def note(self, *decisions: str) -> None:
+        """Add a local event of another program, which no bundle holds."""
+        state = self.json()
+        number = self.memory.highest_event() + 1
+        event = {
+            **json.loads(self.event_lines()[0]),
+            "id": f"evt-{number:06d}",
+            "sourceId": "notes",
+            "sourceRef": "notes.md",
+            "createdAt": stamp(self.at),
+            "signals": {kind: list(decisions) if kind == "decisions" else [] for kind in SIGNALS},
+        }
+        with self.path(EVENTS).open("ab") as file:
+            file.write(line_bytes(event))
+        state["maintenance"]["historyEventCount"] += 1
+        self.put(STATE, state)
 
     def recall(self, source: str | None = None, section: str | None = None, policy: str | None = None) -> Recalled:
         """Recall, and apply it."""

@@ -108,14 +108,6 @@ def test_written_memory_changes_nothing(name: str, tmp_path: Path) -> None:
     assert analyse(root, now=NOW) == bundle
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_analysis_of_its_own_bundle(name: str, tmp_path: Path) -> None:
-    """A bundle that nothing was added to is the same when the repository is looked at again."""
-    root = write(LAYOUTS[name], tmp_path)
-    bundle = analyse(root, now=NOW)
-    assert analyse(root, now=NOW, previous=bundle) == bundle
-
-
 def test_same_files_same_bundle(tmp_path: Path) -> None:
     """The order in which files were made and their times do not matter."""
     first = write(PYTHON, tmp_path)
@@ -136,37 +128,6 @@ def test_own_repository() -> None:
     assert modules["memory"] == "The headless core."
     assert [one["command"] for one in bundle["validationCommands"]] == [["make", "test"], ["make", "check"]]
     assert bundle["projectMap"]["entrypoints"][0] == {"path": "app/main.py", "role": "The command `memdeck`."}
-
-
-def test_what_files_do_not_tell_stays(tmp_path: Path) -> None:
-    """What a session put in is in the next bundle; what the files told is told anew."""
-    root = write(PYTHON, tmp_path)
-    before = analyse(root, now=NOW)
-    before["gotchas"].append({"title": "Clock skew", "symptom": "s", "cause": "Two hosts.", "correctPath": "Use UTC."})
-    before["nextSteps"].append({"title": "Ask Ada", "why": "She knows.", "start": "Mail.", "done": "She answered."})
-    before["currentFocus"]["currentState"].append("SQLite stays, Postgres is not needed.")
-    before["project"]["keyPaths"] += ["src/feedmill/fetch.py", "src/gone.py"]
-    (root / "TODO.md").write_text("# To do\n\n- [ ] Sleep\n")
-    after = analyse(root, now=NOW, previous=before)
-    assert [one["title"] for one in after["gotchas"]][-1] == "Clock skew"
-    assert [one["title"] for one in after["nextSteps"]] == ["Sleep", "Release what is not released yet", "Ask Ada"]
-    assert after["currentFocus"]["currentState"][-1] == "SQLite stays, Postgres is not needed."
-    assert "src/feedmill/fetch.py" in after["project"]["keyPaths"]
-    assert "src/gone.py" not in after["project"]["keyPaths"]
-
-
-def test_snapshot_stays_with_its_commands(tmp_path: Path) -> None:
-    """A validation counts as long as the commands are the same, and then no first validation is suggested."""
-    root = write(PYTHON, tmp_path)
-    before = analyse(root, now=NOW)
-    snapshot = {"status": "passed", "validatedAt": "2026-01-01T00:00:00.000Z", "summary": "Both passed.", "results": []}
-    before["currentFocus"]["validationSnapshot"] = snapshot
-    after = analyse(root, now=NOW, previous=before)["currentFocus"]
-    assert after["validationSnapshot"] == snapshot
-    assert not any("first validation" in action for action in after["suggestedNextActions"])
-    (root / "Makefile").write_text("test:\n\ttrue\n")
-    changed = analyse(root, now=NOW, previous=before)["currentFocus"]
-    assert changed["validationSnapshot"]["status"] == "not-run"
 
 
 def test_nothing_runs_and_nothing_is_written(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from memory.errors import UsageError
 from memory.state import operations
 from memory.state.model import ARCHIVE
-from memory.state.query import MODES, NOT_ENOUGH, Item, ask, mode_of, rank, words_of
+from memory.state.query import MODES, NOT_ENOUGH, Hit, Item, ask, items_of, mode_of, rank, words_of
 from memory.state.retention import prune
 
 from .states import ACTOR, NOW, Repository
@@ -134,9 +134,37 @@ def test_scores_are_those_of_the_specification() -> None:
     assert score(hinting, "next") == 4 + 22 + 18 + 14 + 12
 
 
+def test_only_whole_words_count() -> None:
+    """A word that another one begins with, or its plural, is another word."""
+    item = Item("gotcha-1", "bundle", "gotcha", "p", "f", "The caches", "locking", None, ("traps",))
+    (hit,) = rank([item], ("the", "cache", "caches", "lock"), "answer", NOW)
+    assert hit.words == ("the", "caches")
+    assert hit.score == 2 * 4 + 2 * 2 + 40
+
+
+def test_the_best_item_says_whether_there_is_enough(repository: Repository) -> None:
+    """Two words in an item further down are no evidence where the best one holds fewer."""
+    focus = repository.memory.bundle["currentFocus"]
+    changed = {**focus, "currentState": [], "summary": "Nothing of note."}
+    operations.edit(repository.store, "current-focus", changed, actor=ACTOR, now=repository.later())
+    repository.later(days=8)
+    repository.update()
+    found = ask(repository.memory, "SQLite processes", repository.at)
+    assert len(found.hits[0].words) < 2
+    assert any(len(hit.words) == 2 for hit in rank_all(repository, "SQLite processes"))
+    assert not found.enough
+    assert "the best item" in found.why
+
+
+def rank_all(repository: Repository, question: str) -> list[Hit]:
+    """Return every item with its score."""
+    every = items_of(repository.memory, "all")
+    return [hit for item in every for hit in rank([item], words_of(question), "answer", repository.at)]
+
+
 def test_words_of_a_question() -> None:
-    """Words are in lower case, two characters or longer; those of every text count where there are no others."""
-    assert words_of("Why is THE cache a cache, x?") == ("cache",)
+    """Words are in lower case, two characters or longer, each once; every one of them counts."""
+    assert words_of("Why is THE cache a cache, x?") == ("why", "is", "the", "cache")
     assert words_of("what is it") == ("what", "is", "it")
     assert words_of("缓存 lock") == ("缓存", "lock")
 

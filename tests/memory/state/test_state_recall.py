@@ -18,10 +18,8 @@ from .states import ACTOR, Repository
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """Return a repository whose own first event was recalled."""
-    found = Repository(tmp_path)
-    found.recall()
-    return found
+    """Return a repository with a fresh state."""
+    return Repository(tmp_path)
 
 
 def shown(repository: Repository, **more: Any) -> Any:
@@ -137,10 +135,70 @@ def test_the_event_of_a_recall_never_counts(repository: Repository) -> None:
     assert [event["id"] for event in repository.memory.unrecalled()] == ["evt-000004"]
 
 
+def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository) -> None:
+    """Events of init, update and edit say what is in the bundle: none of them waits, and status says so."""
+    from memory.state import operations
+    from memory.state.status import status_of
+
+    assert repository.memory.unrecalled() == []
+    repository.update()
+    operations.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
+    assert repository.memory.unrecalled() == []
+    status = status_of(repository.memory, repository.at)
+    assert (status.unrecalled["all"], status.groups, status.next.command) == (0, (), None)
+    assert "memdeck state add" in status.next.why
+    repository.note("Use Rust")
+    assert [event["sourceId"] for event in repository.memory.unrecalled("local")] == ["notes"]
+
+
+def test_one_event_and_several_are_told_in_their_number(repository: Repository) -> None:
+    """A recall that changes nothing says how many events it looked at."""
+    repository.imported("one", "Just some words.")
+    change = repository.recall().change
+    assert change is not None
+    assert change.summary == "recalled 1 event, which says nothing new"
+    repository.imported("two", "Just words.")
+    repository.imported("three", "Just more words.")
+    change = repository.recall().change
+    assert change is not None
+    assert change.summary == "recalled 2 events, which say nothing new"
+
+
+def test_a_path_through_a_link_that_leads_out_is_none(repository: Repository, tmp_path: Path) -> None:
+    """What lies behind a link to a folder outside is no key path, whoever wrote the event."""
+    from memory.state.paths import is_there
+
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("s")
+    (repository.root / "link").symlink_to(tmp_path / "outside")
+    assert not is_there(repository.root, "link/secret.txt")
+    assert is_there(repository.root, "shop/cache.py")
+    repository.imported("one", "PATH: shop/cache.py")
+    lines = repository.event_lines()
+    event = json.loads(lines[1])
+    event["signals"]["keyPaths"] = ["link/secret.txt", "shop/cache.py"]
+    repository.path(EVENTS).write_bytes(lines[0] + json.dumps(event, separators=(",", ":")).encode() + b"\n")
+    repository.recall()
+    paths = repository.memory.bundle["project"]["keyPaths"]
+    assert "shop/cache.py" in paths
+    assert "link/secret.txt" not in paths
+
+
+def test_done_in_an_older_session_leaves_a_newer_step(repository: Repository) -> None:
+    """Sessions of one sync become events in the order of their times, not of their names."""
+    repository.add_source()
+    repository.session("a-newer", ["NEXT: Ship it: call Ada"], at="2026-02-28T10:00:00.000Z")
+    repository.session("b-older", ["DONE: Ship it"], at="2026-02-20T10:00:00.000Z")
+    repository.sync()
+    assert [event["externalItemId"] for event in repository.memory.events[1:]] == ["b-older", "a-newer"]
+    repository.recall()
+    assert "Ship it" in [one["title"] for one in repository.memory.bundle["nextSteps"]]
+
+
 def test_a_recall_of_imports_moves_that_cursor_alone(repository: Repository) -> None:
     """The cursor of the source stands at the last event that was looked at, those of others where they were."""
     before = repository.json()["maintenance"]
-    repository.update()
+    repository.note("Use Rust")
     repository.imported("one", "DECISION: Use SQLite")
     repository.recall(source="imports")
     after = repository.json()["maintenance"]
@@ -217,7 +275,8 @@ def test_what_a_person_removed_does_not_come_back(repository: Repository) -> Non
     gotcha = [{"title": "Lock", "symptom": "s", "cause": "c", "correctPath": "p"}]
     operations.edit(repository.store, "gotchas", gotcha, actor=ACTOR, now=repository.later())
     operations.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
-    assert repository.recall().outcome == "noop"
+    repository.imported("one", "DECISION: Use SQLite")
+    assert repository.recall().outcome == "applied"
     assert repository.memory.bundle["gotchas"] == []
 
 

@@ -47,10 +47,11 @@ def test_a_look_is_the_same_as_long_as_its_files_are(repository: Repository) -> 
     look = repository.system.look()
     assert repository.system.look() is look
     assert look.bundle == repository.memory.bundle
-    assert [event["id"] for event in look.backlog] == ["evt-000001"]
-    assert len(look.groups) == 1
+    assert look.backlog == ()
     repository.imported("one", "GOTCHA: Lock: two writers")
     newer = repository.system.look()
+    assert [event["id"] for event in newer.backlog] == ["evt-000002"]
+    assert len(newer.groups) == 1
     assert newer is not look
     assert newer.preview().digest.gotchas[0] == ("Lock",)
     repository.recall()
@@ -69,11 +70,12 @@ def test_what_search_finds(repository: Repository) -> None:
     repository.recall()
     repository.later(days=100)
     prune(repository.store, actor=ACTOR, now=repository.at)
+    repository.update()
     found = {record.ref: record for record in records_of_all(repository.workspace, ("state",))}
-    assert {"state#project", "state#gotcha-1", "state#evt-000002", "state#evt-000003"} <= found.keys()
+    assert {"state#project", "state#gotcha-1", "state#evt-000002", "state#evt-000004"} <= found.keys()
     assert found["state#evt-000002"].file.startswith(".agent-memory/archive/")
     lines = repository.path(EVENTS).read_text().splitlines()
-    assert "evt-000003" in lines[found["state#evt-000003"].line]
+    assert "evt-000004" in lines[found["state#evt-000004"].line]
 
 
 def test_check_knows_its_files(repository: Repository) -> None:

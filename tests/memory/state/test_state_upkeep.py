@@ -44,6 +44,38 @@ def test_a_session_is_imported_once(repository: Repository) -> None:
     assert repository.codes() == []
 
 
+def test_what_did_not_change_is_not_read_again(repository: Repository) -> None:
+    """Only a session of another size or time is read; after an undo, or in a process that forgot, every one is."""
+    from memory.state.sources import sync
+
+    def read() -> list[str]:
+        names: list[str] = []
+        done = sync(
+            repository.store, ["claude"], home=repository.home, actor=ACTOR, now=repository.later(),
+            progress=names.append,
+        )  # fmt: skip
+        assert done.results[0].imported + done.results[0].skipped + done.results[0].empty == 3
+        return names
+
+    repository.add_source()
+    repository.session("one", ["DECISION: Use SQLite"])
+    repository.session("two", ["DECISION: Use Rust"])
+    empty = repository.session("three", [])
+    empty.write_text('{"type":"summary","summary":"nothing said"}\n')
+    every = ["transcripts/one.jsonl", "transcripts/three.jsonl", "transcripts/two.jsonl"]
+    assert read() == every
+    assert read() == []
+    repository.open()
+    assert read() == []
+    assert "mtime" not in repository.path(SOURCES).read_text()
+    repository.session("two", ["DECISION: Use Rust", "DECISION: And Go"])
+    assert read() == ["transcripts/two.jsonl"]
+    assert repository.memory.events[-1]["signals"]["decisions"] == ["Use Rust", "And Go"]
+    lines = repository.event_lines()
+    repository.path(EVENTS).write_bytes(lines[0])  # as an undo of the imports leaves it
+    assert read() == ["transcripts/one.jsonl", "transcripts/two.jsonl"]
+
+
 def test_a_session_that_grew_is_imported_again(repository: Repository) -> None:
     """More text, however far behind the beginning, is a new event of the same item."""
     repository.imported("one", *("x" * 200 for _ in range(120)))
@@ -82,7 +114,7 @@ def test_archived_sessions_are_not_imported_again(repository: Repository) -> Non
     repository.recall()
     repository.later(days=100)
     prune(repository.store, actor=ACTOR, now=repository.at)
-    assert [event["kind"] for event in repository.memory.events] == ["tool_run"]
+    assert repository.memory.events == ()
     assert repository.sync().imported == 0
 
 
@@ -143,25 +175,43 @@ def test_old_events_that_were_recalled_go_to_the_archive(repository: Repository)
     repository.imported("one", "DECISION: Use SQLite")
     repository.recall()
     lines = repository.event_lines()
+    repository.note("Nobody looked at this yet")
+    waiting = repository.event_lines()[3:]
     repository.later(days=91)
     done = prune(repository.store, actor=ACTOR, now=repository.at)
     (batch,) = done.archived
-    assert repository.path(f"{batch}/events.jsonl").read_bytes() == b"".join(lines[:2])
+    assert repository.path(f"{batch}/events.jsonl").read_bytes() == b"".join(lines)
     manifest = repository.json(f"{batch}/manifest.json")
-    assert manifest["archivedEventIds"] == ["evt-000001", "evt-000002"]
-    assert repository.event_lines() == lines[2:]
+    assert manifest["archivedEventIds"] == ["evt-000001", "evt-000002", "evt-000003"]
+    assert repository.event_lines() == waiting
     assert repository.json()["maintenance"]["historyEventCount"] == 1
     assert repository.codes() == []
     assert batch == f"{ARCHIVE}/prune-20260531T120300000Z"
 
 
 def test_what_no_recall_saw_stays(repository: Repository) -> None:
-    """An event goes by the cursor of its own source: recalls of imports alone let imports go, and nothing else."""
+    """An event goes by the cursor of its own source: recalls of imports alone let imports go, and nothing else but
+    what was written along with a bundle, the recall's own event too.
+    """
+    repository.note("Use Rust")
     repository.imported("one", "DECISION: Use SQLite")
     repository.recall(source="imports")
     repository.later(days=400)
     taken = candidates(repository.memory, repository.at)
-    assert [event["id"] for event in taken.events] == ["evt-000002"]
+    assert [event["id"] for event in taken.events] == ["evt-000001", "evt-000003", "evt-000004"]
+
+
+def test_what_expired_beyond_every_cursor_is_no_gap(repository: Repository) -> None:
+    """An event of update that no cursor passed may be archived and expire, and nothing fails or warns of it."""
+    repository.update()
+    for days in (100, 200):
+        repository.later(days=days)
+        prune(repository.store, actor=ACTOR, now=repository.at)
+    repository.update()
+    assert [event["id"] for event in repository.memory.events] == ["evt-000003"]
+    assert repository.memory.batches == ()
+    assert repository.codes() == []
+    assert not [code for code in repository.codes("warn") if code.startswith(("history", "checkpoints"))]
 
 
 @pytest.mark.parametrize(("keep", "left"), [(0, 1), (1, 1), (3, 3), (10, 6)])
@@ -394,6 +444,8 @@ def following(repository: Repository) -> str | None:
 
 def test_status_says_the_one_next_thing(repository: Repository) -> None:
     """Recall while anything waits, then prune, then update where the bundle drifted, else nothing."""
+    assert following(repository) is None
+    repository.note("Use Rust")
     assert following(repository) == "memdeck state recall"
     repository.recall()
     assert following(repository) is None
@@ -422,17 +474,19 @@ def test_status_counts_by_source(repository: Repository) -> None:
     repository.imported("one", "DECISION: Use SQLite")
     found = status_of(repository.memory, repository.at)
     assert found.totals == {"all": 2, "local": 1, "imports": 1}
-    assert found.unrecalled == {"all": 2, "local": 1, "imports": 1}
+    assert found.unrecalled == {"all": 1, "local": 0, "imports": 1}
     assert json.dumps(found.json())
-    assert len(found.groups) == 2
+    assert len(found.groups) == 1
     assert repository.system.status(repository.at + timedelta(days=1))["counts"]["events"] == 2
 
 
 def test_a_large_backlog_warns(repository: Repository) -> None:
     """More events than the threshold are a warning of validate, as many are none."""
     repository.set("recall.backlogWarnThreshold", "2")
+    repository.note("Use Rust")
+    repository.note("Use Go")
     repository.update()
     assert "recall:backlog" not in repository.codes("warn")
-    repository.update()
+    repository.note("Use Zig")
     assert "recall:backlog" in repository.codes("warn")
     assert repository.codes() == []
