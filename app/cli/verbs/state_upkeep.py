@@ -16,7 +16,7 @@ from .state_place import answer, confirmed, dry_run, more, state, store_of, syst
 if TYPE_CHECKING:
     from memory.state.automate import Cycle
     from memory.state.finding import Finding
-    from memory.state.repair import Plan
+    from memory.state.repair_plan import Plan
     from memory.state.retention import Pruned
 
 _FOUND = 4

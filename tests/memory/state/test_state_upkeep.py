@@ -12,13 +12,17 @@ import pytest
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
+from memory.state import operations
 from memory.state.automate import run_once
+from memory.state.canonical import canonical_bytes
 from memory.state.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
+from memory.state.recall import preview, scope_of_recall
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen, source_id
 from memory.state.status import status_of
+from tests.growth import assert_in_proportion
 
-from .states import ACTOR, Repository
+from .states import ACTOR, NOW, Repository
 
 
 @pytest.fixture
@@ -490,3 +494,57 @@ def test_a_large_backlog_warns(repository: Repository) -> None:
     repository.note("Use Zig")
     assert "recall:backlog" in repository.codes("warn")
     assert repository.codes() == []
+
+
+def test_a_run_of_the_commands_ends_the_advice_to_run_them(repository: Repository) -> None:
+    """After a validation nothing suggests a first one, and no update brings that back."""
+    repository.path("Makefile").write_text("test:\n\ttrue\n")
+    repository.update()
+
+    def advice() -> list[str]:
+        focus = repository.memory.bundle["currentFocus"]
+        return [one for one in focus["suggestedNextActions"] if "first validation" in one]
+
+    assert advice() == ["Run `make test` to get a first validation."]
+    result = {"label": "Tests", "command": "make test", "status": "passed", "summary": "passed"}
+    operations.record_validation(
+        repository.store, [result], actor=ACTOR, now=repository.later(), validated_at=stamp(repository.at)
+    )
+    assert advice() == []
+    repository.path(".agent-memory/analysis.json").unlink()
+    repository.update()
+    assert advice() == []
+
+
+def test_preview_and_status_carry_five_groups_and_their_count(repository: Repository) -> None:
+    """Programs get the groups that are shown, and how many there are."""
+    repository.add_source()
+    for number in range(7):
+        repository.session(f"s{number}", [f"GOTCHA: Trap {number}: of its own kind {number}"])
+    repository.sync()
+    memory = repository.memory
+    shown = preview(memory, scope_of_recall(memory.config)).json()
+    status = status_of(memory, repository.at).json()
+    assert [(len(one["groups"]), one["groupCount"]) for one in (shown, status)] == [(5, 7), (5, 7)]
+
+
+def test_a_long_list_of_sources_is_read_in_proportion() -> None:
+    """Eight times the sources take about eight times the time, and one that is there twice is named."""
+    from memory.state.reading import _sources
+
+    def listed(count: int) -> bytes:
+        made = stamp(NOW)
+        return canonical_bytes(
+            [
+                {
+                    "id": f"s{number}", "type": "claude-local", "path": "/x", "createdAt": made, "updatedAt": made,
+                    "lastSyncedAt": None, "lastSyncStatus": "never", "lastSyncError": None, "lastImportedCount": 0,
+                }
+                for number in range(count)
+            ]
+        )  # fmt: skip
+
+    assert_in_proportion(listed, _sources, 400)
+    with pytest.raises(MemdeckError) as caught:
+        _sources(canonical_bytes(json.loads(listed(2)) + json.loads(listed(1))))
+    assert caught.value.code == "state.sources.twice"
