@@ -142,15 +142,24 @@ def _drift(found: Status) -> str:
     return f"{changed} differ from {found.against}" if changed else f"none against {found.against}"
 
 
+_SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "next step",
+    "keyPaths": "key path",
+    "validationObservations": "validation",
+}
+
+
 def group_lines(session: Session, groups: Any) -> Iterator[str]:
     """Yield at most five groups of events, then how many more there are."""
+    from memory.state.model import plural
     from memory.state.recall import SHOWN_GROUPS
 
     for group in groups[:SHOWN_GROUPS]:
         count = len(group.event_ids)
-        events = "1 event" if count == 1 else f"{count:,} events"
-        yield session.paint.line(f"{group.id}  {group.label}, {events}: {group.summary}", "  ")
-        signals = [f"{len(texts):,} {kind}" for kind, texts in group.signals.items() if texts]
+        yield session.paint.line(f"{group.id}  {group.label}, {plural(count, 'event')}: {group.summary}", "  ")
+        signals = [plural(len(texts), _SIGNALS.get(kind, kind)) for kind, texts in group.signals.items() if texts]
         if signals:
             yield session.paint.line(", ".join(signals), "      ")
     if len(groups) > SHOWN_GROUPS:

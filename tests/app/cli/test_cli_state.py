@@ -232,6 +232,15 @@ def test_sync_needs_one_or_all(state: Callable[..., Answer], sessions: Path) -> 
     assert [one["lastSyncStatus"] for one in state("sources", "-o", "json").data["sources"]] == ["failed"]
 
 
+def test_a_preview_counts_in_words(state: Callable[..., Answer], sessions: Path) -> None:
+    """What a group holds is counted in words, one of a kind in the singular."""
+    state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude")
+    state("sync", "--all")
+    said = state("recall").out
+    assert "1 gotcha, 1 next step" in said
+    assert "nextStepHints" not in said
+
+
 def test_automate_and_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
     """One cycle by hand and one by maintenance; every step is in the answer, and a dry run writes nothing."""
     state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude")
