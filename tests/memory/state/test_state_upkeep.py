@@ -544,7 +544,7 @@ def test_a_long_list_of_sources_is_read_in_proportion() -> None:
             ]
         )  # fmt: skip
 
-    assert_in_proportion(listed, _sources, 400)
+    assert_in_proportion(listed, _sources, 2500)
     with pytest.raises(MemdeckError) as caught:
         _sources(canonical_bytes(json.loads(listed(2)) + json.loads(listed(1))))
     assert caught.value.code == "state.sources.twice"
