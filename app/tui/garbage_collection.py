@@ -9,6 +9,11 @@ from __future__ import annotations
 
 import gc
 import time
+from functools import lru_cache
+
+from textual._styles_cache import StylesCache
+from textual.color import Color
+from textual.style import Style
 
 _YOUNG, _MIDDLE, _NEVER = 2_000, 5, 1_000_000_000
 """Young objects are looked at often, which takes about a millisecond; all of them only by `collect`."""
@@ -18,6 +23,21 @@ SHARE = 500
 
 UNREST = 1_000
 """So many times as long as it takes it waits for a moment in which nobody presses keys, at most."""
+
+
+@lru_cache(1024)
+def _inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
+    """Return the styles of a widget's inside and of what is around it."""
+    return Style(background=base + background), Style(background=base)
+
+
+def _inner_outer_of(_: StylesCache, base: Color, background: Color) -> tuple[Style, Style]:
+    return _inner_outer(base, background)
+
+
+def let_pictures_go() -> None:
+    """Let what a widget drew go with it; Textual's own cache holds the pictures of the last 1,000 widgets."""
+    StylesCache.get_inner_outer = _inner_outer_of  # type: ignore[method-assign, assignment]
 
 
 class Collecting:
@@ -31,6 +51,7 @@ class Collecting:
 
     def begin(self) -> None:
         """Look for young garbage from here on."""
+        let_pictures_go()
         if self._before is None:
             self._before = gc.get_threshold()
             gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)

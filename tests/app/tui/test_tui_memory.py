@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 
+from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
@@ -15,7 +16,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, settle
 from widgets.pane.rows import Row
 
-KINDS = (Document, Snapshot, Row, Widget, Screen)
+KINDS = (Document, Snapshot, Row, Widget, Screen, StylesCache)
 
 
 def live(*kinds: type) -> dict[str, int]:
