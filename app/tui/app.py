@@ -49,6 +49,7 @@ from .message_handlers import Postbox
 from .overlays import Overlays
 from .pane_state import Remembering
 from .search.queries import Searching
+from .state_verbs import StateVerbs
 from .toasts import heading_of, place_toasts
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ class MemdeckApp(Postbox):
         self.entries = Entries(self)
         self.tasks = TaskVerbs(self)
         self.typed = TypedVerbs(self)
+        self.state = StateVerbs(self)
         self.listing = Listing(self)
         self.views = Views(self)
         self.morning = Morning(self)

@@ -78,6 +78,7 @@ SPECIAL = frozenset(
         "change",
         "archived",
         "typed",
+        "state",
     )
 )
 """Conditions that hold in some panes only, beside those of tasks."""
@@ -265,6 +266,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "archived": _restorable,
     "versions": _has_versions,
     "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
+    "state": lambda pane: pane.pane_id == "state" and _item(pane),
+    "state.any": lambda pane: pane.pane_id == "state",
+    "state.point": lambda pane: pane.pane_id == "state" and any(hasattr(item, "point") for item in pane.selected()),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

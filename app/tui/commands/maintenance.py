@@ -25,6 +25,10 @@ TITLES = {
     "clear-completed-orchestration": "Completed plans",
     "prune-facts": "Facts over the limit",
     "prune-typed-memory": "Old files of agents",
+    "automate-project-state": "The project's state",
+    "sync-project-state": "Sessions for the project's state",
+    "recall-project-state": "Recall into the project's state",
+    "prune-project-state": "Old history of the project's state",
 }
 """The rules in words."""
 
@@ -133,6 +137,10 @@ def plan_lines(report: Report) -> list[Line]:
     for rule in report.rules:
         if lines:
             lines.append(())
+        if rule.said:
+            lines.append(line(Piece(TITLES.get(rule.rule, rule.rule), "heading"), Piece(f"  {rule.file}", "muted")))
+            lines.append(line(Piece(f"  {rule.said}", "muted")))
+            continue
         leaves = rule.archived + rule.cleared
         lines.append(
             line(

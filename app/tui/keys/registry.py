@@ -61,7 +61,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
-_RUN = "Running"
+_RUN, _STATE = "Running", "Project state"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -73,6 +73,17 @@ ACTIONS: tuple[Action, ...] = (
         "Leave the detail, then the filter; else take a message away",
         _ENTRY,
         needs="leave",
+        shown=True,
+    ),
+    Action(
+        "state.recall",
+        ("n",),
+        "state",
+        "recall",
+        "recall",
+        "Take what events say into the state of the project; shows first what that changes",
+        _STATE,
+        needs="state",
         shown=True,
     ),
     Action(
@@ -567,6 +578,51 @@ ACTIONS: tuple[Action, ...] = (
         "Delete what is too old of the agent's files; shows its plan first",
         _TYPED,
         needs="typed",
+        shown=True,
+    ),
+    Action(
+        "state.sync",
+        ("I",),
+        "state",
+        "sync",
+        "import",
+        "Import new sessions of the source under the cursor, elsewhere of all sources",
+        _STATE,
+        needs="state",
+        shown=True,
+    ),
+    Action(
+        "state.compare",
+        ("equals_sign",),
+        "state",
+        "compare",
+        "compare",
+        "Compare two selected checkpoints, or the one under the cursor with the latest",
+        _STATE,
+        needs="state.point",
+        shown=True,
+        bulk=True,
+    ),
+    Action(
+        "state.update",
+        ("N",),
+        "state",
+        "update",
+        "renew",
+        "Renew the state from the repository as it is, or make the first one",
+        _STATE,
+        needs="state.any",
+        shown=True,
+    ),
+    Action(
+        "state.validate",
+        ("exclamation_mark",),
+        "state",
+        "validate",
+        "check",
+        "Look at everything of the state, and list what is wrong by its code",
+        _STATE,
+        needs="state",
         shown=True,
     ),
     *_pane_actions(),

@@ -45,6 +45,9 @@ WHY: dict[str, str] = {
     "mentioned": "The journal can mention tasks, plans and monitors.",
     "facts": "Only facts are put into a prompt.",
     "typed": "Only typed memory is promoted, demoted, locked and pruned.",
+    "state": "This is of the state of a project: {pane.state|palette} shows it.",
+    "state.any": "Only the state of a project is renewed.",
+    "state.point": "Only checkpoints of a state are compared.",
     "item": "There is no entry here.",
 }
 """Why an action means nothing, by what it needs."""

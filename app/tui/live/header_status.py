@@ -81,7 +81,7 @@ def others(workspace: Workspace, now: datetime) -> tuple[Other, ...]:
 
     found: list[Other] = []
     for system in workspace.systems():
-        describe = {"facts": _facts, "typed": _agents}.get(system.name)
+        describe = {"facts": _facts, "typed": _agents, "state": _project}.get(system.name)
         if describe is not None:
             with suppress(MemdeckError):
                 found += describe(system, now)
@@ -96,6 +96,17 @@ def _facts(system: Any, now: datetime) -> Iterator[Other]:
     due = [f"{count - most:,} over the limit"] if count > most else []
     due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
     yield Other("facts", "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
+
+
+def _project(system: Any, now: datetime) -> Iterator[Other]:
+    from memory.state.model import plural
+    from widgets.panes.brief.pane import Other
+
+    status = system.status(now)
+    counts = status["counts"]
+    words = f"{plural(counts['checkpoints'], 'checkpoint')}, {plural(counts['events'], 'event')}"
+    due = status["next"]["why"] if status["next"]["command"] else ""
+    yield Other("state", "state#status", "state", words, due)
 
 
 def _agents(system: Any, now: datetime) -> Iterator[Other]:

@@ -9,8 +9,9 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest
-from tests.app.tui.tui_helpers import make_app
+from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest, settle
+from tests.app.tui.projects import project
+from tests.app.tui.tui_helpers import NAMES, jobs_done, make_app
 from tests.app.tui.watched import watched_workspace
 from widgets.panes import panes_for
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
@@ -83,6 +84,49 @@ def test_watched(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -
         for key in keys:
             await pilot.press(key)
             await rest(pilot.app, pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=press)
+
+
+STATE: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
+    "wide": (WIDE, ("j",) * 4, UNICODE),
+    "wide-recall": (WIDE, ("n",), UNICODE),
+    "wide-compare": (WIDE, ("slash", *"part:checkpoints", "enter", "space", "j", "space", "equals_sign"), UNICODE),
+    "wide-checked": (WIDE, ("exclamation_mark",), UNICODE),
+    "wide-backlog": (WIDE, ("slash", *"part:backlog", "enter"), ASCII),
+    "usual": (USUAL, (), UNICODE),
+    "usual-recall": (USUAL, ("n",), UNICODE),
+    "small": (SMALL, (), UNICODE),
+    "small-recall": (SMALL, ("n", "j", "j", "j", "j"), UNICODE),
+}
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_project_state(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
+    """The state of a project at every size: its outline, a recall before it is applied, two checkpoints, findings."""
+    size, keys, glyphs = STATE[name]
+    # The words of a failure have a path in them that is another one each time.
+    shop = project(tmp_path, fails=name != "wide-checked")
+    if name == "wide-checked":
+        with open(shop.path("docs/agent-memory/gotchas.md"), "a") as file:
+            file.write("- a trap that somebody wrote by hand\n")
+    app = make_app(
+        shop.workspace,
+        clock=lambda: shop.at,
+        pane="state",
+        glyphs=glyphs,
+        environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"},
+    )
+    app.animation_level = "none"
+
+    async def press(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot.app, pilot)
+        for key in keys:
+            await pilot.press(NAMES.get(key, key))
+            await jobs_done(pilot)
+            await settle(pilot.app, pilot)
+        pilot.app.clear_notifications()
+        await settle(pilot.app, pilot)
 
     assert snap_compare(app, terminal_size=size, run_before=press)
 

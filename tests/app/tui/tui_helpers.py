@@ -48,6 +48,18 @@ async def settle(pilot: Pilot[int]) -> None:
             await asyncio.sleep(0.001)
 
 
+async def jobs_done(pilot: Pilot[int]) -> None:
+    """Wait until no job runs any more, and what it found is shown; jobs that never end are none of these."""
+    app = pilot.app
+    assert isinstance(app, MemdeckApp)
+    await pilot.pause()
+    for job in app.jobs.running:
+        assert job.thread is not None
+        await asyncio.to_thread(job.thread.join)
+    while app.jobs.running:
+        await pilot.pause()
+
+
 @asynccontextmanager
 async def running(app: MemdeckApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[int]]:
     """The application on a screen of so many cells, after its first look at the files."""
