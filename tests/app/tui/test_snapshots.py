@@ -125,8 +125,9 @@ def test_project_state(name: str, snap_compare: Callable[..., bool], tmp_path: P
             await pilot.press(NAMES.get(key, key))
             await jobs_done(pilot)
             await settle(pilot.app, pilot)
+            await rest(pilot.app, pilot)
         pilot.app.clear_notifications()
-        await settle(pilot.app, pilot)
+        await rest(pilot.app, pilot)
 
     assert snap_compare(app, terminal_size=size, run_before=press)
 
