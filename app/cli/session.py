@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -70,9 +71,13 @@ class Session:
         return what
 
     def close(self) -> None:
-        """Close what the run opened, the last of it first."""
+        """Close what the run opened, the last of it first; what does not close any more ends with the process.
+
+        The answer is told by then: nothing that fails here may turn it into another one.
+        """
         while self._opened:
-            self._opened.pop().close()
+            with suppress(Exception):
+                self._opened.pop().close()
 
     @property
     def root(self) -> Path | None:

@@ -33,6 +33,7 @@ from memory.files.edit import Edit
 from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
+from memory.files.tasks.model import find_task
 from memory.maintenance import maintain
 from memory.storage.log.records import OUTSIDE
 from memory.workspace import Workspace

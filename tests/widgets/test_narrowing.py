@@ -33,7 +33,8 @@ def journal(days: int = DAYS) -> Files:
         for number in range(ENTRIES):
             words = "rare" if number % 100 == 0 else "common"
             last = " final" if day == 1 and number == ENTRIES - 1 else ""
-            parts.append(f"### {number // 60:02}:{number % 60:02} — {words} entry {day}-{number}{last}\n\n")
+            minute = ENTRIES - number
+            parts.append(f"### {minute // 60:02}:{minute % 60:02} — {words} entry {day}-{number}{last}\n\n")
     return Files({"journal.md": "".join(parts)})
 
 

@@ -117,7 +117,7 @@ def test_a_wrong_setting_is_an_error(memdeck: Memdeck) -> None:
     Path(".aegis/agent.json").write_text('{"memory": {"inject_mode": "always"}}')
     answer = memdeck("facts", "inject", "hello")
     assert (answer.code, answer.out) == (2, "")
-    assert ".aegis/agent.json has the inject_mode 'always'" in answer.err
+    assert ".aegis/agent.json:1: it has the inject_mode 'always'" in answer.err
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

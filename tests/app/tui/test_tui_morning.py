@@ -134,7 +134,7 @@ async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> No
         await type_text(pilot, ": she agrees")
         assert "title “Call with Alice”, below it the line “she agrees”" in screen_text(app)
         await press(pilot, "enter")
-        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        entry = next(one for one in workspace.snapshot().journal.entries() if one.time == "10:30")
         assert (entry.time, entry.title, entry.lines) == ("10:30", "Call with Alice", ("she agrees",))
         assert app.navigation.pane.pane_id == "tasks"
 

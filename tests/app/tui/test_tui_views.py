@@ -438,5 +438,5 @@ async def test_a_task_is_split_linked_and_noted(workspace: Workspace) -> None:
         await settle(pilot)
         await type_text(pilot, "he knows")
         await press(pilot, "enter")
-        entry = workspace.snapshot().journal.entries(limit=1)[0]
+        entry = next(one for one in workspace.snapshot().journal.entries() if one.title == "Task Note")
         assert (entry.title, entry.lines) == ("Task Note", ('"Ask Bob": he knows',))
