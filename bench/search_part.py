@@ -15,7 +15,7 @@ from bench.measure import Case, Unavailable
 from bench.places import NOW, Places, memdeck
 
 if TYPE_CHECKING:
-    from memory.recall.searcher import Searcher
+    from memory.search.searcher import Searcher
     from memory.workspace import Workspace
 
 WORDS = {"rare": "d365wren", "common": "deploy", "nothing": "xyzzyplugh"}
@@ -211,7 +211,7 @@ def _ripgrep(places: Places, place: Searched, word: str) -> None:
 
 
 def _query(word: str) -> Any:
-    from memory.recall import read_query
+    from memory.search import read_query
 
     return read_query(word, lambda _: None)
 
@@ -222,7 +222,7 @@ def _ask(searcher: Searcher, word: str) -> None:
 
 
 def _fresh(place: Searched) -> Searcher:
-    from memory.recall.searcher import Searcher
+    from memory.search.searcher import Searcher
     from memory.storage.private.places import StateFolder
     from memory.systems import systems_of
     from memory.workspace import Workspace

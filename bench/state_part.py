@@ -21,10 +21,10 @@ MOST = 10
 
 def state_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield what each question costs with so many events and a twentieth as many checkpoints, all opened anew."""
-    from memory.state.checks import validate
+    from memory.state.checks.check import validate
+    from memory.state.files.reading import Memory
     from memory.state.query import ask
-    from memory.state.reading import Memory
-    from memory.state.recall import preview, scope_of_recall
+    from memory.state.recall.recall import preview, scope_of_recall
     from memory.state.status import status_of
     from memory.workspace import Workspace
 
@@ -64,8 +64,8 @@ def make_state(root: Path, count: int) -> None:
     """Write a repository with a state, so many events that no recall saw, and their checkpoints."""
     from memory.state import operations
     from memory.state.analysis import analyse
-    from memory.state.canonical import canonical_bytes, digest, line_bytes
-    from memory.state.model import CHECKPOINTS, EVENTS, STATE, checkpoint_id, event_id, stamp
+    from memory.state.files.canonical import canonical_bytes, digest, line_bytes
+    from memory.state.files.model import CHECKPOINTS, EVENTS, STATE, checkpoint_id, event_id, stamp
     from memory.workspace import Workspace
 
     words = Words(random.Random(7))

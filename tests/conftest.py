@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from memory.recall.searcher import Searcher
+from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
 from tests.examples import examples
 

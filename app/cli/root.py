@@ -26,7 +26,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "config": ("config:config", "List, get, set and unset the workspace's settings."),
         "facts": ("facts:facts", "Store, search, delete and inject short notes for prompts."),
         "typed": ("typed.agents:typed", "The typed memory of agents: prune, merge, promote, lock, failures."),
-        "state": ("state:state", "Project state: init, recall, query, validate, sync, checkpoints."),
+        "state": ("state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."),
         "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("maintenance:prune", "Move old journal entries to the archive."),
         "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),

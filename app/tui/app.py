@@ -31,6 +31,7 @@ from .commands.journal import Diary
 from .commands.maintenance import Upkeep
 from .commands.navigation import Navigation
 from .commands.run import Runner
+from .commands.state import StateVerbs
 from .commands.tasks import TaskVerbs
 from .commands.typed import TypedVerbs
 from .commands.views import Views
@@ -49,7 +50,6 @@ from .message_handlers import Postbox
 from .overlays import Overlays
 from .pane_state import Remembering
 from .search.queries import Searching
-from .state_verbs import StateVerbs
 from .toasts import heading_of, place_toasts
 
 if TYPE_CHECKING:

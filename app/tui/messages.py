@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memory.history.news import News
     from memory.monitoring.history.charts import Notice
     from memory.monitoring.run.ahead import Ahead
-    from memory.recall import Answer
+    from memory.search import Answer
     from memory.storage.private.drafts import Draft
     from memory.workspace import Outcome
     from widgets.chrome.header import Alert

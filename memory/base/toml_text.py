@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memory.base.limits import MAX_BYTES, MAX_DEPTH
 from memory.errors import ConfigError
+
+from .limits import MAX_BYTES, MAX_DEPTH
 
 MAX_KEYS = 512
 """Keys and elements of lists in one file."""

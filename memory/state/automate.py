@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 
-from .model import Json, plural
-from .recall import Engine, Recalled, apply, preview, scope_of_recall
+from .files.model import Json, plural
+from .files.store import StateStore
+from .recall.recall import Engine, Recalled, apply, preview, scope_of_recall
 from .retention import Pruned, prune
 from .sources import Synced, sync
-from .store import StateStore
 
 if TYPE_CHECKING:
     from memory.storage import Change

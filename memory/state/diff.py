@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .canonical import canonical
-from .model import KEYS, SECTIONS, Json
+from .files.canonical import canonical
+from .files.model import KEYS, SECTIONS, Json
 
 _NAMES = ("title", "path", "label")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Json
+from .files.model import Json
 
 _ENDING = "to get a first validation."
 

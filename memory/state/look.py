@@ -10,10 +10,10 @@ from functools import cached_property
 from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
-from .grouping import Group, group_events
-from .model import Json
-from .reading import Memory
-from .recall import Preview, preview, scope_of_recall
+from .files.model import Json
+from .files.reading import Memory
+from .recall.grouping import Group, group_events
+from .recall.recall import Preview, preview, scope_of_recall
 from .status import Status, status_of
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 
-from . import schema
-from .archive import MOST_CHECKPOINTS, put_batch
-from .canonical import canonical_bytes, ordered_bytes
-from .config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
 from .diff import Digest, changed_sections
+from .files import schema
+from .files.archive import MOST_CHECKPOINTS, put_batch
+from .files.canonical import canonical_bytes, ordered_bytes
+from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
+from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
+from .files.reading import Memory, load
+from .files.store import StateStore, Writing, refuse
 from .first_run import without_first_run
-from .model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
-from .reading import Memory, load
-from .store import StateStore, Writing, refuse
-from .three_way import take_in
+from .recall.new_analysis import take_in
 
 if TYPE_CHECKING:
     from memory.storage import Change

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .model import Json
-from .schema import stays_inside
+from .files.model import Json
+from .files.schema import stays_inside
 
 
 def bundle_paths(bundle: Json) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Literal
 
 from memory.errors import UsageError
 
-from .model import EVENTS, Json, moment
-from .projections import path_of
-from .reading import Memory, checkpoint_path
+from .files.model import EVENTS, Json, moment
+from .files.reading import Memory, checkpoint_path
+from .projections.files import path_of
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 
+from .files.model import Json
 from .imports import ImportedItem
-from .model import Json
 
 if TYPE_CHECKING:
     from pathlib import Path

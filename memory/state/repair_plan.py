@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from memory.errors import MemdeckError
 
-from .finding import Finding
-from .model import Json
-from .reading import Memory
+from .checks.finding import Finding
+from .files.model import Json
+from .files.reading import Memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ from datetime import datetime
 
 from memory.errors import MemdeckError
 
-from . import schema
-from .canonical import canonical_bytes, digest
-from .entry_block import put_block, render_block
-from .model import (
+from .files import schema
+from .files.canonical import canonical_bytes, digest
+from .files.model import (
     GENERATOR,
     PROVIDERS,
     SCHEMA_VERSION,
@@ -21,11 +20,12 @@ from .model import (
     number_of,
     stamp,
 )
-from .projections import path_of, render_projections
-from .reading import Memory, checkpoint_path, load
+from .files.reading import Memory, checkpoint_path, load
+from .files.schema import faults_of
+from .files.store import entry_path, fresh_maintenance
+from .projections.entry_block import put_block, render_block
+from .projections.files import path_of, render_projections
 from .repair_plan import Plan, archived_ids, keep_aside, write
-from .schema import faults_of
-from .store import entry_path, fresh_maintenance
 
 
 def mend_state(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .archive import MOST_CHECKPOINTS, expired, files_of, put_batch
-from .model import ARCHIVE, EVENTS, Json, moment, plural
-from .reading import Memory
-from .store import StateStore, Writing
+from .files.archive import MOST_CHECKPOINTS, expired, files_of, put_batch
+from .files.model import ARCHIVE, EVENTS, Json, moment, plural
+from .files.reading import Memory
+from .files.store import StateStore, Writing
 
 if TYPE_CHECKING:
     from memory.storage import Change

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
-from . import schema
-from .canonical import canonical_bytes
-from .events import imported, short
+from .files import schema
+from .files.canonical import canonical_bytes
+from .files.model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.reading import Memory
+from .files.store import StateStore, Writing, refuse
 from .imports import ImportedItem, discover, read_item
 from .imports.belonging import is_elsewhere
-from .model import SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
-from .reading import Memory
+from .recall.events import imported, short
 from .remembered import Key, Known, Remembered, known_of, look_at
-from .store import StateStore, Writing, refuse
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -206,7 +206,7 @@ def sync(
 
 def imports_of(memory: Memory) -> set[Key]:
     """Return what was imported, by the history and the archive: none of it is imported a second time."""
-    from .archive import archived_events
+    from .files.archive import archived_events
 
     events = (*memory.events, *archived_events(memory))
     return {(event["sourceId"], event["externalItemId"], event["contentHash"]) for event in events}

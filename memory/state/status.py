@@ -8,10 +8,10 @@ from datetime import datetime
 from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
-from .grouping import Group, group_events
-from .model import SCOPES, Json, plural
-from .reading import Memory
-from .recall import SHOWN_GROUPS, group_json
+from .files.model import SCOPES, Json, plural
+from .files.reading import Memory
+from .recall.grouping import Group, group_events
+from .recall.recall import SHOWN_GROUPS, group_json
 from .retention import Candidates, candidates
 
 

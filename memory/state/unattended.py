@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 
-from .model import Json, moment, stamp
+from .files.model import Json, moment, stamp
 
 if TYPE_CHECKING:
     from memory.storage.private.places import StateFolder

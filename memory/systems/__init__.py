@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.maintenance import Report
-    from memory.recall import Record
-    from memory.recall.searcher import Searcher
+    from memory.search import Record
+    from memory.search.searcher import Searcher
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
@@ -110,7 +110,7 @@ def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:
 
 def searcher_of(workspace: Workspace) -> Searcher:
     """Return what searches all systems of a workspace, with its index in the private state folder."""
-    from memory.recall.searcher import Searcher
+    from memory.search.searcher import Searcher
 
     folder = None if workspace.state is None else workspace.state.folder
     return Searcher(folder, lambda: systems_of(workspace))

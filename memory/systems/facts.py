@@ -16,7 +16,7 @@ from memory.workspace import Outcome
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.maintenance import Report
-    from memory.recall import Record
+    from memory.search import Record
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
@@ -98,7 +98,7 @@ class Facts:
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield the facts, the newest first."""
-        from memory.recall import Record
+        from memory.search import Record
 
         if kinds is not None and self.name not in kinds:
             return

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
     from memory.maintenance import Report
-    from memory.recall import Record
-    from memory.recall.shelves import Shelf
+    from memory.search import Record
+    from memory.search.index.inventory import Shelf
     from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
@@ -75,7 +75,7 @@ class WorkspaceMemory:
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
-        from memory.recall import FILE_KINDS, records
+        from memory.search import FILE_KINDS, records
 
         snapshot = self._workspace.snapshot()
         if refused is not None:
@@ -96,7 +96,7 @@ class WorkspaceMemory:
 
     def shelves(self) -> Iterator[Shelf]:
         """Yield what search indexes file by file; a system without this is asked for its records."""
-        from memory.recall.file_shelves import shelves_of_files
+        from memory.search.index.file_inventory import shelves_of_files
 
         return shelves_of_files(self._workspace)
 

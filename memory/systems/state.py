@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
-from memory.state.look import StateLook
-from memory.state.model import (
+from memory.state.files.model import (
     ANALYSED,
     CHECKPOINTS,
     CONFIG,
@@ -23,8 +22,9 @@ from memory.state.model import (
     STATE,
     Json,
 )
-from memory.state.projections import NAMES, path_of
-from memory.state.store import StateStore, entry_path
+from memory.state.files.store import StateStore, entry_path
+from memory.state.look import StateLook
+from memory.state.projections.files import NAMES, path_of
 from memory.state.unattended import Unattended
 
 from .state_reading import StateReading
@@ -32,10 +32,10 @@ from .state_reading import StateReading
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.maintenance import Report, RuleReport
-    from memory.recall import Record
+    from memory.search import Record
     from memory.state.automate import Cycle
     from memory.state.diff import SectionDiff
-    from memory.state.recall import Engine, Preview, Recalled
+    from memory.state.recall.recall import Engine, Preview, Recalled
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -114,7 +114,7 @@ class ProjectState:
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return what `state validate` finds wrong, but for what depends on the time."""
-        from memory.state.checks import validate
+        from memory.state.checks.check import validate
 
         found = (one.problem() for one in validate(self.store.memory(), None) if one.level != "pass")
         return tuple(problem for problem in found if names is None or problem.file in names)
@@ -214,15 +214,15 @@ class ProjectState:
         self, now: datetime, source: str | None = None, section: str | None = None, policy: str | None = None
     ) -> Preview:
         """Return what a recall would do, with the engine of the person's settings."""
-        from memory.state.recall import preview, scope_of_recall
+        from memory.state.recall.recall import preview, scope_of_recall
 
         memory = self.store.memory()
         scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
         return preview(memory, scope, self.engine(now))
 
     def recall(self, shown: Preview, *, actor: str, now: datetime) -> Outcome:
-        """Apply a recall that was shown; errors as `memory.state.recall.apply`."""
-        from memory.state.recall import apply
+        """Apply a recall that was shown; errors as `memory.state.recall.recall.apply`."""
+        from memory.state.recall.recall import apply
         from memory.workspace import Outcome
 
         done: Recalled = apply(self.store, shown, actor=actor, now=now)

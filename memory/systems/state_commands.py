@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import clean_environment, run_command
-from memory.state import schema
-from memory.state.model import STATE, Json
-from memory.state.reading import Memory, line_of
+from memory.state.files import schema
+from memory.state.files.model import STATE, Json
+from memory.state.files.reading import Memory, line_of
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, Settings
 from memory.trust.wants import command_ask
 
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished
-    from memory.state.recall import Engine
+    from memory.state.recall.recall import Engine
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
@@ -195,7 +195,7 @@ def _code(ended: Finished) -> Iterator[str]:
 
 def _bundle(output: str, before: Json) -> Json:
     """Return the bundle that an engine printed; nothing but one JSON object in the shape of a bundle is taken."""
-    from memory.state.reading import load
+    from memory.state.files.reading import load
 
     try:
         bundle = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")

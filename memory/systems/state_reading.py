@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memory.document import Document
-from memory.state.model import ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS
+from memory.state.files.model import ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS
 from memory.storage.log.records import PlainReading
 
 _OWN = re.compile(
@@ -32,7 +32,7 @@ class StateReading(PlainReading):
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return the ref and the summary of an event; a line that holds none has no ref."""
-        from memory.state.reading import read_events
+        from memory.state.files.reading import read_events
 
         found = read_events(line.rstrip(b"\n"))
         if not found.items:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, MutableMapping
 from typing import NamedTuple
 
 from memory.errors import MemdeckError
-from memory.recall import Record
+from memory.search import Record
 from memory.state.diff import name_of
-from memory.state.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
-from memory.state.reading import Memory, line_of, read_events
+from memory.state.files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
+from memory.state.files.reading import Memory, line_of, read_events
 
 from .state_reading import ref_of
 

@@ -16,7 +16,7 @@ from memory.typed.stores import TypedReading, path_in
 
 if TYPE_CHECKING:
     from memory.maintenance import Report, RuleReport
-    from memory.recall import Record
+    from memory.search import Record
     from memory.storage import Change, Store
     from memory.trust.consent import Ask
     from memory.typed.failures import Failure
@@ -166,7 +166,7 @@ class TypedMemory:
 
         A file that cannot be read or is very large is left out, and noted in `refused` where that is given.
         """
-        from memory.recall import Record
+        from memory.search import Record
         from memory.typed.reading import entries_of
 
         if kinds is not None and KIND not in kinds:

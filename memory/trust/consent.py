@@ -24,10 +24,10 @@ from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remedi
 from .decision import Decision
 from .folders import is_usual
 from .judging import denied_before, difference, undecided
+from .pins.scripts import CannotPin, Pinned, Script, Scripts
+from .pins.unknown import sentence_of
 from .records import Book, Damaged, Opening, Place, Record, Verdict, identity_of, read_book, write_book
-from .scripts import CannotPin, Pinned, Script, Scripts
 from .settings import Settings, read_settings
-from .unknown import sentence_of
 
 if TYPE_CHECKING:
     from memory.storage.files.version import Version

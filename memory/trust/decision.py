@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .asks import Ask
-from .scripts import Script
+from .pins.scripts import Script
 
 SHORT = 10
 """How many hex digits of an id are shown."""
@@ -19,7 +19,7 @@ class Decision:
 
     `id` names exactly this ask with its files ("" where it can never be approved), `why` is a sentence for people,
     `before` what was approved in its place before. `scripts` are the files that it names, `unknown` says
-    which others it may reach, that cannot be known (`memory.trust.unknown`). `single`: it was approved
+    which others it may reach, that cannot be known (`memory.trust.pins.unknown`). `single`: it was approved
     by itself, not with the workspace; only then may an address lead to private places.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .asks import Ask
 from .decision import Decision, State
-from .pins import Pinned, Script
+from .pins.pins import Pinned, Script
 from .records import VERSION, Place, Record, identity_of
 
 _PARTS = ("kind", "text", "threshold", "interval", "timeout", "environment_text", "fires", "settings")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from .asks import Ask
-from .scripts import Script
+from .pins.scripts import Script
 
 VERSION = 2
 _FIRST = 1

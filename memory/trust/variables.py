@@ -7,7 +7,7 @@ import re
 
 from memory.base.programs import absolute_folders, passes
 
-from .words import words_of
+from .pins.words import words_of
 
 # What of them lies in the workspace is not among the files that an approval covers.
 _FOLDERS = re.compile(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 from memory.base.safe_text import visible
 
 from .asks import LONGEST, Ask
+from .pins.unknown import sentence_of
 from .suspicion import revealed
-from .unknown import sentence_of
 from .variables import loads
 from .warnings import warnings_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from .asks import LONGEST
+from .pins.unknown import WORDS
+from .pins.words import has_expansions, words_of
 from .suspicion import hidden_in, unusual_in
-from .unknown import WORDS
-from .words import has_expansions, words_of
 
 _SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox"])
 _OTHERS = ("python", "python2", "python3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "osascript")

@@ -25,13 +25,13 @@ from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
 from memory.state import operations as state_operations
 from memory.state.analysis import analyse
-from memory.state.checks import validate
-from memory.state.model import EVENTS, SCOPES
-from memory.state.model import FOLDER as STATE_FOLDER
-from memory.state.model import STATE as STATE_FILE
-from memory.state.recall import apply, preview, scope_of_recall
+from memory.state.checks.check import validate
+from memory.state.files.model import EVENTS, SCOPES
+from memory.state.files.model import FOLDER as STATE_FOLDER
+from memory.state.files.model import STATE as STATE_FILE
+from memory.state.files.store import StateStore
+from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.retention import prune
-from memory.state.store import StateStore
 from memory.storage import State, Store
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE

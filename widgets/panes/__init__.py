@@ -45,7 +45,7 @@ PANES: tuple[PaneName, ...] = (
     PaneName("changes", "0", "Changes", "changes.pane", "ChangesPane"),
     PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
     PaneName("typed", "", "Typed", "typed", "TypedPane", letter="y", system="typed"),
-    PaneName("state", "", "State", "state", "StatePane", (".agent-memory/", "docs/agent-memory/"), system="state"),
+    PaneName("state", "", "State", "state.pane", "StatePane", (".agent-memory/", "docs/agent-memory/"), system="state"),
 )
 """All panes in the order of the sidebar."""
 

@@ -16,7 +16,7 @@ from memory.errors import UsageError
 from memory.registry import KINDS
 
 if TYPE_CHECKING:
-    from memory.recall import Answer, Hit, Query
+    from memory.search import Answer, Hit, Query
 
 DEFAULT_LIMIT = 20
 _PLACES = ", ".join(KINDS)
@@ -83,7 +83,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
 
 
 def _read(session: Session, words: tuple[str, ...]) -> Query:
-    from memory.recall import read_day, read_query
+    from memory.search import read_day, read_query
 
     text = " ".join(words)
     # Only relative days need the zone, which stands in a file.

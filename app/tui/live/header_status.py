@@ -99,7 +99,7 @@ def _facts(system: Any, now: datetime) -> Iterator[Other]:
 
 
 def _project(system: Any, now: datetime) -> Iterator[Other]:
-    from memory.state.model import plural
+    from memory.state.files.model import plural
     from widgets.panes.brief.pane import Other
 
     status = system.status(now)

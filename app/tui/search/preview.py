@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memory.recall import Hit
+    from memory.search import Hit
 
 LEAST, MOST = 3, 8
 """Lines of a look; with less room there is none."""

@@ -14,8 +14,8 @@ from widgets.panes import pane_of
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
-    from memory.recall import Answer, Entry, Query
-    from memory.recall.searcher import Searcher
+    from memory.search import Answer, Entry, Query
+    from memory.search.searcher import Searcher
 
     from .screen import SearchScreen
 
@@ -104,7 +104,7 @@ class Searching(Part):
         return SHOWN
 
     def _read(self, text: str) -> Query:
-        from memory.recall import read_day, read_query
+        from memory.search import read_day, read_query
 
         today = self.app.clock().astimezone(self.app.zone).date()
         return read_query(text, lambda day: read_day(day, today))

@@ -22,7 +22,7 @@ from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 if TYPE_CHECKING:
-    from memory.recall import Answer, Entry, Hit
+    from memory.search import Answer, Entry, Hit
 
 SHOWN = 50
 """Hits that are listed."""

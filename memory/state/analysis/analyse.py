@@ -7,16 +7,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from memory.state.markdown import one_line
+from memory.state.projections.markdown import one_line
 
-from . import around, golang, jvm, native, node, others, python, rust
-from .documents import Part, html_title, opening_of, parts_of, readme_of, title_of
+from . import around
+from .ecosystems import golang, jvm, native, node, others, python, rust
 from .focus import current_focus
 from .found import Ecosystem
 from .languages import is_document, language_of
 from .modules import areas_of, dense_areas, modules_of
-from .open_work import gotchas, next_steps
-from .prose import cut, ended, some_sentences
+from .texts.documents import Part, html_title, opening_of, parts_of, readme_of, title_of
+from .texts.open_work import gotchas, next_steps
+from .texts.prose import cut, ended, some_sentences
 from .tree import ENTRY_FILES, Tree
 
 _LOOKS: tuple[Callable[[Tree], Ecosystem | None], ...] = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from memory.state.first_run import first_run
-from memory.state.markdown import one_line
+from memory.state.projections.markdown import one_line
 
 from .around import ci_files
 from .git import Work, work_of
 from .languages import is_test, is_test_file, language_of
-from .open_work import marks, unreleased
-from .prose import ended
+from .texts.open_work import marks, unreleased
+from .texts.prose import ended
 from .tree import MOST_FILES, Tree
 
 NOT_RUN = "The validation commands were not run yet."

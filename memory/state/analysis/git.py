@@ -6,10 +6,10 @@ import re
 import zlib
 from typing import NamedTuple
 
-from memory.state.markdown import one_line
+from memory.state.projections.markdown import one_line
 from memory.state.repository import common_of, git_folder, read_bytes, read_small
 
-from .prose import cut
+from .texts.prose import cut
 
 _BRANCH = re.compile(r"ref: refs/heads/([^\s\x00-\x1f]{1,200})\s*\Z")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .describe import kind_of, responsibility
 from .found import Ecosystem, Package
 from .ignored import is_generated
 from .languages import is_document, is_test_folder, language_of
-from .told import told_of
+from .texts.describe import kind_of, responsibility
+from .texts.told import told_of
 from .tree import Tree
 
 MOST_MODULES = 16

@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections import Counter, deque
 
 from memory.errors import MemdeckError
-from memory.state.entry_block import find_blocks
-from memory.state.projections import FOLDER
+from memory.state.projections.entry_block import find_blocks
+from memory.state.projections.files import FOLDER
 from memory.storage.files.safe_open import open_beneath
 
 from .ignored import Ignore, is_foreign_folder, is_generated

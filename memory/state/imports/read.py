@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.errors import MemdeckError
-from memory.state.markdown import one_line
+from memory.state.projections.markdown import one_line
 from memory.storage.files.safe_open import open_beneath
 
 from .belonging import is_elsewhere

@@ -191,7 +191,7 @@ def test_inject_loads_little(shop: Path) -> None:
         "code = run(['facts', 'inject', 'tabs or spaces'])\n"
         "print(code, *sorted(name for name in sys.modules if name.partition('.')[0] in "
         "('textual', 'rich', 'markdown_it', 'sqlite3', 'yaml', 'croniter', 'watchdog', 'json', 'hashlib')"
-        " or name in ('memory.files.tasks.model', 'memory.storage.transaction.transaction', 'memory.base.secrets', 'memory.recall')))"  # noqa: E501
+        " or name in ('memory.files.tasks.model', 'memory.storage.transaction.transaction', 'memory.base.secrets', 'memory.search')))"  # noqa: E501
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(HOUSE)}, timeout=PATIENCE

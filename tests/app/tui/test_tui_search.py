@@ -190,7 +190,7 @@ def test_nothing_is_imported_before_the_first_search() -> None:
     """The application starts without the parts of search."""
     code = (
         "import sys, app.tui.app; "
-        "assert not {'sqlite3', 'app.tui.search.screen', 'memory.recall', 'memory.recall.searcher'} & set(sys.modules), "  # noqa: E501
+        "assert not {'sqlite3', 'app.tui.search.screen', 'memory.search', 'memory.search.searcher'} & set(sys.modules), "  # noqa: E501
         "sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3], timeout=PATIENCE)

@@ -10,7 +10,7 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from memory.history.changes import list_changes
-from memory.state.model import ANALYSED, EVENTS, SOURCES, STATE
+from memory.state.files.model import ANALYSED, EVENTS, SOURCES, STATE
 from memory.workspace import Workspace
 from tests.app.tui.projects import project
 from tests.app.tui.tui_helpers import jobs_done, make_app, press, running, settle, type_text
@@ -18,8 +18,8 @@ from tests.memory.state.states import Repository
 from tests.widgets.harness import screen_text
 from tests.widgets.panes.looking import detail_words
 from widgets.dialogs.dialogs import Preview
-from widgets.panes.state import StatePane
-from widgets.panes.state_rows import EntryRow
+from widgets.panes.state.pane import StatePane
+from widgets.panes.state.rows import EntryRow
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, list_changes, row, views_of
-from memory.recall import read_query, scan
+from memory.search import read_query, scan
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
 from memory.systems.acts import Act
 from memory.workspace import Workspace

@@ -17,8 +17,8 @@ from bench.workspaces import size_of, workspace_files
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
-from memory.recall import Answer, Record
-from memory.recall.searcher import Searcher
+from memory.search import Answer, Record
+from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 from tests.examples import examples

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.recall_part import LIMIT, make_workspace, questions
-from memory.recall import Answer, read_query, scan
-from memory.recall.candidates import WEIGHED
-from memory.recall.names import camel_parts, name_parts
-from memory.recall.needs import needs_of
-from memory.recall.partial import MOST
-from memory.recall.searcher import Searcher
-from memory.recall.stems import content_runs, short_forms, stem
-from memory.recall.typos import near_words
-from memory.recall.vocabulary import Held
+from memory.search import Answer, read_query, scan
+from memory.search.index.candidates import WEIGHED
+from memory.search.query.names import camel_parts, name_parts
+from memory.search.query.needs import needs_of
+from memory.search.query.ranking import MOST
+from memory.search.query.stems import content_runs, short_forms, stem
+from memory.search.query.typos import near_words
+from memory.search.query.vocabulary import Held
+from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.recall import read_day, read_query
-from memory.recall.differ import edits
-from memory.recall.hits import Entry, hit_of, marks_in
-from memory.recall.match import Matcher
-from memory.recall.typos import distance, meant
-from memory.recall.vocabulary import Held
-from memory.recall.words import fold, fold_with_places, tokens, wanted
+from memory.search import read_day, read_query
+from memory.search.hits import Entry, hit_of, marks_in
+from memory.search.index.row_diff import edits
+from memory.search.match import Matcher
+from memory.search.query.typos import distance, meant
+from memory.search.query.vocabulary import Held
+from memory.search.query.words import fold, fold_with_places, tokens, wanted
 
 from .test_recall_scan import TODAY, ask, record
 

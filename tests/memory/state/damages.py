@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from memory.state.canonical import digest
-from memory.state.model import ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, SOURCES, STATE
+from memory.state.files.canonical import digest
+from memory.state.files.model import ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, SOURCES, STATE
 
 from .states import Repository
 

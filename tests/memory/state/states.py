@@ -10,11 +10,11 @@ from typing import Any
 
 from memory.state import operations
 from memory.state.analysis import analyse
-from memory.state.canonical import line_bytes
-from memory.state.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
-from memory.state.reading import Memory
-from memory.state.recall import Recalled, apply, preview, scope_of_recall
-from memory.state.store import StateStore
+from memory.state.files.canonical import line_bytes
+from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
+from memory.state.files.reading import Memory
+from memory.state.files.store import StateStore
+from memory.state.recall.recall import Recalled, apply, preview, scope_of_recall
 from memory.systems.state import ProjectState
 from memory.workspace import Workspace
 
@@ -159,6 +159,6 @@ class Repository:
 
     def codes(self, level: str = "fail") -> list[str]:
         """Return the codes of the findings of a level."""
-        from memory.state.checks import validate
+        from memory.state.checks.check import validate
 
         return [one.code for one in validate(self.memory, self.at) if one.level == level]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.state.analysis import analyse, tree
-from memory.state.analysis.documents import parts_of
 from memory.state.analysis.ignored import Ignore
-from memory.state.analysis.prose import cut, plain, sentences
+from memory.state.analysis.texts.documents import parts_of
+from memory.state.analysis.texts.prose import cut, plain, sentences
 from tests.growth import assert_in_proportion
 
 from .layouts import LAYOUTS, PYTHON, write

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory.state.analysis import analyse
-from memory.state.entry_block import put_block, render_block
-from memory.state.projections import path_of, render_projections
+from memory.state.projections.entry_block import put_block, render_block
+from memory.state.projections.files import path_of, render_projections
 
 from .layouts import DOCUMENTS, EMPTY, LAYOUTS, PYTHON, write
 

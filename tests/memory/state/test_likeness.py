@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.state.grouping import SIGNALS, group_events, topic
-from memory.state.likeness import ALIKE, merge_gotchas, merge_lines, merge_next_steps, normalise, overlap, says_same
+from memory.state.recall.grouping import SIGNALS, group_events, topic
+from memory.state.recall.likeness import (
+    ALIKE,
+    merge_gotchas,
+    merge_lines,
+    merge_next_steps,
+    normalise,
+    overlap,
+    says_same,
+)
 from tests.growth import assert_in_proportion
 
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "runs", "sleeps", "eats", "fast", "slow"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory.state.markdown import code, inline, one_line
-from memory.state.projections import NAMES, marker, marker_of, render_projections
+from memory.state.projections.files import NAMES, marker, marker_of, render_projections
+from memory.state.projections.markdown import code, inline, one_line
 
 HASH = "ab" * 32
 EMPTY = {

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError
-from memory.state.checks import validate
-from memory.state.recall import preview, scope_of_recall
-from memory.state.repair import plan_repair, repair
+from memory.state.checks.check import validate
+from memory.state.checks.repair import plan_repair, repair
+from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import prune
 from memory.state.status import status_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from memory.errors import BlockedError, MemdeckError
 from memory.state import operations
-from memory.state.model import stamp
+from memory.state.files.model import stamp
 from memory.systems import asks_of_all
 from memory.systems.state_commands import engine_ask, run_validation
 from memory.trust.consent import Trust, read_settings, trust_of

@@ -9,7 +9,7 @@ import pytest
 
 from memory.errors import UsageError
 from memory.state import operations
-from memory.state.model import ARCHIVE
+from memory.state.files.model import ARCHIVE
 from memory.state.query import MODES, NOT_ENOUGH, Hit, Item, ask, items_of, mode_of, rank, words_of
 from memory.state.retention import prune
 

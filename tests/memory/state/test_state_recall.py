@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memory.errors import ConflictError, UsageError
-from memory.state.model import CONFIG, EVENTS, STATE
-from memory.state.recall import apply, preview, scope_of_recall
+from memory.state.files.model import CONFIG, EVENTS, STATE
+from memory.state.recall.recall import apply, preview, scope_of_recall
 from tests.growth import assert_in_proportion
 
 from .states import ACTOR, Repository
@@ -319,7 +319,7 @@ def test_the_diff_of_a_preview_names_the_lines(repository: Repository) -> None:
 
 def test_a_preview_grows_with_its_events(repository: Repository) -> None:
     """Eight times the events take about eight times the time."""
-    from memory.state.consolidate import consolidate
+    from memory.state.recall.consolidate import consolidate
 
     bundle = repository.memory.bundle
     one = json.loads(repository.event_lines()[0])

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from memory.errors import ConfigError, ConflictError, NotFoundError, RefusedError, UsageError
 from memory.state import operations
-from memory.state.canonical import canonical, digest
-from memory.state.model import (
+from memory.state.files.canonical import canonical, digest
+from memory.state.files.model import (
     ANALYSED,
     ARCHIVE,
     CHECKPOINTS,
@@ -31,7 +31,7 @@ from memory.state.model import (
     number_of,
     stamp,
 )
-from memory.state.three_way import take_in
+from memory.state.recall.new_analysis import take_in
 
 from .states import ACTOR, NOW, Repository
 

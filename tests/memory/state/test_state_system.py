@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.state.model import EVENTS, STATE
+from memory.state.files.model import EVENTS, STATE
 from memory.systems import check_all, records_of_all, systems_of
 
 from .states import ACTOR, NOW, Repository

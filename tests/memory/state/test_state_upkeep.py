@@ -14,9 +14,9 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
 from memory.state import operations
 from memory.state.automate import run_once
-from memory.state.canonical import canonical_bytes
-from memory.state.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
-from memory.state.recall import preview, scope_of_recall
+from memory.state.files.canonical import canonical_bytes
+from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
+from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen, source_id
 from memory.state.status import status_of
@@ -530,7 +530,7 @@ def test_preview_and_status_carry_five_groups_and_their_count(repository: Reposi
 
 def test_a_long_list_of_sources_is_read_in_proportion() -> None:
     """Eight times the sources take about eight times the time, and one that is there twice is named."""
-    from memory.state.reading import _sources
+    from memory.state.files.reading import _sources
 
     def listed(count: int) -> bytes:
         made = stamp(NOW)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.process.command import clean_environment
-from memory.trust.loading import references_of
-from memory.trust.resolve import Resolver
-from memory.trust.scripts import CannotPin, Scripts
-from memory.trust.unknown import sentence_of
+from memory.trust.pins.loading import references_of
+from memory.trust.pins.resolve import Resolver
+from memory.trust.pins.scripts import CannotPin, Scripts
+from memory.trust.pins.unknown import sentence_of
 from tests.growth import TIMES, assert_in_proportion
 
 LINKED = [

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory.trust.resolve import Resolver
+from memory.trust.pins.resolve import Resolver
 
 PARTS = ["a", "b", "c", "d", "..", "..", ".", "", "shop", "top", "beside", "x"]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.trust.scripts import CannotPin, Scripts
-from memory.trust.words import words_of
+from memory.trust.pins.scripts import CannotPin, Scripts
+from memory.trust.pins.words import words_of
 from tests.growth import TIMES, assert_in_proportion
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError, RefusedError
-from memory.recall import read_query, scan
 from memory.registry import workspace_of
+from memory.search import read_query, scan
 from memory.storage import Store
 from memory.systems import check_all, maintain_all, records_of_all, systems_of
 from memory.systems.typed import TypedMemory

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from memory.state.model import EVENTS, STATE
+from memory.state.files.model import EVENTS, STATE
 from tests.app.tui.projects import project
 from tests.memory.state.states import Repository
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
 from tests.widgets.panes.looking import detail_words, settled
 from widgets.list.rows import Heading
 from widgets.pane.rows import Row
-from widgets.panes.state import StatePane
-from widgets.panes.state_diff import recall_lines, recall_summary
-from widgets.panes.state_rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing
+from widgets.panes.state.diff import recall_lines, recall_summary
+from widgets.panes.state.pane import StatePane
+from widgets.panes.state.rows import CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
 
@@ -147,7 +147,7 @@ async def test_details_are_in_full(tmp_path: Path) -> None:
 
 async def test_search_finds_entries_by_their_numbers(tmp_path: Path) -> None:
     """Every record that search has of the active state leads to a row."""
-    from memory.state.model import ARCHIVE
+    from memory.state.files.model import ARCHIVE
 
     shop = project(tmp_path)
     async with Shown(shop) as shown:

@@ -1,0 +1,3 @@
+"""The verbs on project state."""
+
+from __future__ import annotations

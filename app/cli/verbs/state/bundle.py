@@ -1,0 +1,336 @@
+"""`memdeck state`: making, renewing, showing and editing the state of a project, and how it stands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import under
+from app.cli.session import Session
+from memory.errors import UsageError
+
+from .group import SECTIONS, SHOWN, answer, asks_person, diff_lines, json_of, more, state, store_of, system_of
+
+if TYPE_CHECKING:
+    from memory.state.operations import Written
+    from memory.state.status import Status
+
+
+@under(state, "init", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop"))
+@click.option(
+    "--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex."
+)
+@click.option("--force", is_flag=True, help="Put what is there into the archive, and begin again.")
+def init(session: Session, provider: str, force: bool) -> None:
+    """Make the state from the repository as it is: manifests, entry points, README, tree, test commands, git.
+
+    No model is asked and nothing of the repository is run. Where anything of it is there already, this says what, and
+    changes nothing.
+    """
+    from memory.state.analysis import analyse
+    from memory.state.operations import init as run
+
+    _begin(session)
+    store = system_of(session).store
+    made = run(
+        store,
+        lambda: analyse(store.root, now=session.now),
+        provider=provider,
+        actor=session.actor,
+        now=session.now,
+        force=force,
+    )
+    _say_written(session, made)
+
+
+def _begin(session: Session) -> None:
+    """Take the repository around the folder as the workspace where no memory is there yet."""
+    from app.places import home, state_home
+    from memory.registry import workspace_of
+    from memory.workspace import Workspace
+
+    folder = os.path.abspath(session.folder or ".")
+    if not os.path.isdir(folder):
+        raise UsageError("workspace.no_folder", f"{session.folder!r} is not a folder", "name a folder")
+    root = _repository(folder)
+    known = workspace_of(folder)
+    # A workspace above the repository is another one's: the state is that of the repository.
+    if known is None or (root is not None and not (known + "/").startswith(root.rstrip("/") + "/")):
+        known = root or folder
+    session.__dict__["workspace"] = Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ))
+
+
+def _repository(folder: str) -> str | None:
+    """Return the nearest folder upwards that holds a git repository, None where there is none."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _say_written(session: Session, made: Written) -> None:
+    def lines() -> Iterator[str]:
+        paint = session.paint
+        yield paint.line(made.summary)
+        if made.change is None:
+            return
+        bundle, maintenance = made.state["bundle"], made.state["maintenance"]
+        if made.archived is not None:
+            yield paint.line(f"what was there is in {made.archived}")
+        yield paint.line(bundle["project"]["summary"])
+        yield f"{maintenance['latestCheckpointId']}, bundle {made.state['bundleHash'][:12]}"
+        yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
+
+    answer(session, made.json, lines)
+
+
+@under(state, "update", examples=("memdeck state update",))
+def update(session: Session) -> None:
+    """Renew the state from the repository as it is; what recalls and people put into it stays."""
+    from memory.state.analysis import analyse
+    from memory.state.operations import update as run
+
+    store = store_of(session)
+    made = run(store, lambda: analyse(store.root, now=session.now), actor=session.actor, now=session.now)
+    _say_written(session, made)
+
+
+@under(state, "status", examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"))
+@click.option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
+def status(session: Session, checkpoint: str | None) -> None:
+    """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
+    from memory.state.status import status_of
+
+    found = status_of(store_of(session).memory(), session.now, checkpoint=checkpoint)
+    session.answer(found.json, lambda: _status_lines(session, found))
+
+
+def _status_lines(session: Session, found: Status) -> Iterator[str]:
+    paint = session.paint
+    waiting = ", ".join(f"{count:,} {scope}" for scope, count in found.unrecalled.items() if scope != "all")
+    rows = [
+        ("bundle", f"{found.state['bundleHash'][:12]}, of {found.state['generatedAt']}"),
+        ("events", f"{found.totals['all']:,}, {found.unrecalled['all']:,} not yet recalled ({waiting})"),
+        ("checkpoints", f"{found.checkpoints:,}, the latest is {found.state['maintenance']['latestCheckpointId']}"),
+        ("drift", _drift(found)),
+        ("retention", found.retention.text()),
+        ("archive", f"{found.batches:,} {'batch' if found.batches == 1 else 'batches'}"),
+    ]
+    yield from paint.columns(rows)
+    for source in found.sources:
+        when = source["lastSyncedAt"] or "never synced"
+        error = f": {source['lastSyncError']}" if source["lastSyncError"] else ""
+        line = f"source {source['id']}  {source['lastSyncStatus']}, {when}{error}"
+        yield paint.notice(paint.line(line)) if error else paint.line(line)
+    yield from group_lines(session, found.groups)
+    command = f"{found.next.command}  " if found.next.command else ""
+    yield paint.line(f"next: {command}({found.next.why})")
+
+
+def _drift(found: Status) -> str:
+    if found.drift_why:
+        return found.drift_why
+    changed = ", ".join(one.section for one in found.drift)
+    return f"{changed} differ from {found.against}" if changed else f"none against {found.against}"
+
+
+_SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "next step",
+    "keyPaths": "key path",
+    "validationObservations": "validation",
+}
+
+
+def group_lines(session: Session, groups: Any) -> Iterator[str]:
+    """Yield at most five groups of events, then how many more there are."""
+    from memory.state.files.model import plural
+    from memory.state.recall.recall import SHOWN_GROUPS
+
+    for group in groups[:SHOWN_GROUPS]:
+        count = len(group.event_ids)
+        yield session.paint.line(f"{group.id}  {group.label}, {plural(count, 'event')}: {group.summary}", "  ")
+        signals = [plural(len(texts), _SIGNALS.get(kind, kind)) for kind, texts in group.signals.items() if texts]
+        if signals:
+            yield session.paint.line(", ".join(signals), "      ")
+    if len(groups) > SHOWN_GROUPS:
+        yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
+
+
+@under(
+    state, "show", examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json")
+)
+@click.argument("section", metavar="[SECTION]", required=False)
+def show(session: Session, section: str | None) -> None:
+    """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
+    from memory.state.files.model import KEYS
+    from memory.state.operations import key_of
+    from memory.state.projections.files import render_projections
+
+    bundle = store_of(session).memory().bundle
+    if section is not None:
+        key = key_of(section)
+        if session.output != "human":
+            session.writer.document({key: bundle[key]})
+            return
+    elif session.output != "human":
+        session.writer.document({"bundle": bundle})
+        return
+    texts = render_projections(bundle, "0" * 64)
+    names = {"project": "project-map", "validation-commands": "current-focus"}
+    chosen = [section] if section else [name for name in KEYS if name not in names]
+    lines = [line for name in chosen for line in [*texts[names.get(name, name)].split("\n")[2:]]]
+    session.writer.lines(session.paint.line(line) if line else "" for line in lines)
+
+
+@under(
+    state,
+    "edit",
+    examples=(
+        "memdeck state edit gotchas",
+        "memdeck state edit next-steps --json steps.json",
+        "cat gotchas.json | memdeck state edit gotchas --json -",
+    ),
+)
+@click.argument("section")
+@click.option("--json", "source", metavar="FILE|-", help="Take the section from this file, or from stdin.")
+def edit(session: Session, section: str, source: str | None) -> None:
+    """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
+
+    Sections: project, project-map, current-focus, gotchas, next-steps, validation-commands.
+    """
+    from memory.state.files.canonical import canonical
+    from memory.state.operations import edit as run
+    from memory.state.operations import key_of
+
+    store = store_of(session)
+    base = store.memory().bundle[key_of(section)]
+    if source is not None:
+        value = json_of(_text_of(source), source)
+        base = None
+    elif asks_person(session):
+        from app.tui.forms.editor import edit_text
+
+        value = json_of(edit_text(canonical(base) + "\n", os.environ, nullcontext), section)
+    else:
+        raise UsageError("state.edit", "there is no terminal for an editor", "give the section with --json FILE")
+    made = run(store, section, value, base=base, actor=session.actor, now=session.now)
+    _say_written(session, made)
+
+
+def _text_of(source: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if source == "-" and sys.stdin is not None else Path(source).read_bytes()
+    except OSError as error:
+        raise UsageError("state.edit", f"{source!r} cannot be read ({error.strerror})", "check its name") from None
+    return data.decode("utf-8", "replace")
+
+
+@under(state, "export", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle"))
+@click.option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
+def export(session: Session, bundle: bool) -> None:
+    """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
+    from memory.state.files.canonical import canonical
+
+    memory = store_of(session).memory()
+    if bundle:
+        session.writer.text(canonical(memory.bundle))
+        return
+    checkpoints = [memory.checkpoint(name) for name in memory.checkpoint_ids]
+    whole = {
+        "state": memory.state,
+        "events": list(memory.events),
+        "checkpoints": checkpoints,
+        "sources": memory.sources,
+        "config": memory.config,
+    }
+    session.writer.text(canonical(whole) + "\n")
+
+
+@under(state, "checkpoints", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
+def checkpoints(session: Session) -> None:
+    """List the checkpoints, the newest first."""
+    from memory.state.look import checkpoint_lines
+
+    found = checkpoint_lines(store_of(session).memory())
+    rows = [
+        {
+            "id": one.id,
+            "createdAt": one.created,
+            "eventId": one.event,
+            "summary": one.summary,
+            "problem": one.why or None,
+        }
+        for one in found
+    ]
+    session.listing(
+        "checkpoints",
+        lambda: rows,
+        lambda: session.paint.columns((one.id, one.created[:16], one.why or one.summary) for one in found),
+    )
+
+
+@under(state, "events", examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"))
+@click.option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
+@click.option("--limit", type=click.IntRange(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
+def events(session: Session, unrecalled: bool, limit: int) -> None:
+    """List the events, the newest first."""
+    memory = store_of(session).memory()
+    found = list(reversed(memory.unrecalled() if unrecalled else memory.events))
+    found = found[:limit] if limit else found
+    session.listing(
+        "events",
+        lambda: found,
+        lambda: session.paint.columns(
+            (one["id"], one["createdAt"][:16], one["sourceId"], one["summary"]) for one in found
+        ),
+    )
+
+
+@under(
+    state, "diff", examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json")
+)
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option("--section", metavar="S", help=f"One section only: {SECTIONS}.")
+def diff(session: Session, before: str, after: str, section: str | None) -> None:
+    """Say what is apart between two checkpoints, section by section; `state` stands for the bundle as it is now."""
+    from memory.state.look import diff_of
+    from memory.state.operations import key_of
+
+    if section is not None:
+        key_of(section)
+    found = diff_of(store_of(session).memory(), before, after)
+    found = tuple(one for one in found if section in (None, one.section))
+
+    def lines() -> Iterator[str]:
+        changed = [one for one in found if one.changed]
+        if not changed:
+            yield f"nothing is apart between {before} and {after}"
+        for one in changed:
+            for sign, entries in (("added", one.added), ("removed", one.removed)):
+                for place, entry in entries[:SHOWN]:
+                    yield session.paint.line(f"{one.section}: {sign} {entry}" + (f" ({place})" if place else ""))
+                yield from more(len(entries))
+        yield from diff_lines(session, changed)
+
+    if session.output == "jsonl":
+        session.writer.objects(one.json() for one in found)
+    else:
+        session.answer(lambda: {"before": before, "after": after, "sections": [one.json() for one in found]}, lines)
+
+
+# The other verbs join the group as their modules are imported.
+from . import recall as state_recall  # noqa: E402, F401
+from . import upkeep as state_upkeep  # noqa: E402, F401
+
+__all__ = ["state"]

@@ -1,0 +1,113 @@
+"""What the verbs of `memdeck state` share: their group, the system, and how they ask."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.state.diff import SectionDiff
+    from memory.state.files.store import StateStore
+    from memory.systems.state import ProjectState
+
+SHOWN = 20
+"""How many of many things the text for people lists."""
+SECTIONS = "project, project-map, current-focus, gotchas, next-steps, validation-commands"
+
+state = group(
+    "state",
+    """Project state: what a repository is, what is worked on, what happened, and what to do next.
+
+    It is kept in .agent-memory/, shown as Markdown in docs/agent-memory/, and named in AGENTS.md, CLAUDE.md or
+    README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
+    """,
+)
+dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+yes = click.option("--yes", is_flag=True, help="Do it without asking.")
+
+
+def system_of(session: Session) -> ProjectState:
+    """Return the project state of the workspace, with the person's decisions about what it may run."""
+    from app.places import config_home
+    from memory.trust.consent import trust_of
+
+    system: ProjectState = session.workspace.system("state")
+    if not session.safe:
+        system.entrust(trust_of(session.workspace, config_home(os.environ)), os.environ)
+    return system
+
+
+def store_of(session: Session) -> StateStore:
+    """Return what reads and writes the project state; NotFoundError `state.missing` where there is none."""
+    store = system_of(session).store
+    _ = store.memory().state
+    return store
+
+
+def asks_person(session: Session) -> bool:
+    """Tell whether there is a person to ask: a terminal on both ends, and an answer for people."""
+    streams = (sys.stdin, sys.stdout)
+    return session.output == "human" and all(stream is not None and stream.isatty() for stream in streams)
+
+
+def agreed(session: Session, question: str) -> bool:
+    """Ask a person; only `y` or `yes` counts."""
+    session.writer.lines(["", f"{question} [y/N]"])
+    session.writer.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def confirmed(session: Session, yes: bool, question: str, hint: str) -> bool:
+    """Tell whether to do what was shown: after `--yes`, or after a yes in a terminal; else say how it is done."""
+    if yes:
+        return True
+    if asks_person(session):
+        if agreed(session, question):
+            return True
+        session.writer.lines(["nothing was changed"])
+        return False
+    if session.output == "human":
+        session.writer.lines([hint])
+    return False
+
+
+def more(count: int) -> Iterator[str]:
+    """Yield a line on what was left out of a list of so many."""
+    if count > SHOWN:
+        yield f"    and {count - SHOWN:,} more"
+
+
+def diff_lines(session: Session, sections: Iterable[SectionDiff], most: int = 0) -> Iterator[str]:
+    """Yield the diffs of sections; at most so many lines of each (0: all)."""
+    for section in sections:
+        yield f"{section.section}:"
+        lines = section.lines[2:]
+        for line in lines[:most] if most else lines:
+            text = session.paint.line(line, "    ")
+            yield session.paint.notice(text) if line.startswith("+") else text
+        if most and len(lines) > most:
+            yield f"    and {len(lines) - most:,} more lines"
+
+
+def json_of(text: str, what: str) -> Any:
+    """Return the JSON of a text that a person wrote; UsageError `state.json`."""
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("state.json", f"{what} is not JSON: {error}", "mend it and try again") from None
+
+
+def answer(session: Session, document: Callable[[], dict[str, Any]], lines: Callable[[], Iterable[str]]) -> None:
+    """Say what is wrong with the change log, then print an answer."""
+    session.warn()
+    session.answer(document, lines)

@@ -1,0 +1,24 @@
+"""Search over everything that the memory of a workspace holds."""
+
+from __future__ import annotations
+
+from memory.registry import KINDS
+
+from .hits import Answer, Entry, Hit
+from .query.query import Query, read_day, read_query
+from .records import FILE_KINDS, Record, records
+from .scan import scan
+
+__all__ = [
+    "FILE_KINDS",
+    "KINDS",
+    "Answer",
+    "Entry",
+    "Hit",
+    "Query",
+    "Record",
+    "read_day",
+    "read_query",
+    "records",
+    "scan",
+]

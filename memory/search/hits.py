@@ -1,0 +1,171 @@
+"""What a search gives: the entry, where it stands, the line that fits with the words marked, and why it was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from memory.registry import KINDS
+
+from .query.query import Query, Term
+from .query.words import fold, fold_with_places
+
+Span = tuple[int, int]
+"""Where something begins and ends in a text, in characters; the end is exclusive."""
+
+_BEFORE, _LENGTH = 30, 160
+_LONGEST_LINE = 4000
+
+
+class Entry(NamedTuple):
+    """What search knows of one record; `line` from 0, `date` an ISO date or empty, `ref` None for settings."""
+
+    kind: str
+    file: str
+    title: str
+    text: str
+    date: str
+    ref: str | None
+    line: int
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that fits all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
+
+    `snippet` is one line of its text, or a part of it, with the words that fit at `marks`; `title_marks` are those in
+    the title. `why` says of each term where it was found: `title`, `text` or both.
+    """
+
+    entry: Entry
+    score: float
+    snippet: str
+    marks: tuple[Span, ...] = ()
+    title_marks: tuple[Span, ...] = ()
+    why: tuple[tuple[str, str], ...] = ()
+    fits_all: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The best hits of a query, and what is to be said about them.
+
+    `hits` fit all words; `partial` are the best of what fits some of them, where the limit leaves room. `count` is how
+    many entries fit all, at least that many where `more` says so. `also` are the words that were taken
+    instead of those that stand nowhere, `unknown` what `in:` names and nothing is called. `complete`: nothing is
+    missing that was not searched yet. `source` is `index` or `scan`, `explained` how the answer came about, for those
+    who ask.
+    """
+
+    query: Query
+    hits: tuple[Hit, ...] = ()
+    count: int = 0
+    more: bool = False
+    also: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unknown: tuple[str, ...] = ()
+    complete: bool = True
+    source: str = "index"
+    explained: tuple[str, ...] = ()
+    partial: tuple[Hit, ...] = ()
+
+    @property
+    def every(self) -> tuple[Hit, ...]:
+        """All hits in their order: what fits all words, then what fits some of them."""
+        return self.hits + self.partial
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know: what of the query was left out, and what was taken instead."""
+        also = (f"{word!r} stands nowhere; also fits: {', '.join(words)}" for word, words in self.also)
+        known = f"write {', '.join(KINDS)}, or a part of a file's name"
+        places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
+        return (*self.query.notes, *places, *also)
+
+
+def body_of(title: str, text: str) -> str:
+    """Return the text of an entry without its title, which is found by itself."""
+    at = text.find(title, 0, len(title) + 80) if title else -1
+    return text if at < 0 else f"{text[:at]}\n{text[at + len(title) :]}"
+
+
+def _heading_line(title: str, text: str) -> int:
+    """Return the line of the text that holds the title, -1: none."""
+    at = text.find(title, 0, len(title) + 80) if title else -1
+    return -1 if at < 0 else len(text[:at].splitlines()) - (0 if at and text[at - 1] not in "\r\n" else -1) - 1
+
+
+def hit_of(entry: Entry, query: Query, score: float) -> Hit:
+    """Return the hit of an entry that fits the query."""
+    body = body_of(entry.title, entry.text)
+    folded = (fold(entry.title), fold(body))
+    why = tuple((term.text, " and ".join(_places(term, folded)) or "text") for term in query.terms)
+    snippet, marks = _snippet(entry, query.terms)
+    return Hit(entry, score, snippet, marks, marks_in(entry.title, query.terms), why)
+
+
+def _places(term: Term, folded: tuple[str, str]) -> list[str]:
+    find = _compiled(term.pattern).search
+    return [name for name, text in zip(("title", "text"), folded, strict=True) if find(text)]
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> re.Pattern[str]:
+    return re.compile(text or "(?!)")
+
+
+def marks_in(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
+    """Return where terms stand in a line, in order and without overlaps."""
+    if not terms or not text:
+        return ()
+    text = text[:_LONGEST_LINE]
+    folded, places = (text.lower(), None) if text.isascii() else fold_with_places(text)
+    found: list[Span] = []
+    for term in terms:
+        for match in _compiled(term.pattern).finditer(folded):
+            start, end = match.span()
+            if start < end:
+                found.append((start, end) if places is None else (places[start], places[end - 1] + 1))
+    found.sort()
+    joined: list[Span] = []
+    for start, end in found:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _snippet(entry: Entry, terms: Sequence[Term]) -> tuple[str, tuple[Span, ...]]:
+    """Return the line that holds the most terms, the title's only where no other holds any, and the marks in it."""
+    heading = _heading_line(entry.title, entry.text)
+    lines = [line for number, line in enumerate(entry.text.splitlines()) if number != heading and line.strip(" -\t")]
+    best, most = "", 0
+    if terms:
+        finds = [_compiled(term.pattern).search for term in terms]
+        for line in lines:
+            folded = fold(line[:_LONGEST_LINE])
+            count = sum(find(folded) is not None for find in finds)
+            if count > most:
+                best, most = line, count
+                if count == len(finds):
+                    break
+    if not most:
+        first = lines[0] if lines else entry.title
+        best = entry.title if marks_in(entry.title, terms) else first
+    return cut(best, marks_in(best, terms))
+
+
+def cut(line: str, marks: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Return the part of a line around its first mark, with signs where something is left out, and the marks in it."""
+    first = marks[0][0] if marks else 0
+    start = max(0, first - _BEFORE) if first > _BEFORE * 2 else 0
+    start += len(line[start:]) - len(line[start:].lstrip())
+    end = min(len(line.rstrip()), start + _LENGTH)
+    lead = "…" if line[:start].strip() else ""
+    shift = len(lead) - start
+    kept = tuple((begin + shift, min(stop, end) + shift) for begin, stop in marks if begin < end and begin >= start)
+    return lead + line[start:end] + ("…" if line[end:].strip() else ""), kept

@@ -1,0 +1,76 @@
+"""Finding out what is different in a file: by its objects where they are known, else by what its entries say."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from memory.search.records import Record
+
+from .inventory import Group
+from .row_diff import Edit, edits
+from .tables import Held
+
+
+@dataclass(slots=True)
+class Known:
+    """How a file looked when it was indexed last; `serial` is the state of its rows that this belongs to."""
+
+    serial: int
+    groups: list[tuple[object, str, int, Sequence[object] | None]]
+
+
+class Live:
+    """The entries of a file as they are now, by their place in it."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        """Count the groups; no record is made."""
+        self._groups = groups
+        self._starts: list[int] = []
+        start = 0
+        for group in groups:
+            self._starts.append(start)
+            start += group.size
+        self.size = start
+
+    def record(self, place: int) -> Record:
+        """Make the record at a place, from 0."""
+        at = bisect_right(self._starts, place) - 1
+        return self._groups[at].record(place - self._starts[at])
+
+
+def by_objects(known: Known, groups: Sequence[Group]) -> list[Edit] | None:
+    """Return what is different by which objects stand where; None where that cannot tell."""
+    if any(one[3] is None for one in known.groups) or any(one.items is None for one in groups):
+        return None
+    start = 0
+    before, shorter = known.groups, min(len(known.groups), len(groups))
+    while start < shorter and before[start][0] is groups[start].token and before[start][1] == groups[start].name:
+        start += 1
+    tail = 0
+    while (
+        tail < shorter - start
+        and before[-1 - tail][0] is groups[-1 - tail].token
+        and before[-1 - tail][1] == groups[-1 - tail].name
+    ):
+        tail += 1
+    base = sum(one[2] for one in before[:start])
+    old: list[Hashable] = [(id(item), one[1]) for one in before[start : len(before) - tail] for item in one[3] or ()]
+    new: list[Hashable] = [
+        (id(item), one.name)
+        for one in groups[start : len(groups) - tail]
+        for item in (one.items() if one.items is not None else ())
+    ]
+    return [Edit(*(place + base for place in edit)) for edit in edits(old, new)]
+
+
+def value_of(held: Held) -> Hashable:
+    """Return what makes an entry of the index the same as a record; its place and its ref do not."""
+    entry = held.entry
+    return (entry.kind, entry.title, entry.text, entry.date, entry.tags)
+
+
+def value_of_record(record: Record) -> Hashable:
+    """Return the same of a record."""
+    return (record.kind, record.title, record.text, record.date, record.tags)

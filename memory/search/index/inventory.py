@@ -1,0 +1,49 @@
+"""Shelves: what a system holds, file by file, so that the index can tell what is new without reading everything.
+
+A system that has large files offers `shelves()`; all others are asked for their records, and compared by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory.search.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entries of one file that stand together, in their order.
+
+    While `token` is the same object and `name` the same text nothing in the group is different. The objects of
+    `items` stay the same while their entries do; None: compare the records. `record` makes the record of one.
+    """
+
+    token: object
+    name: str
+    size: int
+    items: Callable[[], Sequence[object]] | None
+    record: Callable[[int], Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One file. Equal stamps mean equal bytes; an empty one says nothing. `groups` reads the file."""
+
+    file: str
+    stamp: str
+    groups: Callable[[], Sequence[Group]]
+
+
+def shelves_of_records(records: Iterable[Record]) -> Iterator[Shelf]:
+    """Yield the shelves of a system that only has records."""
+    files: dict[str, list[Record]] = {}
+    for record in records:
+        files.setdefault(record.file, []).append(record)
+    for file, held in files.items():
+        yield Shelf(file, "", lambda held=held: [whole(held)])  # type: ignore[misc]
+
+
+def whole(records: Sequence[Record]) -> Group:
+    """Return one group of records that are compared by value."""
+    return Group(object(), "", len(records), None, records.__getitem__)

@@ -1,0 +1,251 @@
+"""Asking the index: the entries that fit a query, ranked, with the lines that are shown of them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memory.search.hits import Answer, Entry, Hit, hit_of
+from memory.search.match import day_number
+from memory.search.query.needs import needs_of
+from memory.search.query.query import Query, Term, fits_place, unknown_places
+from memory.search.query.ranking import MOST, Weigher, best_of, kind_order
+from memory.search.query.typos import forgiven
+
+from .candidates import Candidates
+from .tables import Damaged, day_of, first_number, place_mark, unpack
+from .words import IndexWords
+
+if TYPE_CHECKING:
+    import sqlite3
+
+RANKED = 800
+"""Entries up to which all that fit are ranked. Where more fit, their words are so common that the title and the date
+say more, and weighing all of them would take long."""
+
+_KEPT_CHUNKS = 256
+_WEIGHTS = "1.0, 5.0, 0.0"
+_HALF = 8.0  # The bm25 of a score in the middle.
+
+Row = tuple[int, float]
+
+
+class Lookup:
+    """Answers queries from one connection; for one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Nothing is asked yet."""
+        self.connection = connection
+        self._chunks: OrderedDict[tuple[int, int], list[tuple[int, Entry]]] = OrderedDict()
+        self._words = IndexWords(connection)
+
+    def stamps(self) -> dict[str, str]:
+        """Return the stamps of the files as they were indexed; an empty one was not finished."""
+        return dict(self.connection.execute("SELECT name, stamp FROM file"))
+
+    def ask(self, query: Query, limit: int) -> Answer:
+        """Return the best entries that fit; `limit` 0 is all, an empty query finds nothing.
+
+        Where the limit leaves room, what fits some of the words comes as `partial`. sqlite3.Error, Damaged.
+        """
+        if query.empty:
+            return Answer(query)
+        self.connection.execute("BEGIN")
+        try:
+            answer, found = self._ask(query, limit)
+            if not answer.count and query.terms:
+                other, also = forgiven(query, self._words)
+                if also:
+                    answer, found = self._ask(other, limit)
+                    answer = replace(answer, query=query, also=also)
+            room = limit - len(answer.hits) if limit else MOST
+            if room > 0 and not answer.more and any(not term.strict for term in query.terms):
+                answer = replace(answer, partial=self._partial(answer, found, room))
+            return replace(answer, unknown=self._unknown(query))
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
+
+    def _ask(self, query: Query, limit: int) -> tuple[Answer, list[int]]:
+        """Return what fits all words, and the numbers of it."""
+        text = self._expression(query)
+        if text is None:
+            return Answer(query, explained=("no file and no kind has that name",)), []
+        low, high = _days(query)
+        explained = [f"index: {text}"]
+        most = RANKED + 1 if query.terms else limit + 1
+        found = self._newest(text, low, high, most if limit else -1)
+        more = bool(limit) and len(found) == most
+        if more:
+            found.pop()
+        if not query.terms:
+            explained.append("by date, the newest first: the query has no words")
+            rows = [(number, 0.5) for number in found]
+        elif more:
+            explained.append(f"more than {RANKED} entries fit: those with all words in their title, then the newest")
+            rows = self._by_title(query, found, low, high, limit)
+        else:
+            explained.append("all that fit are ranked by how rare the words are in them")
+            rows = self._ranked(self._expression(query, ranked=True) or text, low, high) if found else []
+        return self._answer(query, rows, limit, len(found), more, explained), found
+
+    def _newest(self, text: str, low: int, high: int, most: int) -> list[int]:
+        """Return the numbers of what fits between two numbers, the newest first."""
+        found = self.connection.execute(
+            "SELECT rowid FROM find WHERE find MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
+            (text, low, high, most),
+        )
+        return [number for (number,) in found]
+
+    def _by_title(self, query: Query, found: Sequence[int], low: int, high: int, limit: int) -> list[Row]:
+        """Return the best of very many: all words whole in the title, all in the title, the newest of the others."""
+        whole = replace(query, terms=tuple(replace(term, open=False) for term in query.terms))
+        rows: dict[int, float] = {}
+        for asked, score in ((whole, 0.9), (query, 0.6)):
+            text = self._expression(asked, "title")
+            if text is not None and len(rows) < limit:
+                for number in self._newest(text, low, high, limit):
+                    rows.setdefault(number, score)
+        for number in found[:limit]:
+            rows.setdefault(number, 0.3)
+        return list(rows.items())
+
+    def _ranked(self, text: str, low: int, high: int) -> list[Row]:
+        """Return numbers and scores of what fits between two numbers."""
+        found = self.connection.execute(
+            f"SELECT rowid, -bm25(find, {_WEIGHTS}) FROM find WHERE find MATCH ? AND rowid >= ? AND rowid < ?",
+            (text, low, high),
+        )
+        return [(number, points / (points + _HALF) if points > 0 else 0.0) for number, points in found]
+
+    def _partial(self, answer: Answer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
+        """Return the best of what fits some of the words, without what fits all of them."""
+        query = answer.query
+        only = replace(query, terms=tuple(term for term in query.terms if term.strict))
+        strict = self._required(only)
+        if strict is None:
+            return ()
+        needs = needs_of(query, self._words)
+        candidates = Candidates(self.connection, _days(query), " AND ".join(strict), self._never(query), besides)
+        entries = self._entries(candidates.best(needs))
+        return best_of(Weigher(needs, self._words.newest), entries.values(), query, answer.hits, room)
+
+    def _answer(
+        self, query: Query, rows: list[Row], limit: int, count: int, more: bool, explained: Sequence[str]
+    ) -> Answer:
+        # Equal scores: the later day first, then the kind, the file and the line, whenever each was indexed.
+        rows.sort(key=lambda row: (-round(row[1], 3), -day_of(row[0])))
+        if limit and len(rows) > limit:
+            cutting = (-round(rows[limit - 1][1], 3), -day_of(rows[limit - 1][0]))
+            end = limit
+            while end < len(rows) and (-round(rows[end][1], 3), -day_of(rows[end][0])) == cutting and end < limit + 64:
+                end += 1
+            rows = rows[:end]
+        entries = self._entries([number for number, _ in rows])
+        shown = [(max(0.001, round(score, 3)), day_of(number), entries[number]) for number, score in rows]
+        shown.sort(key=lambda one: (-one[0], -one[1], kind_order(one[2].kind), one[2].file, one[2].line))
+        chosen = shown[:limit] if limit else shown
+        hits = tuple(hit_of(entry, query, score) for score, _, entry in chosen)
+        return Answer(query, hits, count, more, explained=tuple(explained))
+
+    def _entries(self, numbers: Sequence[int]) -> dict[int, Entry]:
+        found: dict[int, Entry] = {}
+        wanted = set(numbers)
+        for number in numbers:
+            if number in found:
+                continue
+            row = self.connection.execute(
+                "SELECT chunk.id, file.serial, file.name, chunk.line, body.data FROM entry"
+                " JOIN chunk ON chunk.id = entry.chunk JOIN body ON body.id = chunk.id"
+                " JOIN file ON file.id = chunk.file WHERE entry.id = ?",
+                (number,),
+            ).fetchone()
+            if row is None:
+                raise Damaged(f"no entry {number}")
+            chunk, serial, name, line, data = row
+            held = self._chunks.get((chunk, serial))
+            if held is None:
+                held = [(one.number, one.entry) for one in unpack(data, name, line)]
+                self._chunks[(chunk, serial)] = held
+                while len(self._chunks) > _KEPT_CHUNKS:
+                    self._chunks.popitem(last=False)
+            found.update((place, entry) for place, entry in held if place in wanted)
+            if number not in found:
+                raise Damaged(f"no entry {number} in its chunk")
+        return found
+
+    # The expression
+
+    def _expression(self, query: Query, columns: str = "title text", *, ranked: bool = False) -> str | None:
+        """Return the query in the language of the full-text index; None: nothing can fit.
+
+        With `ranked` a word that is there as it was typed counts more than one that goes on.
+        """
+        every = self._required(query, columns, ranked=ranked)
+        if every is None:
+            return None
+        if not every:
+            everything = self._marks(("",))
+            if not everything:
+                return None
+            every.append(f"(marks : ({' OR '.join(everything)}))")
+        text = " AND ".join(every)
+        never = self._never(query)
+        return f"({text}) NOT ({never})" if never else text
+
+    def _required(self, query: Query, columns: str = "title text", *, ranked: bool = False) -> list[str] | None:
+        """Return what has to fit, part by part; None: nothing can."""
+        every = [f"{{{columns}}} : {self._any(term, ranked)}" for term in query.terms]
+        for places in query.places:
+            marks = self._marks(places)
+            if not marks:
+                return None
+            every.append(f"marks : ({' OR '.join(marks)})")
+        for tags in query.tags:
+            every.append(f"marks : ({' OR '.join(map(_tag, tags))})")
+        return [f"({one})" for one in every]
+
+    def _never(self, query: Query) -> str:
+        """Return what must not fit in the language of the full-text index; empty: nothing."""
+        never = [f"{{title text}} : {self._any(term)}" for term in query.without]
+        never += [f"marks : {mark}" for mark in self._marks(query.not_places)]
+        never += [f"marks : {_tag(tag)}" for tag in query.not_tags]
+        return " OR ".join(f"({one})" for one in never)
+
+    def _any(self, term: Term, ranked: bool = False) -> str:
+        phrase = f'"{" ".join(term.words)}"'
+        ways = [phrase] if ranked or not term.open else []
+        if term.open:
+            # The words that a beginning stands for, one by one: all entries with one of them need not be known then.
+            few = None if ranked or len(term.words) > 1 else self._words.few_beginning(term.words[0])
+            ways += [f"{phrase} *"] if few is None else [phrase, *(f'"{word}"' for word in few)]
+        ways += [f'"{word}"' for word in term.instead]
+        return f"({' OR '.join(ways)})" if len(ways) > 1 else ways[0]
+
+    def _marks(self, places: Sequence[str]) -> list[str]:
+        if not places:
+            return []
+        held = self.connection.execute(
+            "SELECT place.id, place.kind, file.name FROM place JOIN file ON file.id = place.file ORDER BY place.id"
+        )
+        return [
+            f'"{place_mark(number)}"'
+            for number, kind, name in held
+            if any(fits_place(place, kind, name) for place in places)
+        ]
+
+    def _unknown(self, query: Query) -> tuple[str, ...]:
+        held = "SELECT place.kind, file.name FROM place JOIN file ON file.id = place.file"
+        return unknown_places(query, self.connection.execute(held) if query.placed else ())
+
+
+def _days(query: Query) -> tuple[int, int]:
+    """Return the first number of the days that a query asks for, and the one behind the last."""
+    low = max(first_number(day_number(query.after)), first_number(1) if query.dated else 0)
+    return low, first_number(day_number(query.before)) if query.before else 1 << 62
+
+
+def _tag(tag: str) -> str:
+    return f'"t{tag[:-1]}" *' if tag.endswith("*") else f'"t{tag}"'

@@ -1,0 +1,408 @@
+"""Writing the index: what is different in a file is found out, and only that is indexed again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+from memory.files.refs.refs import SHORT
+from memory.search.hits import Entry
+from memory.search.query.names import name_parts
+from memory.search.query.typos import SHORTEST, is_guessable, is_spelled
+from memory.search.query.words import tokens
+from memory.search.scan import entry_of
+
+from .file_diff import Known, Live, by_objects, value_of, value_of_record
+from .inventory import Group, Shelf
+from .row_diff import Edit, edits
+from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.search.records import Record
+
+Chunk = tuple[int, int, int]
+"""Id, place among those of the file, number of entries."""
+
+_FEW, _MOST_TWINS = 64, 200
+"""Entries up to which twins are looked for, and how many of them."""
+
+BATCH = 1024
+"""Entries of one transaction while much is indexed."""
+
+_WORD = re.compile("[a-z0-9\x80-\U0010ffff]+")
+
+
+class _Crossed(Exception):
+    """Another process wrote about the same file."""
+
+
+class Writer:
+    """Keeps the index of one database up to date; for one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Nothing is known of the files yet."""
+        self.connection = connection
+        self._known: dict[str, Known] = {}
+        self._words: set[str] = set()
+        self._chunks: dict[int, tuple[int, list[Chunk]]] = {}
+        self.indexed = 0
+        """Entries that were indexed so far."""
+
+    def update(
+        self,
+        shelves: Iterable[Shelf],
+        refused: dict[str, MemdeckError],
+        go_on: Callable[[], bool] = lambda: True,
+        *,
+        learn: bool = False,
+    ) -> bool:
+        """Bring the index up to date; False: `go_on` ended it before everything was done.
+
+        With `learn` files that are not different are looked at as well, so that the next edit of one is quick.
+        Files that cannot be read are taken out and put into `refused`. sqlite3.Error, Damaged.
+        """
+        names: set[str] = set()
+        for shelf in shelves:
+            names.add(shelf.file)
+            if not go_on():
+                return False
+            for _ in range(3):
+                try:
+                    if not self._file(shelf, go_on, learn):
+                        return False
+                except _Crossed:
+                    self._known.pop(shelf.file, None)
+                    continue
+                except MemdeckError as error:
+                    refused[shelf.file] = error
+                    self._drop(shelf.file)
+                break
+        for (name,) in self.connection.execute("SELECT name FROM file").fetchall():
+            if name not in names:
+                self._drop(name)
+        return True
+
+    def _file(self, shelf: Shelf, go_on: Callable[[], bool], learn: bool) -> bool:
+        row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
+        known = self._known.get(shelf.file)
+        if row is not None and known is not None and known.serial != row[2]:
+            known = None
+        same = row is not None and bool(shelf.stamp) and row[1] == shelf.stamp
+        if same and (known is not None or not learn):
+            return True
+        groups = shelf.groups()
+        if row is None:
+            self.connection.execute("INSERT OR IGNORE INTO file (name) VALUES (?)", (shelf.file,))
+            row = self.connection.execute("SELECT id, stamp, serial FROM file WHERE name = ?", (shelf.file,)).fetchone()
+        file, _, serial = row
+        live = Live(groups)
+        if not (same and self._count(file) == live.size):
+            found = self._different(known, groups, file, shelf.file, live)
+            serial, done = self._apply(file, shelf, serial, found, live, go_on)
+            if not done:
+                self._known.pop(shelf.file, None)
+                return False
+        self._known[shelf.file] = Known(
+            serial,
+            [(one.token, one.name, one.size, None if one.items is None else one.items()) for one in groups],
+        )
+        return True
+
+    def _count(self, file: int) -> int:
+        count: int = self.connection.execute("SELECT sum(size) FROM chunk WHERE file = ?", (file,)).fetchone()[0] or 0
+        return count
+
+    # What is different
+
+    def _different(self, known: Known | None, groups: Sequence[Group], file: int, name: str, live: Live) -> list[Edit]:
+        """Return the edits of the rows of a file; by the objects where they are known, else by what they say."""
+        found = None if known is None else by_objects(known, groups)
+        # Where much was read anew the same entries are other objects, and reading what is indexed costs less.
+        if found is not None and sum(edit.new_end - edit.new_start for edit in found) <= _FEW:
+            return found
+        old: list[Hashable] = [value_of(one) for one in self._held(file, name)]
+        return edits(old, [value_of_record(live.record(place)) for place in range(live.size)])
+
+    def _held(self, file: int, name: str) -> list[Held]:
+        rows = self.connection.execute(
+            "SELECT data, line FROM chunk JOIN body USING (id) WHERE file = ? ORDER BY no", (file,)
+        )
+        return [one for data, line in rows for one in unpack(data, name, line)]
+
+    # What is written
+
+    def _apply(
+        self, file: int, shelf: Shelf, serial: int, found: Sequence[Edit], live: Live, go_on: Callable[[], bool]
+    ) -> tuple[int, bool]:
+        """Write the edits, the last one first so that the places of the others stay; the stamp comes at the end."""
+        titles: set[str] = set()
+        small = sum(edit.new_end - edit.new_start for edit in found) <= _FEW
+        for edit in reversed(found):
+            # In batches, again from the end: each one comes to stand before those that are written already.
+            end, old_end = edit.new_end, edit.old_end
+            shift = edit.new_start - edit.old_start
+            while True:
+                start = max(edit.new_start, end - BATCH)
+                batch = Edit(edit.old_start, old_end, start, end)
+                ends = len(found) == 1 and start == edit.new_start
+                write = partial(self._edit, file, shelf.file, serial, batch, shift, live, titles, len(found) == 1)
+                serial = self._transaction(
+                    file,
+                    shelf,
+                    serial,
+                    write,
+                    lambda ends=ends: ends and not (small and titles),  # type: ignore[misc]
+                )
+                if start == edit.new_start:
+                    break
+                end, old_end = start, edit.old_start
+                if not go_on():
+                    return serial, False
+        if len(found) != 1 or (small and titles):
+            write = partial(self._finish, file, shelf.file, serial, live, titles if small else (), len(found) > 1)
+            serial = self._transaction(file, shelf, serial, write, lambda: True)
+        return serial, True
+
+    def _transaction(
+        self, file: int, shelf: Shelf, serial: int, write: Callable[[], None], last: Callable[[], bool]
+    ) -> int:
+        """Write about a file that nobody else wrote about since; the stamp stands for all of it, so it comes last."""
+        connection = self.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            row = connection.execute("SELECT serial FROM file WHERE id = ?", (file,)).fetchone()
+            if row is None or row[0] != serial:
+                raise _Crossed
+            write()
+            connection.execute(
+                "UPDATE file SET serial = serial + 1, stamp = ? WHERE id = ?", (shelf.stamp if last() else "", file)
+            )
+            connection.execute("COMMIT")
+        except BaseException:
+            self._chunks.pop(file, None)
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return serial + 1
+
+    def _finish(self, file: int, name: str, serial: int, live: Live, titles: Collection[str], several: bool) -> None:
+        """Set what depends on other entries: the lines after several edits, the refs of those that twins came to."""
+        connection = self.connection
+        chunks = self._chunks_of(file, serial)
+        starts: dict[int, int] = {}
+        start = 0
+        for chunk, _, size in chunks:
+            starts[chunk] = start
+            start += size
+        if several:
+            connection.executemany(
+                "UPDATE chunk SET line = ? WHERE id = ?",
+                [(live.record(place).line, chunk) for chunk, place in starts.items()],
+            )
+        touched: set[int] = set()
+        for title in titles:
+            if words := " ".join(tokens(title)):
+                found = connection.execute(
+                    "SELECT chunk FROM entry WHERE id IN (SELECT rowid FROM find WHERE find MATCH ? LIMIT ?)",
+                    (f'title : "{words}"', _MOST_TWINS),
+                )
+                touched.update(chunk for (chunk,) in found if chunk in starts)
+        for chunk in touched:
+            held = self._chunk(chunk, name)
+            new = [
+                Held(one.number, one.entry._replace(ref=live.record(starts[chunk] + at).ref))
+                if one.entry.title in titles
+                else one
+                for at, one in enumerate(held)
+            ]
+            if new != held:
+                (line,) = connection.execute("SELECT line FROM chunk WHERE id = ?", (chunk,)).fetchone()
+                connection.execute("UPDATE body SET data = ? WHERE id = ?", (pack(new, line), chunk))
+        self._chunks[file] = (serial + 1, chunks)
+
+    def _edit(
+        self,
+        file: int,
+        name: str,
+        serial: int,
+        edit: Edit,
+        shift: int,
+        live: Live,
+        titles: set[str],
+        alone: bool,
+    ) -> None:
+        """Write one edit; `titles` collects those of entries that have twins, or had. `alone`: it is the only one."""
+        connection = self.connection
+        chunks = self._chunks_of(file, serial)
+        # The chunks that hold the old places; where nothing was, the one that ends there.
+        first, start = 0, 0
+        while first < len(chunks) - 1 and start + chunks[first][2] < max(edit.old_start, 1):
+            start += chunks[first][2]
+            first += 1
+        last, end = first, start + (chunks[first][2] if chunks else 0)
+        while last < len(chunks) - 1 and end < edit.old_end:
+            last += 1
+            end += chunks[last][2]
+        touched = chunks[first : last + 1]
+        held: list[Held] = []
+        for chunk, _, _ in touched:
+            held += self._chunk(chunk, name)
+        gone = held[edit.old_start - start : edit.old_end - start]
+        places = self._places(file)
+        forget(connection, [row_of(one, places) for one in gone])
+        connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in gone])
+        numbers = Numbers(connection)
+        fresh = []
+        refs = {one.entry.ref for one in gone}
+        for place in range(edit.new_start, edit.new_end):
+            entry = _entry(live.record(place), refs)
+            fresh.append(Held(numbers.give(entry.date), entry))
+        self._put(file, fresh)
+        # The lines of those beside them are others now.
+        before = _shifted(held[: edit.old_start - start], live, start + shift)
+        behind = _shifted(held[edit.old_end - start :], live, edit.new_end)
+        rows = [*before, *fresh, *behind]
+        if alone:
+            self._move(chunks, first, last, edit, live)
+        titles.update(one.entry.title for one in (*fresh, *gone) if _has_twin(one.entry))
+        new = self._store(file, touched, rows, chunks[first][1] if chunks else 0)
+        if len(new) == len(touched):
+            self._chunks[file] = (serial + 1, [*chunks[:first], *new, *chunks[last + 1 :]])
+
+    def _chunks_of(self, file: int, serial: int) -> list[Chunk]:
+        known = self._chunks.get(file)
+        if known is None or known[0] != serial:
+            self._chunks.clear()
+            found = self.connection.execute("SELECT id, no, size FROM chunk WHERE file = ? ORDER BY no", (file,))
+            return found.fetchall()
+        return known[1]
+
+    def _chunk(self, chunk: int, name: str) -> list[Held]:
+        row = self.connection.execute(
+            "SELECT data, line FROM chunk JOIN body USING (id) WHERE id = ?", (chunk,)
+        ).fetchone()
+        if row is None:
+            raise Damaged(f"no chunk {chunk}")
+        return unpack(row[0], name, row[1])
+
+    def _put(self, file: int, fresh: Sequence[Held]) -> None:
+        if not fresh:
+            return
+        places = self._places(file, {one.entry.kind for one in fresh})
+        # In the order of their numbers: the full-text index begins a new part whenever one is smaller than the last.
+        rows = sorted(row_of(one, places) for one in fresh)
+        insert(self.connection, rows)
+        words = {
+            word for row in rows for text in (row[1], row[2]) for word in _WORD.findall(text) if word not in self._words
+        }
+        self._words |= words
+        spelled = {
+            "word": [word for word in words if len(word) >= SHORTEST and is_spelled(word)],
+            "backward": [word[::-1] for word in words if is_guessable(word)],
+        }
+        for table, some in spelled.items():
+            self.connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?)", [(word,) for word in sorted(some)])
+        parts = {pair for one in fresh for pair in name_parts(f"{one.entry.title}\n{one.entry.text}")}
+        self.connection.executemany("INSERT OR IGNORE INTO part VALUES (?, ?)", sorted(parts))
+        self.indexed += len(fresh)
+
+    def _places(self, file: int, kinds: Iterable[str] = ()) -> dict[str, int]:
+        """Return the numbers of the kinds in a file, new ones for kinds that it did not hold."""
+        for kind in sorted(kinds):
+            self.connection.execute("INSERT OR IGNORE INTO place (file, kind) VALUES (?, ?)", (file, kind))
+        return dict(self.connection.execute("SELECT kind, id FROM place WHERE file = ?", (file,)))
+
+    def _move(self, chunks: Sequence[Chunk], first: int, last: int, edit: Edit, live: Live) -> None:
+        """Let the lines of the chunks before and behind count from where they are now."""
+        for some, place in ((chunks[:first], 0), (chunks[last + 1 :], None)):
+            if not some:
+                continue
+            if place is None:
+                place = edit.new_end + sum(chunk[2] for chunk in chunks[: last + 1]) - edit.old_end
+            if place >= live.size:
+                continue
+            far = live.record(place).line - self._chunk(some[0][0], "")[0].entry.line
+            if far:
+                self.connection.execute(
+                    "UPDATE chunk SET line = line + ? WHERE file = (SELECT file FROM chunk WHERE id = ?)"
+                    " AND no BETWEEN ? AND ?",
+                    (far, some[0][0], some[0][1], some[-1][1]),
+                )
+
+    def _store(self, file: int, touched: Sequence[Chunk], rows: Sequence[Held], no: int) -> list[Chunk]:
+        """Put rows into the place of some chunks, which held what is in them; return the chunks as they are now."""
+        connection = self.connection
+        size = len(rows) if len(rows) <= LARGEST else CHUNK
+        parts = [rows[at : at + size] for at in range(0, len(rows), size)] if rows else []
+        more = len(parts) - len(touched)
+        if more and touched:
+            connection.execute("UPDATE chunk SET no = no + ? WHERE file = ? AND no > ?", (more, file, touched[-1][1]))
+        ids = [chunk[0] for chunk in touched]
+        for table in ("chunk", "body"):
+            connection.executemany(f"DELETE FROM {table} WHERE id = ?", [(chunk,) for chunk in ids[len(parts) :]])
+        places: list[tuple[int, int]] = []
+        stored: list[Chunk] = []
+        for at, part in enumerate(parts):
+            line = part[0].entry.line
+            values = (file, no + at, line, len(part))
+            if at < len(ids):
+                chunk = ids[at]
+                connection.execute(
+                    "UPDATE chunk SET file = ?, no = ?, line = ?, size = ? WHERE id = ?", (*values, chunk)
+                )
+            else:
+                made = connection.execute("INSERT INTO chunk (file, no, line, size) VALUES (?, ?, ?, ?)", values)
+                chunk = made.lastrowid or 0
+            connection.execute("INSERT OR REPLACE INTO body VALUES (?, ?)", (chunk, pack(part, line)))
+            places += [(one.number, chunk) for one in part]
+            stored.append((chunk, no + at, len(part)))
+        connection.executemany("INSERT OR REPLACE INTO entry VALUES (?, ?)", sorted(places))
+        return stored
+
+    def _drop(self, name: str) -> None:
+        """Take a file out of the index."""
+        self._known.pop(name, None)
+        connection = self.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            row = connection.execute("SELECT id FROM file WHERE name = ?", (name,)).fetchone()
+            if row is not None:
+                held = self._held(row[0], name)
+                places = self._places(row[0])
+                forget(connection, [row_of(one, places) for one in held])
+                connection.execute("DELETE FROM place WHERE file = ?", (row[0],))
+                connection.executemany("DELETE FROM entry WHERE id = ?", [(one.number,) for one in held])
+                connection.execute("DELETE FROM body WHERE id IN (SELECT id FROM chunk WHERE file = ?)", (row[0],))
+                connection.execute("DELETE FROM chunk WHERE file = ?", (row[0],))
+                connection.execute("DELETE FROM file WHERE id = ?", (row[0],))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _entry(record: Record, refs: Container[str | None]) -> Entry:
+    """Return the entry of a record. A ref that its predecessor had, and no twin, stays: to ask for it means to look
+    for twins in the whole file.
+    """
+    ref = f"{record.kind}#{getattr(record.item, 'identity', '')}"
+    if ref not in refs:
+        return entry_of(record)
+    return Entry(record.kind, record.file, record.title, record.text, record.date, ref, record.line, record.tags)
+
+
+def _has_twin(entry: Entry) -> bool:
+    """Tell whether a ref has more digits than those of the identity."""
+    return len((entry.ref or "").partition("#")[2]) > SHORT
+
+
+def _shifted(held: Sequence[Held], live: Live, place: int) -> Sequence[Held]:
+    """Return entries that stand together with their lines as they are now; the first of them is at a place."""
+    far = live.record(place).line - held[0].entry.line if held and place < live.size else 0
+    return [Held(one.number, one.entry._replace(line=one.entry.line + far)) for one in held] if far else held

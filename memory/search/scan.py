@@ -1,0 +1,101 @@
+"""Search without an index: one pass over all entries. It is asked where there is no index, or not all of one yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from heapq import nlargest, nsmallest
+
+from .hits import Answer, Entry, Hit, hit_of
+from .match import Matcher, day_number
+from .query.needs import needs_of
+from .query.query import Query, Term, unknown_places
+from .query.ranking import MOST, Weigher, best_of, kind_order
+from .query.typos import forgiven
+from .query.vocabulary import Held
+from .records import Record
+
+# What a term is worth where it is found, best first; all terms as they were typed in the title add the last.
+_WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
+
+_WEIGHED = 3000
+"""Entries with some of the words that are weighed; of more those with the most of them, the newest first."""
+
+
+def entry_of(record: Record) -> Entry:
+    """Return what search knows of a record, its ref and line worked out."""
+    return Entry(record.kind, record.file, record.title, record.text, record.date, record.ref, record.line, record.tags)
+
+
+def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
+    """Return the records that fit the query, the best first; `limit` 0 is all, an empty query finds nothing.
+
+    A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
+    date, then the order of `KINDS`, then the order of the records. Where a word stands nowhere, words that were
+    probably meant are taken instead. Where the limit leaves room, what fits some of the words comes as `partial`.
+    """
+    if query.empty:
+        return Answer(query, source="scan")
+    everything = records if isinstance(records, list) else list(records)
+    unknown = unknown_places(query, {(record.kind, record.file) for record in everything} if query.placed else ())
+    answer = replace(_scan(everything, query, limit), unknown=unknown)
+    asked, held = query, None
+    if not answer.count and query.terms:
+        held = Held(everything)
+        other, also = forgiven(query, held)
+        if also:
+            asked = other
+            answer = replace(_scan(everything, other, limit), query=query, also=also, unknown=unknown)
+    room = limit - len(answer.hits) if limit else MOST
+    if room <= 0 or all(term.strict for term in query.terms):
+        return answer
+    return replace(answer, partial=_partial(everything, held or Held(everything), asked, answer, room))
+
+
+def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, room: int) -> tuple[Hit, ...]:
+    """Return the best of what fits some of the words and not all; `asked` is what gave those that fit all."""
+    query = answer.query
+    weigher = Weigher(needs_of(query, held), max((day_number(record.date) for record in records), default=0))
+    strict = replace(query, terms=tuple(term for term in query.terms if term.strict))
+    matcher, fits_all = Matcher(strict), Matcher(asked)
+    passes = matcher.words if strict.terms or strict.without else matcher.filters
+    found = []
+    for number, record in enumerate(records):
+        # The number in the place of the line: the ref and the line cost more than the look, and are needed for few.
+        entry = Entry(*record[:4], record.date, None, number, record.tags)
+        served = weigher.glance(entry)
+        if served and passes(entry) not in (None, False) and (not answer.count or fits_all.words(entry) is None):
+            found.append((served, day_number(record.date), -number, entry))
+    if len(found) > _WEIGHED:
+        found = nlargest(_WEIGHED, found)
+    hits = best_of(weigher, (entry for *_, entry in found), query, answer.hits, room)
+    return tuple(replace(hit, entry=entry_of(records[hit.entry.line])) for hit in hits)
+
+
+def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:
+    matcher = Matcher(query)
+    best = _WHOLE_TITLE * len(query.terms) + _PHRASE
+    found: list[tuple[int, int, int, int, Record]] = []
+    for number, record in enumerate(records):
+        # The ref and the line cost more than the look, and are needed for few.
+        words = matcher.words(Entry(*record[:4], record.date, None, 0, record.tags))
+        if words is not None:
+            title = words[: words.index("\n")]
+            points = sum(_worth(term, title, words) for term in query.terms)
+            if len(query.terms) > 1 and " ".join(word for term in query.terms for word in term.words) in title:
+                points += _PHRASE
+            found.append((-points, -day_number(record.date), kind_order(record.kind), number, record))
+    chosen = nsmallest(limit, found) if limit else sorted(found)
+    hits = tuple(
+        hit_of(entry_of(record), query, round(min(1.0, max(-points, 1) / best), 3)) for points, *_, record in chosen
+    )
+    return Answer(query, hits, len(found), source="scan")
+
+
+def _worth(term: Term, title: str, words: str) -> int:
+    start = f" {' '.join(term.words)}"
+    if f"{start} " in title:
+        return _WHOLE_TITLE
+    if term.open and start in title:
+        return _IN_TITLE
+    return _WHOLE_TEXT if f"{start} " in words else _IN_TEXT

@@ -1,0 +1,3 @@
+"""Manifests of the ecosystems: what each says of a repository."""
+
+from __future__ import annotations

@@ -1,0 +1,100 @@
+"""Java and Kotlin: Maven and Gradle. Their files are read by patterns, never by an XML parser or as a program."""
+
+from __future__ import annotations
+
+import re
+
+from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
+from memory.state.analysis.tree import Tree
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_INNER = re.compile(r"<(parent|dependencies|dependencyManagement|build|profiles|reporting)>.*?(?:</\1>|\Z)", re.DOTALL)
+_MODULE = re.compile(r"<module>\s*([^<>\s]{1,200})\s*</module>")
+_INCLUDE = re.compile(r"^[ \t]*include[ \t(]+([^\n]{1,2000})", re.MULTILINE)
+_QUOTED = re.compile(r"[\"']:?([^\"']{1,200})[\"']")
+_GRADLE_NAME = re.compile(r"^[ \t]*rootProject\.name[ \t]*=[ \t]*[\"']([^\"'\n]{1,100})[\"']", re.MULTILINE)
+_GRADLE_DESCRIPTION = re.compile(r"^[ \t]*description[ \t]*=[ \t]*[\"']([^\"'\n]{1,300})[\"']", re.MULTILINE)
+_MAIN = re.compile(
+    r"\bpublic\s+static\s+void\s+main\s*\(|^[ \t]*fun[ \t]+main\s*\(|@SpringBootApplication", re.MULTILINE
+)
+_JAVA = re.compile(r"<(?:maven\.compiler\.release|maven\.compiler\.source|java\.version)>\s*([\d.]{1,10})\s*<")
+_MOST_MAINS = 400
+
+
+def look(tree: Tree) -> Ecosystem | None:
+    """Return what pom.xml or the Gradle files at the root say, None where there are none."""
+    maven = tree.has("pom.xml")
+    gradle = [name for name in tree.top_files() if re.fullmatch(r"(?:build|settings)\.gradle(?:\.kts)?", name)]
+    if not maven and not gradle:
+        return None
+    kotlin = tree.count("Kotlin") > tree.count("Java")
+    found = Ecosystem(
+        "Kotlin" if kotlin else "Java",
+        ("Java", "Kotlin", "Scala", "Groovy"),
+        "Maven" if maven else "Gradle",
+        manifests=(["pom.xml"] if maven else []) + gradle,
+    )
+    if maven:
+        _maven(tree, "", found, 0)
+        program = "./mvnw" if tree.has("mvnw") else "mvn"
+        found.commands.append(Command("test", "Maven tests", (program, "test"), "Builds all and runs the tests."))
+        java = _JAVA.search(tree.text("pom.xml"))
+        if java is not None:
+            found.notes.append(f"Compiles for Java {java[1]}.")
+    else:
+        _gradle(tree, gradle, found)
+        program = "./gradlew" if tree.has("gradlew") else "gradle"
+        found.commands += [
+            Command("test", "Gradle tests", (program, "test"), "Builds all and runs the tests."),
+            Command("lint", "Gradle check", (program, "check"), "Runs the tests and all other checks."),
+        ]
+    sources = [path for path in tree.files if path.endswith((".java", ".kt")) and "/test/" not in path]
+    for path in sources[:_MOST_MAINS]:
+        if _MAIN.search(tree.text(path)):
+            found.entrypoints.append(Entrypoint(path, f"the program `{path.rpartition('/')[2].partition('.')[0]}`"))
+    return found
+
+
+def _maven(tree: Tree, folder: str, found: Ecosystem, depth: int) -> None:
+    """Take in a pom.xml and the modules that it names."""
+    top = f"{folder}/" if folder else ""
+    text = _COMMENT.sub("", tree.text(f"{top}pom.xml"))
+    if "<project" not in text:
+        found.problems.append(f"`{top}pom.xml` (not a Maven project)")
+        return
+    own = _INNER.sub("", text)
+    name = _tag(own, "name") or _tag(own, "artifactId") or folder.rpartition("/")[2]
+    if name:
+        plain = name if "${" not in name else _tag(own, "artifactId") or name
+        found.packages.append(Package(folder, plain, _tag(own, "description")))
+    modules = _MODULE.findall(text)
+    if modules and not folder:
+        found.workspace = "Maven modules"
+    for module in modules[:100]:
+        inner = top + module.strip("/")
+        if depth < 4 and ".." not in inner.split("/") and tree.has(f"{inner}/pom.xml") and len(found.packages) < 100:
+            _maven(tree, inner, found, depth + 1)
+
+
+def _tag(text: str, name: str) -> str:
+    match = re.search(rf"<{name}>([^<>]{{1,500}})</{name}>", text)
+    return " ".join(match[1].split()) if match is not None else ""
+
+
+def _gradle(tree: Tree, files: list[str], found: Ecosystem) -> None:
+    settings = next((tree.text(name) for name in files if name.startswith("settings")), "")
+    build = next((tree.text(name) for name in files if name.startswith("build")), "")
+    name, description = _GRADLE_NAME.search(settings), _GRADLE_DESCRIPTION.search(build)
+    if name is not None:
+        found.packages.append(Package("", name[1], description[1] if description else ""))
+    included = [one for line in _INCLUDE.findall(settings) for one in _QUOTED.findall(line)]
+    if included:
+        found.workspace = "Gradle projects"
+    for one in dict.fromkeys(included[:100]):
+        folder = one.replace(":", "/").strip("/")
+        script = next(
+            (f"{folder}/{name}" for name in ("build.gradle.kts", "build.gradle") if tree.has(f"{folder}/{name}")), ""
+        )
+        if script or tree.has_folder(folder):
+            about = _GRADLE_DESCRIPTION.search(tree.text(script)) if script else None
+            found.packages.append(Package(folder, folder.rpartition("/")[2], about[1] if about else ""))

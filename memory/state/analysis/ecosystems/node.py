@@ -1,0 +1,141 @@
+"""Node: package.json, its workspaces, and the tools around them."""
+
+from __future__ import annotations
+
+import re
+
+from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
+from memory.state.analysis.tree import Tree
+
+from .values import Broken, load_json, members, name_at, table_at, text_at, texts_at
+
+_LOCKS = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "Yarn"),
+    ("bun.lock", "Bun"),
+    ("bun.lockb", "Bun"),
+    ("package-lock.json", "npm"),
+    ("npm-shrinkwrap.json", "npm"),
+)
+_RUN = {"pnpm": "pnpm", "Yarn": "yarn", "Bun": "bun", "npm": "npm"}
+_BUILDERS = (("turbo.json", "Turborepo"), ("nx.json", "Nx"), ("lerna.json", "Lerna"), ("rush.json", "Rush"))
+_LANGUAGES = ("TypeScript", "JavaScript", "Vue", "Svelte", "Astro")
+_NO_TEST = "no test specified"
+_FIRST = ("src/index.ts", "src/main.ts", "src/index.tsx", "src/main.tsx", "src/index.js", "src/main.js", "index.js",
+          "index.ts", "server.js", "app.js")  # fmt: skip
+_YAML_ITEM = re.compile(r"^[ \t]*-[ \t]*[\"']?([^\"'#\n]{1,200}?)[\"']?[ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def look(tree: Tree) -> Ecosystem | None:
+    """Return what package.json at the root says, None where there is none."""
+    if not tree.has("package.json"):
+        return _without_root(tree)
+    found = Ecosystem("Node.js", _LANGUAGES, "npm", manifests=["package.json"])
+    try:
+        data = load_json(tree.text("package.json"))
+    except Broken as error:
+        data = {}
+        found.problems.append(f"`package.json` ({error})")
+    found.manager = _manager(tree, data)
+    found.manifests += [name for name in ("pnpm-workspace.yaml", *dict(_BUILDERS), "tsconfig.json") if tree.has(name)]
+    name = name_at(data, "name")
+    if name:
+        found.packages.append(Package("", name, text_at(data, "description")))
+    _entrypoints(tree, data, "", found)
+    _workspace(tree, data, found)
+    engine = text_at(data, "engines", "node")
+    if engine:
+        found.notes.append(f"Runs on Node.js {engine}.")
+    _commands(data, found)
+    return found
+
+
+def _without_root(tree: Tree) -> Ecosystem | None:
+    """Return what the packages below the root say, where the root has no manifest."""
+    folders = [path.rpartition("/")[0] for path in tree.named("package.json")]
+    folders = sorted(folder for folder in folders if not tree.is_sample(folder))[:20]
+    if not folders:
+        return None
+    manifests = [f"{folder}/package.json" for folder in folders[:3]]
+    manager = next((name for lock, name in _LOCKS if tree.has(f"{folders[0]}/{lock}")), "npm")
+    found = Ecosystem("Node.js", _LANGUAGES, manager, manifests=manifests)
+    _take(tree, folders, found)
+    return found
+
+
+def _take(tree: Tree, folders: list[str], found: Ecosystem) -> None:
+    for folder in folders:
+        try:
+            inner = load_json(tree.text(f"{folder}/package.json"))
+        except Broken as error:
+            found.problems.append(f"`{folder}/package.json` ({error})")
+            continue
+        name = name_at(inner, "name") or folder.rpartition("/")[2]
+        found.packages.append(Package(folder, name, text_at(inner, "description")))
+        _entrypoints(tree, inner, folder, found)
+
+
+def _manager(tree: Tree, data: object) -> str:
+    named = text_at(data, "packageManager").partition("@")[0].lower()
+    for manager in ("pnpm", "Yarn", "Bun", "npm"):
+        if named == manager.lower():
+            return manager
+    return next((manager for lock, manager in _LOCKS if tree.has(lock)), "npm")
+
+
+def lock_files(tree: Tree) -> list[tuple[str, str]]:
+    """Return the lock files at the root and the managers they belong to."""
+    return [(lock, manager) for lock, manager in _LOCKS if tree.has(lock)]
+
+
+def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
+    patterns = texts_at(data, "workspaces") or texts_at(data, "workspaces", "packages")
+    if tree.has("pnpm-workspace.yaml"):
+        text = tree.text("pnpm-workspace.yaml").partition("packages:")[2]
+        # What follows the list is another key, at the beginning of its line.
+        patterns = _YAML_ITEM.findall(re.split(r"^\w", text, maxsplit=1, flags=re.MULTILINE)[0])
+    if not patterns and tree.has("lerna.json"):
+        try:
+            patterns = texts_at(load_json(tree.text("lerna.json")), "packages")
+        except Broken as error:
+            found.problems.append(f"`lerna.json` ({error})")
+    builder = next((name for file, name in _BUILDERS if tree.has(file)), "")
+    if not patterns:
+        found.workspace = builder or "none"
+        return
+    found.workspace = f"{found.manager} workspaces" + (f" with {builder}" if builder else "")
+    _take(tree, sorted(members(tree, patterns, "package.json"))[:100], found)
+
+
+def _entrypoints(tree: Tree, data: object, folder: str, found: Ecosystem) -> None:
+    top = f"{folder}/" if folder else ""
+    name = name_at(data, "name") or folder.rpartition("/")[2] or "the package"
+    seen = set()
+    bins = table_at(data, "bin")
+    if not bins and text_at(data, "bin"):
+        bins = {name.rpartition("/")[2]: text_at(data, "bin")}
+    for command, path in sorted(bins.items())[:20]:
+        file = top + path.removeprefix("./") if isinstance(path, str) else ""
+        if tree.has(file) and command.isprintable() and len(command) < 60:
+            seen.add(file)
+            found.entrypoints.append(Entrypoint(file, f"the command `{command}`"))
+    mains = [text_at(data, key).removeprefix("./") for key in ("module", "main")]
+    for path in (*mains, *_FIRST):
+        if path and tree.has(top + path):
+            if top + path not in seen:
+                found.entrypoints.append(Entrypoint(top + path, f"the main file of `{name}`"))
+            break
+
+
+def _commands(data: object, found: Ecosystem) -> None:
+    run = _RUN[found.manager]
+    scripts = table_at(data, "scripts")
+    test = scripts.get("test")
+    if isinstance(test, str) and test.strip() and _NO_TEST not in test:
+        command = (run, "run", "test") if run == "bun" else (run, "test")
+        found.commands.append(Command("test", "Tests", command, "Runs the script `test` of `package.json`."))
+    for name in ("lint", "check", "typecheck", "type-check"):
+        if isinstance(scripts.get(name), str) and str(scripts[name]).strip():
+            purpose = f"Runs the script `{name}` of `package.json`."
+            found.commands.append(Command("lint", name.capitalize(), (run, "run", name), purpose))
+            break

@@ -1,0 +1,163 @@
+"""Python: pyproject.toml, setup.cfg, setup.py, requirements, and the tools that manage them."""
+
+from __future__ import annotations
+
+import re
+
+from memory.state.analysis.found import Command, Ecosystem, Entrypoint, Package
+from memory.state.analysis.tree import Tree
+
+from .values import Broken, load_toml, members, name_at, table_at, text_at, texts_at
+
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile")
+_LOCKS = (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"))
+_RUN = {"uv": ("uv", "run"), "Poetry": ("poetry", "run"), "PDM": ("pdm", "run"), "Pipenv": ("pipenv", "run")}
+_SETUP = r"^[ \t]*{key}[ \t]*=[ \t]*(?:[rub]?[\"']([^\"'\n]{{1,300}})[\"']|([^\"'\n(]{{1,300}}))"
+_TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?\Z")
+
+
+def look(tree: Tree) -> Ecosystem | None:
+    """Return what the Python manifests at the root say, None where there are none."""
+    manifests = [name for name in _MANIFESTS if tree.has(name)]
+    manifests += [name for name in tree.top_files() if re.fullmatch(r"requirements[\w.-]*\.txt", name)]
+    if not manifests and not _inner(tree):
+        return None
+    found = Ecosystem("Python", ("Python",), "pip", manifests=list(dict.fromkeys(manifests)))
+    data: dict[str, object] = {}
+    if tree.has("pyproject.toml"):
+        try:
+            data = load_toml(tree.text("pyproject.toml"))
+        except Broken as error:
+            found.problems.append(f"`pyproject.toml` ({error})")
+    found.manager = _manager(tree, data)
+    found.manifests = found.manifests or [f"{folder}/pyproject.toml" for folder in _inner(tree)[:3]]
+    name = name_at(data, "project", "name") or name_at(data, "tool", "poetry", "name") or _setup(tree, "name")
+    description = (
+        text_at(data, "project", "description")
+        or text_at(data, "tool", "poetry", "description")
+        or _setup(tree, "description")
+    )
+    if name:
+        found.packages.append(Package("", name, description))
+    _scripts(tree, data, found)
+    for path in sorted(tree.named("__main__.py")):
+        folder = path.rpartition("/")[0]
+        if folder and path.count("/") <= 2 and not tree.is_sample(folder):
+            module = folder.removeprefix("src/").replace("/", ".")
+            found.entrypoints.append(Entrypoint(path, f"what `python -m {module}` runs"))
+    if tree.has("manage.py"):
+        found.entrypoints.append(Entrypoint("manage.py", "Django's command line"))
+    _workspace(tree, data, found)
+    version = text_at(data, "project", "requires-python") or text_at(data, "tool", "poetry", "dependencies", "python")
+    if version:
+        found.notes.append(f"Runs on Python {version}.")
+    _commands(tree, data, found)
+    return found
+
+
+def _manager(tree: Tree, data: dict[str, object]) -> str:
+    for lock, manager in _LOCKS:
+        if tree.has(lock):
+            return manager
+    tools = table_at(data, "tool")
+    if "uv" in tools:
+        return "uv"
+    if "poetry" in tools:
+        return "Poetry"
+    if "pdm" in tools:
+        return "PDM"
+    return "Hatch" if table_at(tools, "hatch", "envs") else "pip"
+
+
+def _setup(tree: Tree, key: str) -> str:
+    """Return a plain value of setup.cfg or setup.py, which is not run."""
+    for path in ("setup.cfg", "setup.py"):
+        match = re.search(_SETUP.format(key=key), tree.text(path), re.MULTILINE)
+        if match is not None:
+            value = (match[1] or match[2] or "").strip()
+            if value and (path == "setup.cfg" or match[1]):
+                return " ".join(value.split())
+    return ""
+
+
+def module_path(tree: Tree, target: str, folder: str = "") -> str | None:
+    """Return the file of a module such as `app.main:main`, looked for beside the manifest and in `src`."""
+    match = _TARGET.match(target)
+    if match is None:
+        return None
+    path = match[1].replace(".", "/")
+    top = f"{folder}/" if folder else ""
+    for start in (top, f"{top}src/", f"{top}lib/"):
+        for end in (".py", "/__init__.py"):
+            if tree.has(f"{start}{path}{end}"):
+                return f"{start}{path}{end}"
+    return None
+
+
+def _scripts(tree: Tree, data: object, found: Ecosystem, folder: str = "") -> None:
+    scripts = {**table_at(data, "project", "scripts"), **table_at(data, "tool", "poetry", "scripts")}
+    for name, target in sorted(scripts.items())[:20]:
+        path = module_path(tree, target, folder) if isinstance(target, str) else None
+        if path is not None and name.isprintable() and len(name) < 60:
+            found.entrypoints.append(Entrypoint(path, f"the command `{name}`"))
+
+
+def _workspace(tree: Tree, data: object, found: Ecosystem) -> None:
+    """Take in the members of a workspace: of uv, or every folder with a pyproject.toml of its own."""
+    patterns = texts_at(data, "tool", "uv", "workspace", "members")
+    if patterns:
+        found.workspace = "uv workspace"
+        excluded = [f"!{pattern}" for pattern in texts_at(data, "tool", "uv", "workspace", "exclude")]
+        folders = sorted(members(tree, [*patterns, *excluded], "pyproject.toml"))
+    else:
+        folders = _inner(tree)
+    for folder in folders[:50]:
+        try:
+            inner = load_toml(tree.text(f"{folder}/pyproject.toml"))
+        except Broken as error:
+            found.problems.append(f"`{folder}/pyproject.toml` ({error})")
+            continue
+        name = name_at(inner, "project", "name") or name_at(inner, "tool", "poetry", "name")
+        description = text_at(inner, "project", "description") or text_at(inner, "tool", "poetry", "description")
+        found.packages.append(Package(folder, name or folder.rpartition("/")[2], description))
+        _scripts(tree, inner, found, folder)
+
+
+def _inner(tree: Tree) -> list[str]:
+    """Return the folders below the root that have a pyproject.toml, without samples."""
+    folders = sorted(path.rpartition("/")[0] for path in tree.named("pyproject.toml"))
+    return [folder for folder in folders if folder and not tree.is_sample(folder)]
+
+
+def _commands(tree: Tree, data: object, found: Ecosystem) -> None:
+    run = _RUN.get(found.manager, ())
+    tools = table_at(data, "tool")
+    texts = "\n".join(tree.text(name) for name in found.manifests)
+    if all("/" in manifest for manifest in found.manifests):
+        return
+    has_tests = any(path.endswith(".py") and _is_pytest(path) for path in tree.files)
+    if "pytest" in tools or tree.has("pytest.ini") or (has_tests and "pytest" in texts):
+        found.commands.append(Command("test", "pytest", (*(run or ("python3", "-m")), "pytest"), "Runs the tests."))
+    elif tree.has("tox.ini"):
+        found.commands.append(Command("test", "tox", (*run, "tox"), "Runs the tests in their environments."))
+    elif tree.has("manage.py"):
+        found.commands.append(
+            Command(
+                "test", "Django tests", (*run, "python3", "manage.py", "test"), "Runs the tests of the Django project."
+            )
+        )
+    elif has_tests:
+        found.commands.append(
+            Command("test", "unittest", (*run, "python3", "-m", "unittest", "discover"), "Runs the tests.")
+        )
+    if "ruff" in tools or tree.has("ruff.toml") or tree.has(".ruff.toml"):
+        found.commands.append(Command("lint", "ruff", (*run, "ruff", "check", "."), "Checks the style of the code."))
+    elif tree.has(".flake8") or "[flake8]" in tree.text("setup.cfg") or "[flake8]" in tree.text("tox.ini"):
+        found.commands.append(Command("lint", "flake8", (*run, "flake8"), "Checks the style of the code."))
+    elif "mypy" in tools:
+        found.commands.append(Command("lint", "mypy", (*run, "mypy", "."), "Checks the types."))
+
+
+def _is_pytest(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")

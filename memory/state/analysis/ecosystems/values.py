@@ -1,0 +1,107 @@
+"""Values of manifests that anybody may have written: read without failing, used only where they have the right form."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from memory.state.analysis.tree import Tree
+from memory.state.projections.markdown import one_line
+
+_MOST_NAME = 100
+_MOST_PARTS, _MOST_STARS = 8, 3
+
+
+class Broken(Exception):
+    """A manifest that has not the form it claims to have; the text says why."""
+
+
+def load_json(text: str) -> dict[str, Any]:
+    """Read a JSON object, with comments on lines of their own; raises `Broken`."""
+    return _object(text, json.loads, "JSON")
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Read a TOML document; raises `Broken`."""
+    return _object(text, tomllib.loads, "TOML")
+
+
+def _object(text: str, load: Any, form: str) -> dict[str, Any]:
+    try:
+        value = load(text)
+    except (ValueError, RecursionError, OverflowError, MemoryError) as error:
+        raise Broken(f"not valid {form}") from error
+    if not isinstance(value, dict):
+        raise Broken(f"not a {form} object")
+    return value
+
+
+def dig(value: object, *keys: str) -> object:
+    """Return what lies under keys, one within the other; None where there is nothing."""
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def text_at(value: object, *keys: str) -> str:
+    """Return a text under keys on one line, "" where there is none."""
+    found = dig(value, *keys)
+    return one_line(found) if isinstance(found, str) else ""
+
+
+def name_at(value: object, *keys: str) -> str:
+    """Return a name under keys, "" where there is none or where it is too long for one."""
+    found = text_at(value, *keys)
+    return found if len(found) <= _MOST_NAME else ""
+
+
+def table_at(value: object, *keys: str) -> dict[str, Any]:
+    """Return an object under keys, an empty one where there is none."""
+    found = dig(value, *keys)
+    return found if isinstance(found, dict) else {}
+
+
+def texts_at(value: object, *keys: str) -> list[str]:
+    """Return the texts of a list under keys."""
+    found = dig(value, *keys)
+    return [one_line(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def members(tree: Tree, patterns: list[str], manifest: str) -> Iterator[str]:
+    """Yield the folders that a workspace names, by patterns such as `packages/*`, and that have a manifest.
+
+    Patterns that begin with `!` take folders out; those that lead out of the repository find nothing.
+    """
+    folders = [path.rpartition("/")[0] for path in tree.named(manifest)]
+    wanted: list[re.Pattern[str]] = []
+    unwanted: list[re.Pattern[str]] = []
+    for pattern in patterns[:200]:
+        plain = pattern.removeprefix("!").removeprefix("./").rstrip("/")
+        if not plain or len(plain) > 200 or ".." in plain.split("/"):
+            continue
+        (unwanted if pattern.startswith("!") else wanted).append(_glob(plain))
+    for folder in folders:
+        if (
+            folder
+            and any(one.fullmatch(folder) for one in wanted)
+            and not any(one.fullmatch(folder) for one in unwanted)
+        ):
+            yield folder
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    """Return a pattern in which `*` stands for a part of one name, `?` for a character, and `**` for any folders."""
+    parts = []
+    for part in pattern.split("/")[:_MOST_PARTS]:
+        if part == "**":
+            parts.append(r"[^/]+(?:/[^/]+)*?")
+        else:
+            # A few stars: each more multiplies the ways to read a name.
+            pieces = re.sub(r"\*+", "*", part).split("*", _MOST_STARS)
+            parts.append("[^/]*".join(re.escape(piece).replace(r"\?", "[^/]") for piece in pieces))
+    return re.compile("/".join(parts))

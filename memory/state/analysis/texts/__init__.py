@@ -1,0 +1,3 @@
+"""What the texts of a repository say: documents, docstrings, comments."""
+
+from __future__ import annotations

@@ -1,0 +1,73 @@
+"""Plain sentences out of Markdown, comments and docstrings."""
+
+from __future__ import annotations
+
+import re
+
+from memory.state.projections.markdown import one_line
+
+_IMAGE = re.compile(
+    r"!\[[^\]\n]{0,300}\]\([^()\s]{0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]"
+)
+_LINK = re.compile(r"\[([^\[\]\n]{0,300})\](?:\([^()\s]{0,600}(?:\s+\"[^\"\n]{0,200}\")?\)|\[[^\]\n]{0,100}\])?")
+_HTML = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>\n]{0,600}>", re.DOTALL)
+_STRONG = re.compile(r"\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__|(?<![\w*])\*(?!\s)([^*\n]{1,300})(?<!\s)\*(?![\w*])")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
+
+
+def plain(markdown: str) -> str:
+    """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
+    text = _LINK.sub(r"\1", _IMAGE.sub("", _HTML.sub("", markdown)))
+    text = _STRONG.sub(lambda found: found[1] or found[2] or found[3], text)
+    return one_line(re.sub(r"\\([\\`*_{}\[\]()#+.!<>|~-])", r"\1", text))
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a line of text; an abbreviation ends none."""
+    found: list[str] = []
+    for piece in _SENTENCE.split(text):
+        if found and _ABBREVIATION.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        elif piece.strip():
+            found.append(piece.strip())
+    return found
+
+
+def first_sentence(text: str, most: int = 240) -> str:
+    """Return the first sentence of a text, cut at a word where it has more than `most` characters."""
+    found = sentences(one_line(text))
+    return cut(found[0], most) if found else ""
+
+
+def some_sentences(text: str, most: int) -> str:
+    """Return as many whole sentences as `most` characters hold, at least the beginning of the first."""
+    taken = ""
+    for sentence in sentences(one_line(text)):
+        longer = f"{taken} {sentence}".strip()
+        if taken and len(longer) > most:
+            break
+        taken = longer
+    return cut(taken, most)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, which ends with `…` after a whole word where it was longer."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    place = head.rfind(" ")
+    # Half a code span would make code of what follows.
+    if head.count("`") % 2 and head.rfind("`") > most // 3:
+        place = head.rfind("`")
+    return head[: place if place > most // 3 else len(head)].rstrip(" ,;:-(") + "…"
+
+
+def capital(text: str) -> str:
+    """Return a text that begins with a capital letter; code at its beginning stays."""
+    return text[:1].upper() + text[1:]
+
+
+def ended(text: str) -> str:
+    """Return a text that ends as a sentence does."""
+    return text if text.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{text}."

@@ -1,0 +1,261 @@
+"""Everything that `state validate` looks at: every finding with its code, and `pass`, `warn` or `fail`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from memory.errors import MemdeckError
+from memory.state.files import schema
+from memory.state.files.canonical import canonical_bytes, digest
+from memory.state.files.config import config_faults
+from memory.state.files.model import (
+    CONFIG,
+    ENTRY_FILES,
+    EVENTS,
+    FRESH_DAYS,
+    SOURCE_TYPES,
+    SOURCES,
+    STATE,
+    moment,
+    plural,
+)
+from memory.state.files.reading import Memory, line_of, load
+from memory.state.files.store import entry_path
+from memory.state.paths import bundle_paths, is_there
+from memory.state.projections.entry_block import find_blocks, render_block
+from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
+
+from .finding import SHOWN, Finding
+from .history import check_archive, check_checkpoints, check_cursors, check_events
+
+
+def validate(memory: Memory, now: datetime | None) -> tuple[Finding, ...]:
+    """Return every finding at an aware time (None: but for those that depend on it); nothing that lies in the files
+    raises, and nothing is written.
+
+    Fails in the state keep what rests on it from being looked at.
+    """
+    found: list[Finding] = []
+    found += _state(memory)
+    sound = not any(one.level == "fail" and one.code != "state:bundle-hash" for one in found)
+    found += _config(memory)
+    found += check_events(memory, sound, now)
+    found += _sources(memory, sound)
+    found += check_checkpoints(memory, sound, now)
+    if sound:
+        found += _views(memory)
+        found += _bundle_paths(memory)
+        found += _validation(memory, now)
+        found += check_cursors(memory)
+        found += _backlog(memory)
+    found += check_archive(memory, now)
+    return tuple(found)
+
+
+# -- state.json ------------------------------------------------------------------------------------------
+
+
+def _state(memory: Memory) -> Iterator[Finding]:
+    try:
+        state = memory.state
+    except MemdeckError as error:
+        code = {"state.missing": "state:missing", "state.json": "state:json"}.get(error.code, "state:schema")
+        if error.code.startswith("file."):
+            code = "state:read"
+        yield Finding("fail", code, error.message, STATE, int(error.details.get("line", 0) or 0))
+        return
+    yield Finding("pass", "state:schema", "the state has the form of the format", STATE)
+    if digest(state["bundle"]) == state["bundleHash"]:
+        yield Finding("pass", "state:bundle-hash", "bundleHash is the hash of the bundle", STATE)
+    else:
+        line = line_of(memory.read(STATE).data, "bundleHash")
+        yield Finding("fail", "state:bundle-hash", "bundleHash is not the hash of the bundle", STATE, line)
+    if canonical_bytes(state) != memory.read(STATE).data:
+        yield Finding("warn", "state:form", "the file is not in the sorted form in which it is written", STATE)
+    name = schema.foreign_provider(state["provider"])
+    if name is not None:
+        yield Finding("warn", "state:provider", f"the provider {name[:60]!r} is none of codex, claude", STATE)
+
+
+def _config(memory: Memory) -> Iterator[Finding]:
+    try:
+        stored = memory.read(CONFIG)
+        if not stored.exists:
+            yield Finding("fail", "config:missing", "the file is missing; the defaults count", CONFIG)
+            return
+        written = load(stored.data, CONFIG, "state.config.json")
+    except MemdeckError as error:
+        code = "config:read" if error.code.startswith("file.") else "config:json"
+        yield Finding("fail", code, error.message, CONFIG, int(error.details.get("line", 0) or 0))
+        return
+    faults = config_faults(written)
+    for fault in faults[:SHOWN]:
+        line = line_of(stored.data, fault.where.rpartition(".")[2])
+        yield Finding("fail", "config:schema", str(fault), CONFIG, line)
+    if not faults:
+        yield Finding("pass", "config:schema", "every setting has a value that it takes", CONFIG)
+
+
+# -- sources --------------------------------------------------------------------------------
+
+
+def _sources(memory: Memory, sound: bool) -> Iterator[Finding]:
+    try:
+        stored = memory.read(SOURCES)
+        if not stored.exists:
+            yield Finding("fail", "sources:missing", "the file is missing", SOURCES)
+            return
+        sources = load(stored.data, SOURCES, "state.sources.json")
+    except MemdeckError as error:
+        yield Finding("fail", "sources:read", error.message, SOURCES, int(error.details.get("line", 0) or 0))
+        return
+    if not isinstance(sources, list):
+        yield Finding("fail", "sources:schema", "the file is not a list", SOURCES, 1)
+        return
+    ids: set[str] = set()
+    good = True
+    for number, source in enumerate(sources):
+        for one in _source(source, number, ids):
+            good = good and one.level != "fail"
+            yield one
+    if good:
+        yield Finding("pass", "sources:schema", plural(len(sources), "source"), SOURCES)
+    if sound and memory.state["maintenance"]["importSourceCount"] != len(sources):
+        counted = memory.state["maintenance"]["importSourceCount"]
+        words = f"the state counts {plural(counted, 'source')}, there are {len(sources)}"
+        yield Finding("fail", "sources:count", words, STATE)
+
+
+def _source(source: object, number: int, ids: set[str]) -> Iterator[Finding]:
+    name = source.get("id") if isinstance(source, dict) else None
+    shown = name if isinstance(name, str) and name.strip() else f"[{number}]"
+    if isinstance(source, dict) and source.get("type") not in SOURCE_TYPES:
+        yield Finding("fail", f"sources:type:{shown}", f"{source.get('type')!r} is no type of source", SOURCES)
+    faults = [one for one in schema.faults_of(schema.SOURCE, source) if one.where != "type"]
+    if faults:
+        yield Finding("fail", "sources:schema", f"source {shown}: {schema.first_of(faults)}", SOURCES)
+        return
+    assert isinstance(source, dict)
+    if source["id"] in ids:
+        yield Finding("fail", f"sources:id:{shown}", "the id is there twice", SOURCES)
+    ids.add(source["id"])
+    if not os.path.isabs(source["path"]):
+        yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} is no absolute path", SOURCES)
+    elif not os.path.lexists(source["path"]):
+        # Only its own machine has the folder: elsewhere that is nothing wrong with the state.
+        yield Finding("warn", f"sources:path:{shown}", f"{source['path']} is not on this machine", SOURCES)
+    if source["lastSyncStatus"] == "failed":
+        yield Finding("warn", f"sources:sync:{shown}", f"the last sync failed: {source['lastSyncError']}", SOURCES)
+
+
+# -- projections, entry block, paths ---------------------------------------------------------------------
+
+
+def _views(memory: Memory) -> Iterator[Finding]:
+    bundle_hash = digest(memory.bundle)
+    for name, text in render_projections(memory.bundle, bundle_hash).items():
+        path = path_of(name)
+        code = f"projection:{name}"
+        try:
+            stored = memory.read(path)
+        except MemdeckError as error:
+            yield Finding("fail", code, error.message, path)
+            continue
+        if not stored.exists:
+            yield Finding("fail", code, "the projection is missing", path)
+            continue
+        marker = marker_of(stored.data.decode("utf-8", "replace"))
+        if marker is None or marker.name != name or marker.version != VERSION:
+            yield Finding("fail", f"{code}:marker", "the first line is not the marker of this projection", path, 1)
+        elif marker.bundle_hash != bundle_hash:
+            yield Finding("fail", f"{code}:drift", "it shows another bundle than that of the state", path, 1)
+        elif stored.data != text.encode():
+            yield Finding("fail", f"{code}:drift", "it was edited by hand: its text is not that of the bundle", path)
+        else:
+            yield Finding("pass", code, "it shows the bundle", path)
+    yield from _entry(memory, bundle_hash)
+
+
+def _entry(memory: Memory, bundle_hash: str) -> Iterator[Finding]:
+    try:
+        path = entry_path(memory.root, memory.bundle)
+    except MemdeckError as error:
+        yield Finding("fail", "entry:file", error.message, STATE)
+        return
+    try:
+        stored = memory.read(path)
+    except MemdeckError as error:
+        yield Finding("fail", "entry:file", error.message, path)
+        return
+    if not stored.exists:
+        yield Finding("fail", "entry:file", "the entry file is missing", path)
+        return
+    blocks = find_blocks(stored.data)
+    if not blocks:
+        yield Finding("fail", "entry:marker", "the entry block is missing", path)
+        return
+    block = blocks[0]
+    line = stored.data.count(b"\n", 0, block.start) + 1
+    if not block.closed:
+        yield Finding("fail", "entry:marker", "the entry block does not end", path, line)
+    elif block.bundle_hash != bundle_hash or block.version != VERSION:
+        yield Finding("fail", "entry:drift", "the entry block is of another bundle than that of the state", path, line)
+    elif "".join(block.text.split("\r")).strip() != render_block(bundle_hash).strip():
+        yield Finding("fail", "entry:drift", "the entry block was edited by hand", path, line)
+    else:
+        yield Finding("pass", "entry:marker", "the entry block is of the bundle", path, line)
+    if len(blocks) > 1:
+        yield Finding("warn", "entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
+
+
+def _bundle_paths(memory: Memory) -> Iterator[Finding]:
+    bundle = memory.bundle
+    missing = [path for path in bundle_paths(bundle) if not is_there(memory.root, path)]
+    if bundle["project"]["recommendedEntryFile"] not in ENTRY_FILES:
+        missing.append(bundle["project"]["recommendedEntryFile"])
+    for path in missing[:SHOWN]:
+        line = line_of(memory.read(STATE).data, path)
+        yield Finding("fail", "bundle:paths", f"the bundle names {path[:200]!r}, which is not there", STATE, line)
+    if not missing:
+        yield Finding("pass", "bundle:paths", "every path of the bundle is there", STATE)
+
+
+# -- validation, cursors, archive ------------------------------------------------------------------------
+
+
+def _validation(memory: Memory, now: datetime | None) -> Iterator[Finding]:
+    snapshot = memory.bundle["currentFocus"]["validationSnapshot"]
+    if not memory.bundle["validationCommands"]:
+        yield Finding("warn", "validation:commands", "the bundle has no validation command", STATE)
+        return
+    when = moment(snapshot["validatedAt"])
+    if snapshot["status"] == "not-run" or when is None:
+        words = "the validation commands were not run yet: `memdeck state validate --run`"
+        yield Finding("warn", "validation:baseline", words, STATE)
+    elif now is None:
+        return
+    elif when > now + timedelta(days=1):
+        yield Finding(
+            "warn", "validation:timestamp", f"they were run at {snapshot['validatedAt']}, which is to come", STATE
+        )
+    elif when < now - timedelta(days=FRESH_DAYS):
+        words = f"they were run on {snapshot['validatedAt'][:10]}, more than {FRESH_DAYS} days ago"
+        yield Finding("fail", "validation:freshness", words, STATE)
+    elif snapshot["status"] != "passed":
+        yield Finding("warn", "validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", STATE)
+    else:
+        yield Finding("pass", "validation:freshness", f"they passed on {snapshot['validatedAt'][:10]}", STATE)
+
+
+def _backlog(memory: Memory) -> Iterator[Finding]:
+    try:
+        waiting, threshold = len(memory.unrecalled()), memory.config["recall"]["backlogWarnThreshold"]
+    except MemdeckError:
+        return
+    if waiting > threshold:
+        words = f"{plural(waiting, 'event')} wait for a recall, more than {threshold}"
+        yield Finding("warn", "recall:backlog", words, EVENTS)
+    else:
+        yield Finding("pass", "recall:backlog", f"{plural(waiting, 'event')} not yet recalled", EVENTS)

@@ -1,0 +1,215 @@
+"""The checks of the history: events, checkpoints, cursors and the archive, and how they fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from memory.errors import MemdeckError
+from memory.state.files.canonical import digest
+from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, STATE, Json, moment, number_of, plural
+from memory.state.files.reading import Memory, checkpoint_path, read_events
+
+from .finding import SHOWN, Finding
+
+_MOST_GAP = 10_000
+
+
+def check_events(memory: Memory, sound: bool, now: datetime | None) -> Iterator[Finding]:
+    """Look at events.jsonl: lines, ids, order, gaps, and how many the state counts."""
+    try:
+        if not memory.read(EVENTS).exists:
+            yield Finding("fail", "history:events-missing", "the file is missing", EVENTS)
+            return
+        found = memory.found_events
+    except MemdeckError as error:
+        yield Finding("fail", "history:events-read", error.message, EVENTS)
+        return
+    for bad in found.bad[:SHOWN]:
+        yield Finding("fail", "history:event", f"line {bad.line} {bad.why}", EVENTS, bad.line)
+    if len(found.bad) > SHOWN:
+        yield Finding("fail", "history:event", f"{len(found.bad) - SHOWN} more lines hold no event", EVENTS)
+    if memory.read(EVENTS).data and not memory.read(EVENTS).data.endswith(b"\n"):
+        yield Finding("warn", "history:torn", "the last line does not end; the next event mends that", EVENTS)
+    yield from _ordering(memory, found.items, found.lines, now)
+    if not found.bad:
+        yield Finding("pass", "history:events", f"{plural(len(found.items), 'event')}, all of them readable", EVENTS)
+    if sound:
+        counted = memory.state["maintenance"]["historyEventCount"]
+        if counted != len(found.items):
+            words = f"the state counts {plural(counted, 'event')}, there are {len(found.items):,}"
+            yield Finding("fail", "history:event-count", words, STATE)
+        else:
+            yield Finding("pass", "history:event-count", f"the state counts {plural(counted, 'event')}", STATE)
+
+
+def _ordering(
+    memory: Memory, items: tuple[Json, ...], lines: tuple[int, ...], now: datetime | None
+) -> Iterator[Finding]:
+    before, seen = 0, set()
+    gaps: list[tuple[int, int, int, datetime | None]] = []
+    since: datetime | None = None
+    for event, line in zip(items, lines, strict=True):
+        number = number_of(event["id"])
+        if number in seen:
+            yield Finding("fail", "history:ids", f"{event['id']} is there twice", EVENTS, line)
+        elif number < before:
+            yield Finding("fail", "history:ordering", f"{event['id']} follows a later one", EVENTS, line)
+        elif number != before + 1:
+            gaps.append((before + 1, number, line, since))
+        seen.add(number)
+        before = max(before, number)
+        # Imported sessions bear the times at which they were, not those at which they came.
+        since = moment(event["createdAt"]) if event["kind"] == "tool_run" else since
+    known = _archived_numbers(memory) if gaps else frozenset()
+    for first, number, line, at in gaps[:SHOWN]:
+        missing = [one for one in range(first, min(number, first + _MOST_GAP)) if one not in known]
+        # A batch that expired took the ids of its events along.
+        if missing and not _may_have_expired(memory, at, now or since):
+            words = f"evt-{missing[0]:06d} is in neither the history nor the archive"
+            yield Finding("fail", "history:continuity", words, EVENTS, line)
+
+
+def _archived_numbers(memory: Memory) -> frozenset[int]:
+    found: set[int] = set()
+    for batch in memory.batches:
+        try:
+            found |= {number_of(one) for one in memory.manifest(batch)["archivedEventIds"]}
+        except MemdeckError:
+            continue
+    return frozenset(found)
+
+
+def _may_have_expired(memory: Memory, since: datetime | None, now: datetime | None) -> bool:
+    """Tell whether a missing event may have been in a batch that is gone: retention is on, and the last event before it
+    (at `since`, None: there is none) is older than a batch becomes. No cursor need have passed it: what was written
+    along with a bundle goes by its age alone.
+    """
+    try:
+        retention = memory.config["retention"]
+    except MemdeckError:
+        return True
+    if not retention["enabled"]:
+        return False
+    if since is None or now is None:
+        return True
+    return since + timedelta(days=retention["archive"]["expireAfterDays"]) <= now
+
+
+def check_checkpoints(memory: Memory, sound: bool, now: datetime | None) -> Iterator[Finding]:
+    """Look at the checkpoints: their form, hashes, events, and which is the latest."""
+    for name in memory.checkpoint_names:
+        if name.startswith("."):
+            continue
+        if not (name.endswith(".json") and number_of(name.removesuffix(".json"), "chk")):
+            yield Finding("warn", "checkpoints:name", f"{name!r} is no checkpoint", CHECKPOINTS)
+    ids = memory.checkpoint_ids
+    if not ids:
+        yield Finding("fail", "checkpoints:missing", "there is no checkpoint", CHECKPOINTS)
+        return
+    events = _known_events(memory)
+    good = 0
+    for name in ids:
+        found = list(_checkpoint(memory, name, events, now))
+        good += not any(one.level == "fail" for one in found)
+        yield from found
+    if good == len(ids):
+        yield Finding("pass", "checkpoints:schema", f"{plural(len(ids), 'checkpoint')}, all of them sound", CHECKPOINTS)
+    if sound:
+        yield from _latest(memory, ids)
+
+
+def _known_events(memory: Memory) -> frozenset[int] | None:
+    try:
+        return frozenset(number_of(event["id"]) for event in memory.found_events.items) | _archived_numbers(memory)
+    except MemdeckError:
+        return None
+
+
+def _checkpoint(memory: Memory, name: str, events: frozenset[int] | None, now: datetime | None) -> Iterator[Finding]:
+    path = checkpoint_path(name)
+    try:
+        checkpoint = memory.checkpoint(name)
+    except MemdeckError as error:
+        code = "schema" if error.code == "state.checkpoint.schema" else "read"
+        yield Finding("fail", f"checkpoints:{code}:{name}", error.message, path, int(error.details.get("line", 0) or 0))
+        return
+    if digest(checkpoint["bundle"]) != checkpoint["bundleHash"]:
+        yield Finding("fail", f"checkpoints:bundle-hash:{name}", "bundleHash is not the hash of the bundle", path)
+    number, made = number_of(checkpoint["eventId"]), moment(checkpoint["createdAt"])
+    if number and events is not None and number not in events and not _may_have_expired(memory, made, now):
+        words = f"its event {checkpoint['eventId']} is in neither the history nor the archive"
+        yield Finding("warn", f"checkpoints:event:{name}", words, path)
+
+
+def _latest(memory: Memory, ids: tuple[str, ...]) -> Iterator[Finding]:
+    latest = memory.state["maintenance"]["latestCheckpointId"]
+    if latest != ids[-1]:
+        yield Finding("fail", "checkpoints:latest", f"the state names {latest} as the latest, it is {ids[-1]}", STATE)
+        return
+    try:
+        same = memory.checkpoint(latest)["bundle"] == memory.bundle
+    except MemdeckError:
+        return
+    if same:
+        yield Finding("pass", "checkpoints:latest", f"{latest} holds the bundle of the state", checkpoint_path(latest))
+    else:
+        yield Finding("warn", "checkpoints:bundle-drift", f"the bundle is not that of {latest}", STATE)
+
+
+def check_cursors(memory: Memory) -> Iterator[Finding]:
+    """Look for cursors that point behind the last event: they would keep events that come from being recalled."""
+    try:
+        highest = max((number_of(event["id"]) for event in memory.found_events.items), default=0)
+    except MemdeckError:
+        return
+    highest = max(highest, *_archived_numbers(memory), 0) if memory.batches else highest
+    if not highest and not memory.found_events.items:
+        return
+    maintenance = memory.state["maintenance"]
+    pointers = {scope: cursor["lastRecalledEventId"] for scope, cursor in maintenance["recallCursors"].items()}
+    for scope, name in {**pointers, "maintenance": maintenance["lastRecalledEventId"]}.items():
+        if number_of(name) > highest:
+            yield Finding("fail", "recall:cursor", f"{scope}: {name} is later than every event", STATE)
+
+
+def check_archive(memory: Memory, now: datetime | None) -> Iterator[Finding]:
+    """Look at the batches of the archive; what is wrong in them only warns."""
+    for name in memory.names(ARCHIVE):
+        if name not in memory.batches and memory.names(f"{ARCHIVE}/{name}") and not name.startswith("."):
+            yield Finding("warn", f"archive:name:{name}", "it is no batch of the archive", f"{ARCHIVE}/{name}")
+    for batch in memory.batches:
+        yield from _batch(memory, batch, now)
+
+
+def _batch(memory: Memory, batch: str, now: datetime | None) -> Iterator[Finding]:
+    folder = f"{ARCHIVE}/{batch}"
+    try:
+        manifest = memory.manifest(batch)
+    except MemdeckError as error:
+        yield Finding("warn", f"archive:manifest:{batch}", error.message, f"{folder}/manifest.json")
+        return
+    sound = True
+    try:
+        found = read_events(memory.read(f"{folder}/events.jsonl").data)
+        ids = {event["id"] for event in found.items}
+        if batch.startswith("repair-"):
+            ids |= set(manifest["archivedEventIds"])  # what could not be read is in the damaged file
+        if found.bad or not ids.issuperset(manifest["archivedEventIds"]):
+            sound = False
+            words = "it does not hold the events of its manifest"
+            yield Finding("warn", f"archive:events:{batch}", words, f"{folder}/events.jsonl")
+    except MemdeckError as error:
+        sound = False
+        yield Finding("warn", f"archive:events:{batch}", error.message, f"{folder}/events.jsonl")
+    kept = set(memory.names(f"{folder}/checkpoints"))
+    if any(f"{name}.json" not in kept for name in manifest["archivedCheckpointIds"]):
+        sound = False
+        words = "it does not hold the checkpoints of its manifest"
+        yield Finding("warn", f"archive:checkpoints:{batch}", words, f"{folder}/checkpoints")
+    created = moment(manifest["createdAt"])
+    if created is not None and now is not None and created > now + timedelta(days=1):
+        words = f"it was made at {manifest['createdAt']}, which is to come: it does not expire before"
+        yield Finding("warn", f"archive:expiry:{batch}", words, f"{folder}/manifest.json")
+    if sound:
+        yield Finding("pass", f"archive:{batch}", "it holds what its manifest says", folder)

@@ -1,0 +1,190 @@
+"""What can be mended in damaged files: planned first, then done in one transaction, what is damaged kept aside."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError, RefusedError
+from memory.state.files import schema
+from memory.state.files.archive import put_batch
+from memory.state.files.canonical import canonical_bytes, digest, ordered_bytes
+from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
+from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of
+from memory.state.files.reading import Memory, checkpoint_path, load
+from memory.state.files.schema import faults_of
+from memory.state.files.store import StateStore, Writing
+from memory.state.repair_plan import Mend, Plan, archived_ids, keep_aside, write
+from memory.state.repair_state import mend_state
+
+from .check import validate
+from .finding import Finding
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+
+_MOST_LOST = 1000
+MOST_FILES = 200
+"""How many files one repair changes; a store with more damage is mended in several."""
+
+
+def plan_repair(memory: Memory, now: datetime) -> Plan:
+    """Return what a repair would do with the files as they are; nothing is written.
+
+    `left` are the failures that no repair answers: paths that the bundle names and that are not there, and files that
+    may not be read or written.
+    """
+    plan = Plan()
+    _config(memory, plan)
+    sources = _sources(memory, plan)
+    events = _events(memory, plan)
+    checkpoints = _checkpoints(memory, plan)
+    mend_state(memory, plan, sources, events, checkpoints, now)
+    plan.left = [one for one in validate(memory, now) if one.level == "fail" and not _answers(plan, one)]
+    return plan
+
+
+def _answers(plan: Plan, finding: Finding) -> bool:
+    if finding.code in ("bundle:paths", "validation:freshness", "history:continuity"):
+        return False
+    if finding.code == "checkpoints:missing":
+        return any(path.startswith(CHECKPOINTS) and data is not None for path, data in plan.files.items())
+    return finding.file in plan.files
+
+
+def _config(memory: Memory, plan: Plan) -> None:
+    try:
+        stored = memory.read(CONFIG)
+        if not stored.exists:
+            write(plan, CONFIG, DEFAULT_BYTES, "write the default settings", "the file is missing")
+            return
+        written = load(stored.data, CONFIG, "state.config.json")
+    except MemdeckError as error:
+        if error.code.startswith("file."):
+            return
+        keep_aside(plan, CONFIG, memory.read(CONFIG).data)
+        write(plan, CONFIG, DEFAULT_BYTES, "write the default settings", error.message)
+        return
+    faults = config_faults(written)
+    if not faults:
+        return
+    keep_aside(plan, CONFIG, stored.data)
+    mended = DEFAULT_BYTES
+    if isinstance(written, dict):
+        kept = _without(written, {fault.where for fault in faults})
+        mended = DEFAULT_BYTES if config_faults(kept) else ordered_bytes(kept)
+    write(plan, CONFIG, mended, "let the settings go that are wrong, so that the defaults count", str(faults[0]))
+
+
+def _without(written: Json, places: set[str], where: str = "") -> Json:
+    kept: Json = {}
+    for key, value in written.items():
+        place = f"{where}.{key}" if where else key
+        if place not in places:
+            kept[key] = _without(value, places, place) if isinstance(value, dict) else value
+    return kept
+
+
+def _sources(memory: Memory, plan: Plan) -> int | None:
+    try:
+        stored = memory.read(SOURCES)
+    except MemdeckError:
+        return None
+    if not stored.exists:
+        write(plan, SOURCES, canonical_bytes([]), "write an empty list of sources", "the file is missing")
+        return 0
+    try:
+        return len(memory.sources)
+    except MemdeckError as error:
+        why = error.message
+    kept: dict[str, Json] = {}
+    try:
+        written = load(stored.data, SOURCES, "state.sources.json")
+    except MemdeckError:
+        written = []
+    for source in written if isinstance(written, list) else []:
+        if not faults_of(schema.SOURCE, source):
+            kept.setdefault(source["id"], source)
+    keep_aside(plan, SOURCES, stored.data)
+    write(plan, SOURCES, canonical_bytes(list(kept.values())), f"keep the {len(kept)} sources that are sound", why)
+    return len(kept)
+
+
+def _events(memory: Memory, plan: Plan) -> list[Json] | None:
+    try:
+        stored = memory.read(EVENTS)
+        if not stored.exists:
+            write(plan, EVENTS, b"", "begin an empty history", "the file is missing")
+            return []
+        found = memory.found_events
+    except MemdeckError:
+        return None
+    lines = stored.data.split(b"\n")
+    kept: dict[int, tuple[Json, bytes]] = {}
+    twice = 0
+    for event, line in zip(found.items, found.lines, strict=True):
+        number = number_of(event["id"])
+        twice += number in kept
+        kept.setdefault(number, (event, lines[line - 1]))
+    ordered = [kept[number] for number in sorted(kept)]
+    if (
+        not found.bad
+        and not twice
+        and ordered == [(e, lines[n - 1]) for e, n in zip(found.items, found.lines, strict=True)]
+    ):
+        return list(found.items)
+    keep_aside(plan, EVENTS, stored.data)
+    data = b"".join(line + b"\n" for _, line in ordered)
+    why = f"line {found.bad[0].line} {found.bad[0].why}" if found.bad else "ids are there twice, or out of order"
+    known = kept.keys() | {number_of(one) for batch in memory.batches for one in archived_ids(memory, batch)}
+    missing = (number for number in range(min(kept, default=1), max(kept, default=0)) if number not in known)
+    plan.lost = [event_id(number) for number in islice(missing, _MOST_LOST)]
+    write(plan, EVENTS, data, f"keep the {len(ordered)} events that can be read, in the order of their ids", why)
+    return [event for event, _ in ordered]
+
+
+def _checkpoints(memory: Memory, plan: Plan) -> list[Json]:
+    """Plan that checkpoints go that are damaged; return those that stay, the oldest first."""
+    kept = []
+    for name in memory.checkpoint_ids:
+        path = checkpoint_path(name)
+        try:
+            checkpoint = memory.checkpoint(name)
+            why = (
+                "" if digest(checkpoint["bundle"]) == checkpoint["bundleHash"] else "its hash is not that of its bundle"
+            )
+        except MemdeckError as error:
+            if error.code.startswith("file."):
+                continue
+            why = error.message
+            checkpoint = {}
+        if not why:
+            kept.append(checkpoint)
+        elif len(plan.files) < MOST_FILES:
+            keep_aside(plan, path, memory.read(path).data)
+            plan.files[path] = None
+            plan.steps.append(Mend(path, "take the checkpoint away", why))
+    return kept
+
+
+def repair(store: StateStore, shown: Plan, *, actor: str, now: datetime) -> tuple[Plan, Change]:
+    """Do what a plan says, in one transaction; `memdeck undo` takes it back.
+
+    RefusedError `state.repair.stale` where another plan would be made by now.
+    """
+
+    def build(writing: Writing) -> tuple[Plan, Change]:
+        plan = plan_repair(writing.memory, writing.now)
+        if plan.id != shown.id:
+            raise RefusedError("state.repair.stale", "the files changed since the plan was shown", "look at it again")
+        for path, data in plan.files.items():
+            if data is None:
+                writing.take_away(path)
+            else:
+                writing.put(path, data)
+        if plan.aside:
+            put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
+        return plan, writing.commit(f"repaired {len(plan.files)} files")
+
+    return store.change("state repair", build, actor=actor, now=now)

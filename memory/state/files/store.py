@@ -1,0 +1,235 @@
+"""StateStore: the project state of one workspace; what reads it and the one way in which it is written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from memory.errors import ConflictError, RefusedError
+from memory.state.recall.events import short, tool_run
+
+from . import schema
+from .canonical import canonical_bytes, digest, line_bytes
+from .model import ENTRY_FILES, EVENTS, GENERATOR, SCHEMA_VERSION, SCOPES, STATE, Json, event_id, stamp
+from .reading import Memory, Parsed, checkpoint_path, next_checkpoint
+
+if TYPE_CHECKING:
+    from memory.state.diff import Digest
+    from memory.storage import Change, Store
+    from memory.storage.private.places import StateFolder
+    from memory.storage.transaction.transaction import Transaction
+
+_TRIES = 12  # How often a change is planned again while other programs write to the same files.
+_LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
+R = TypeVar("R")
+
+
+class StateStore:
+    """The project state in one store, which is rooted in the workspace; safe to share between threads.
+
+    Errors: BusyError `file.locked`, RefusedError `file.*`, MemdeckError `file.io`, and those of `Memory`.
+    """
+
+    def __init__(self, store: Store, private: StateFolder | None = None) -> None:
+        """Nothing is read yet; `private` is where the machine remembers the workspace, None: nowhere."""
+        self.files = store
+        self.private = private
+        self._parsed = Parsed()
+        self._mutex = threading.RLock()
+
+    @property
+    def root(self) -> Path:
+        """The workspace."""
+        return self.files.workspace
+
+    def memory(self) -> Memory:
+        """Return one look at the files as they are now."""
+        return Memory(self.root, self.files.read, self.names, self._parsed)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return what lies in a folder of the workspace; nothing where it leads out or cannot be listed."""
+        from memory.storage.files.listing import names_in
+
+        names = names_in(self.root / folder, self.root)
+        return names if isinstance(names, tuple) else ()
+
+    def change(self, operation: str, build: Callable[[Writing], R], *, actor: str, now: datetime) -> R:
+        """Make a change: under the lock, `build` gets what is there and writes; errors of it change nothing.
+
+        When another program writes to the same files just then, `build` is called again with what it wrote.
+        """
+        for tries in range(1, _TRIES + 1):
+            try:
+                with self.files.transaction(operation, actor=actor, now=now) as transaction:
+                    return build(Writing(self, transaction, now, self._parsed))
+            except ConflictError as error:
+                if tries == _TRIES or not error.details.get("crossed"):
+                    raise
+                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
+        raise AssertionError("the last try returns or raises")
+
+
+class Writing:
+    """One change in the making: what is there, read under the lock, and what is written in one transaction."""
+
+    def __init__(self, store: StateStore, transaction: Transaction, now: datetime, parsed: Parsed) -> None:
+        """`transaction` was entered; `now` is its time."""
+        self.store = store
+        self.transaction = transaction
+        self.now = now
+        self.memory = Memory(store.root, transaction.read, store.names, parsed)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Plan the bytes of a file, which is made where it is missing; the same bytes are no change."""
+        base = self.transaction.read(path).base
+        if data != base:
+            self.transaction.write(path, data, base=base)
+
+    def take_away(self, path: str) -> None:
+        """Plan that a file goes; one that is not there is none the worse for it."""
+        base = self.transaction.read(path).base
+        if base is not None:
+            self.transaction.remove(path, base=base)
+
+    def put_state(self, state: Json) -> None:
+        """Plan the state; RefusedError `state.refused` for one that has not the shape."""
+        refuse(schema.STATE, state)
+        self.put(STATE, canonical_bytes(state))
+
+    def add_events(self, events: list[Json], *, anew: bool = False) -> None:
+        """Plan events at the end of events.jsonl; `anew` drops those before."""
+        for event in events:
+            refuse(schema.EVENT, event)
+        data = b"" if anew else self.transaction.read(EVENTS).data
+        if data and not data.endswith(b"\n"):
+            data += b"\n"
+        self.put(EVENTS, data + b"".join(map(line_bytes, events)))
+
+    def add_checkpoint(self, checkpoint: Json) -> None:
+        """Plan a checkpoint."""
+        refuse(schema.CHECKPOINT, checkpoint)
+        self.put(checkpoint_path(checkpoint["id"]), canonical_bytes(checkpoint))
+
+    def put_views(self, bundle: Json, bundle_hash: str) -> None:
+        """Plan the projections and the entry block of a bundle."""
+        from memory.state.projections.entry_block import put_block, render_block
+        from memory.state.projections.files import path_of, render_projections
+
+        for name, text in render_projections(bundle, bundle_hash).items():
+            self.put(path_of(name), text.encode())
+        entry = entry_path(self.store.root, bundle)
+        self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle_hash)))
+
+    def persist(
+        self,
+        command: str,
+        bundle: Json,
+        summary: str,
+        *,
+        state: Json | None,
+        provider: Json | None = None,
+        diff: Digest | None = None,
+        maintenance: Json | None = None,
+        anew: bool = False,
+    ) -> Json:
+        """Plan all that belongs to a new bundle: event, checkpoint, state, projections and entry block; return the
+        state.
+
+        `summary` is the checkpoint's, and the event's where `diff` says what a recall changed. `state` is the one
+        before, None for the first; `maintenance` replaces some of its keys. `anew` begins events.jsonl again.
+        """
+        refuse(schema.BUNDLE, bundle)
+        created, bundle_hash = stamp(self.now), digest(bundle)
+        event_name = event_id(self.memory.highest_event() + 1)
+        checkpoint_name = next_checkpoint(self.memory)
+        summary = short(summary)
+        said = None if diff is None else diff.json()
+        words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
+        event = tool_run(event_name, command, bundle, bundle_hash, created, words, said)
+        checkpoint = {
+            "id": checkpoint_name,
+            "createdAt": created,
+            "eventId": event_name,
+            "bundleHash": bundle_hash,
+            "bundle": bundle,
+            "summary": summary,
+        }
+        before = fresh_maintenance() if state is None else state["maintenance"]
+        count = 0 if anew else len(self.memory.events)
+        kept = {} if state is None else state
+        new = {
+            **kept,
+            "schemaVersion": SCHEMA_VERSION,
+            "generatorVersion": GENERATOR,
+            "provider": provider or kept["provider"],
+            "generatedAt": created,
+            "bundleHash": bundle_hash,
+            "bundle": bundle,
+            "maintenance": {
+                **before,
+                **(maintenance or {}),
+                "latestCheckpointId": checkpoint_name,
+                "historyEventCount": count + 1,
+                "importSourceCount": len(self.memory.sources),
+            },
+        }
+        self.put_state(new)
+        self.add_events([event], anew=anew)
+        self.add_checkpoint(checkpoint)
+        self.put_views(bundle, bundle_hash)
+        return new
+
+    def commit(self, summary: str) -> Change:
+        """Do it, and return the change."""
+        return self.transaction.commit(summary)
+
+
+def refuse(rule: schema.Rule, value: Json) -> None:
+    """Raise RefusedError `state.refused` for an object that has not its shape: nothing wrong is ever written."""
+    faults = schema.faults_of(rule, value)
+    if faults:
+        raise RefusedError(
+            "state.refused",
+            f"what was to be written has not the form of the format: {schema.first_of(faults)}",
+            "mend it and try again",
+            faults=[{"where": one.where, "what": one.what} for one in faults],
+        )
+
+
+def fresh_maintenance() -> Json:
+    """Return the maintenance part of a state that was never recalled."""
+    return {
+        "lastRecalledAt": None,
+        "lastRecalledEventId": None,
+        "latestCheckpointId": None,
+        "historyEventCount": 0,
+        "importSourceCount": 0,
+        "recallCursors": {scope: {"lastRecalledAt": None, "lastRecalledEventId": None} for scope in SCOPES},
+    }
+
+
+def entry_path(root: Path, bundle: Json) -> str:
+    """Return the file that the entry block belongs into; the one that a link leads to, where it leads to another of
+    them.
+
+    RefusedError `state.entry_file` for a file that is none of `ENTRY_FILES`: a bundle names no other to be written.
+    """
+    import os
+
+    name: str = bundle["project"]["recommendedEntryFile"]
+    if name not in ENTRY_FILES:
+        raise RefusedError(
+            "state.entry_file",
+            f"the entry file {name[:80]!r} is none of {', '.join(ENTRY_FILES)}",
+            "`memdeck state edit project` changes it",
+        )
+    try:
+        target = os.path.realpath(root / name)
+    except OSError:
+        return name
+    inside = os.path.relpath(target, os.path.realpath(root))
+    return inside if inside in ENTRY_FILES else name

@@ -1,0 +1,164 @@
+"""The entry block: a part of AGENTS.md, CLAUDE.md or README.md that sends contributors to the project memory.
+
+It stands between two markers, each an HTML comment alone on a line that begins in column 0. A marker in a code fence,
+in indented code, in a list or quote, or within another HTML block is a quotation and never taken for the block.
+Everything outside of the block stays byte for byte as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memory.document.model import BOM, front_end
+from memory.document.scan.scan import scan
+from memory.document.source import decode, encode, newline_of
+
+from .files import FOLDER, NAMES
+
+VERSION = 3
+"""The version in the markers of entry blocks."""
+
+START = "<!-- agent-memory:entry version={version} bundleHash={bundle_hash} start -->"
+END = "<!-- agent-memory:entry end -->"
+
+_MARK = re.compile(
+    rb"(?:\A|(?<=[\r\n])|(?<=\A\xef\xbb\xbf))"
+    rb"(?P<mark><!-- agent-memory:entry "
+    rb"(?:version=(?P<version>[0-9]{1,9}) bundleHash=(?P<hash>[0-9A-Za-z]{1,128}) start|end) -->)"
+    rb"[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
+)
+_PURPOSES = (
+    "how this memory works",
+    "what the project is made of",
+    "what is being worked on",
+    "read it before a change",
+    "read it to find what to do",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryBlock:
+    """A block in a file: where it begins and ends in bytes (its last line end included), and what its marker says.
+
+    `closed` is False where no end marker follows: then it ends behind the lines that memdeck wrote.
+    """
+
+    start: int
+    end: int
+    version: int
+    bundle_hash: str
+    closed: bool
+    text: str
+
+
+def render_block(bundle_hash: str) -> str:
+    """Return the entry block for a bundle, lines ending in `\\n`, with a final one."""
+    start = START.format(version=VERSION, bundle_hash=bundle_hash)
+    return "\n".join([start, *_body(), END, ""])
+
+
+def _body() -> list[str]:
+    return [
+        "## Project memory",
+        "",
+        "The state of this project is in `.agent-memory/state.json`, its events and checkpoints in"
+        " `.agent-memory/history/`.",
+        f"Read it as Markdown in `{FOLDER}/`, in this order:",
+        "",
+        *(
+            f"{number}. `{FOLDER}/{name}.md`: {why}"
+            for number, (name, why) in enumerate(zip(NAMES, _PURPOSES, strict=True), 1)
+        ),
+        "",
+        "`memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query`"
+        " answers questions.",
+        "",
+    ]
+
+
+def find_blocks(data: bytes) -> list[EntryBlock]:
+    """Return the entry blocks of a Markdown file in order, those without an end marker too; linear in its length."""
+    return _look(data)[0]
+
+
+def put_block(data: bytes, block: str) -> bytes:
+    """Return a Markdown file with the block in it, its lines ending as those of the file.
+
+    The first block of the file is replaced in place; else it comes after the first heading of level 1 (`# `) outside
+    code, with a blank line on each side; else on top, behind a BOM and front matter. Putting the same block twice
+    changes nothing. Of several blocks only the first is touched; of one without an end marker the start marker and
+    those lines behind it that memdeck wrote.
+    """
+    newline = newline_of(data)
+    new = encode(block.replace("\n", newline))
+    blocks, heading, top = _look(data)
+    if blocks:
+        first = blocks[0]
+        rest = data[first.end :]
+        if not rest and not data.endswith((b"\r", b"\n")):
+            new = new.rstrip(b"\r\n")
+        return data[: first.start] + new + rest
+    place = top if heading is None else heading
+    before, after = data[:place], data[place:]
+    feed = newline.encode()
+    if heading is not None:
+        before += b"" if before.endswith((b"\r", b"\n")) else feed
+        before += feed
+    elif top and not before.endswith((b"\r", b"\n", BOM)):
+        before += feed
+    return before + new + (b"" if not after or _begins_blank(after) else feed) + after
+
+
+def _begins_blank(data: bytes) -> bool:
+    return re.match(rb"[ \t]*(?:\r|\n|\Z)", data) is not None
+
+
+def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
+    """Return the blocks, the place behind the line of the first heading of level 1, and the place on top."""
+    bom = len(BOM) if data.startswith(BOM) else 0
+    top = front_end(data, bom)
+    marks = [mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top]
+    # A comment and a heading, each alone in column 0, begin in the same places. So where a heading in the place of a
+    # marker would be one, the marker is one too.
+    probe = bytearray(data)
+    for mark in marks:
+        start, end = mark.span("mark")
+        probe[start:end] = b"# ".ljust(end - start, b"x")
+    outline = scan(bytes(probe), top)
+    headings = dict(zip(outline.starts, outline.levels, strict=True))
+    real = [mark for mark in marks if mark.start("mark") in headings]
+    blocks = _pair(data, real)
+    taken = {mark.start("mark") for mark in real}
+    first = next((start for start, level in headings.items() if level == 1 and start not in taken), None)
+    return blocks, None if first is None else _line_end(data, first), top
+
+
+def _line_end(data: bytes, start: int) -> int:
+    found = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)").match(data, start)
+    return found.end() if found else len(data)
+
+
+def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
+    """Return a block for each start marker: up to the end marker that follows before another start."""
+    blocks = []
+    for place, mark in enumerate(marks):
+        if mark["version"] is None:
+            continue
+        following = marks[place + 1] if place + 1 < len(marks) else None
+        closed = following is not None and following["version"] is None
+        end = following.end() if closed and following is not None else _written_end(data, mark.end())
+        start = mark.start("mark")
+        text = decode(data[start:end])
+        blocks.append(EntryBlock(start, end, int(mark["version"]), mark["hash"].decode(), closed, text))
+    return blocks
+
+
+def _written_end(data: bytes, start: int) -> int:
+    """Return the place behind the lines from `start` on that are those of a block."""
+    for line in _body():
+        end = _line_end(data, start)
+        if data[start:end].rstrip(b"\r\n") != line.encode():
+            break
+        start = end
+    return start

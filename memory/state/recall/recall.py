@@ -1,0 +1,268 @@
+"""Recall: unrecalled events are consolidated into the bundle, shown first and applied in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import ConflictError, UsageError
+from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
+from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
+from memory.state.files.pause import without_collector
+from memory.state.files.reading import Memory
+from memory.state.files.store import StateStore, Writing
+from memory.state.paths import is_there
+
+from .consolidate import Proposal, consolidate
+from .grouping import Group, group_events
+
+if TYPE_CHECKING:
+    from memory.storage import Change
+
+SHOWN_GROUPS = 5
+SHOWN_LINES = 80
+
+Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
+"""What may stand in for the deterministic engine: (bundle, events, section) → a bundle and who made it, or None and why
+it did not.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a recall looks at: the source of events, the section that may change, the policy, and what is protected."""
+
+    source: str
+    section: str
+    policy: str
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The sections that stay as they are by the policy."""
+        if self.policy == "project-map-protected" and self.section != "project-map":
+            return ("project-map",)
+        return ()
+
+    def takes(self, section: str) -> bool:
+        """Tell whether a section may change."""
+        return self.section in ("all", section) and section not in self.protected
+
+
+def scope_of_recall(
+    config: Json, *, source: str | None = None, section: str | None = None, policy: str | None = None
+) -> Scope:
+    """Return what a recall looks at; what is not given is taken from the configuration.
+
+    Without a source, a policy of imports-only or local-only says it, wherever the policy comes from.
+    """
+    recall = config["recall"]
+    for value, known, what in (
+        (source, SCOPES, "source"),
+        (section, ("all", *SECTIONS), "section"),
+        (policy, POLICIES, "policy"),
+    ):
+        if value is not None and value not in known:
+            raise UsageError(f"state.recall.{what}", f"{value[:60]!r} is no {what}", f"one of {', '.join(known)}")
+    policy = policy or recall["policy"]
+    if source is None:
+        source = {"imports-only": "imports", "local-only": "local"}.get(policy, recall["defaultSource"])
+    return Scope(source, section or recall["defaultSection"], policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a recall would do: nothing is written. `after` is the bundle, `digest` what changes in it.
+
+    `left` are the sections that would change too and are not taken, for the recall is of another one. `engine` says
+    who made the bundle; `note` why it was not the one that was asked for.
+    """
+
+    scope: Scope
+    before: Json
+    after: Json
+    events: tuple[Json, ...]
+    groups: tuple[Group, ...]
+    digest: Digest
+    left: tuple[str, ...] = ()
+    engine: str = "deterministic"
+    note: str = ""
+    base_hash: str = ""
+
+    @property
+    def last(self) -> int:
+        """The number of the last event that it looked at, 0 for none."""
+        return max((number_of(event["id"]) for event in self.events), default=0)
+
+    @property
+    def changes(self) -> bool:
+        """Whether the bundle changes."""
+        return self.before != self.after
+
+    def diff(self) -> tuple[SectionDiff, ...]:
+        """Return the sections that change, each with its diff."""
+        return tuple(one for one in diff_bundles(self.before, self.after) if one.changed)
+
+    def json(self, *, diff: bool = False) -> Json:
+        """Return it for programs; the newest groups, and the diffs where they are asked for."""
+        answer: Json = {
+            "source": self.scope.source,
+            "section": self.scope.section,
+            "policy": self.scope.policy,
+            "unrecalled": len(self.events),
+            "events": [event["id"] for event in self.events],
+            "groups": [group_json(group) for group in self.groups[:SHOWN_GROUPS]],
+            "groupCount": len(self.groups),
+            "summary": self.digest.json(),
+            "left": list(self.left),
+            "engine": self.engine,
+            "note": self.note or None,
+            "changes": self.changes,
+        }
+        if diff:
+            answer["diff"] = [one.json() for one in self.diff()]
+        return answer
+
+
+def group_json(group: Group) -> Json:
+    """Return a group of events for programs."""
+    return {
+        "id": group.id,
+        "label": group.label,
+        "eventIds": list(group.event_ids),
+        "sourceIds": list(group.source_ids),
+        "first": group.first,
+        "last": group.last,
+        "summary": group.summary,
+        "signals": {kind: list(texts) for kind, texts in group.signals.items()},
+    }
+
+
+def preview(memory: Memory, scope: Scope, engine: Engine | None = None) -> Preview:
+    """Return what a recall would do with what is there now; without events everything in it is empty."""
+    state = memory.state
+    before = state["bundle"]
+    events = tuple(memory.unrecalled(scope.source))
+    if not events:
+        return Preview(
+            scope, before, before, (), (), Digest((), scope.section, scope.protected), base_hash=_hash(state)
+        )
+    with without_collector():
+        proposal, note = _propose(memory, before, events, scope, engine)
+        groups = tuple(group_events(events))
+    after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
+    merged = (
+        proposal.gotchas if scope.takes("gotchas") else (),
+        proposal.steps if scope.takes("next-steps") else (),
+    )
+    digest = digest_of(before, after, selected=scope.section, protected=scope.protected, merged=merged)
+    left = tuple(name for name, key in KEYS.items() if not scope.takes(name) and proposal.bundle[key] != before[key])
+    return Preview(scope, before, after, events, groups, digest, left, proposal.engine, note, _hash(state))
+
+
+def _hash(state: Json) -> str:
+    found: str = state["bundleHash"]
+    return found
+
+
+def _propose(
+    memory: Memory, before: Json, events: Sequence[Json], scope: Scope, engine: Engine | None
+) -> tuple[Proposal, str]:
+    note = ""
+    if engine is not None:
+        bundle, words = engine(before, events, scope.section)
+        if bundle is not None:
+            return Proposal(_keep_run(before, bundle), engine=words), ""
+        note = words
+    return consolidate(before, events, lambda path: is_there(memory.root, path)), note
+
+
+def _keep_run(before: Json, proposed: Json) -> Json:
+    """Return a proposed bundle with what no engine may say: how the validation commands ended, and the entry file."""
+    focus = {
+        **proposed["currentFocus"],
+        "validationSnapshot": before["currentFocus"]["validationSnapshot"],
+    }
+    project = {**proposed["project"], "recommendedEntryFile": before["project"]["recommendedEntryFile"]}
+    return {
+        **proposed,
+        "project": project,
+        "currentFocus": focus,
+        "validationCommands": before["validationCommands"],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What an applied recall did: the change (None: there was nothing to recall) and the state after it."""
+
+    preview: Preview
+    change: Change | None
+    state: Json
+
+    @property
+    def outcome(self) -> str:
+        """`nothing` to recall, `noop` (only the cursor moved), or `applied`."""
+        if self.change is None:
+            return "nothing"
+        return "applied" if self.preview.changes else "noop"
+
+    def json(self, *, diff: bool = False) -> Json:
+        """Return it for programs."""
+        return {
+            **self.preview.json(diff=diff),
+            "outcome": self.outcome,
+            "bundleHash": self.state["bundleHash"],
+            "checkpointId": self.state["maintenance"]["latestCheckpointId"],
+            "change": None if self.change is None else self.change.id,
+        }
+
+
+def apply(store: StateStore, shown: Preview, *, actor: str, now: datetime) -> Recalled:
+    """Apply what a preview showed: state, event, checkpoint, projections and entry block in one transaction.
+
+    A recall that changes nothing moves the cursor only. ConflictError `state.recall.stale` where the bundle or the
+    events are others by now.
+    """
+
+    def build(writing: Writing) -> Recalled:
+        memory = writing.memory
+        state = memory.state
+        events = tuple(memory.unrecalled(shown.scope.source))
+        if state["bundle"] != shown.before or events != shown.events:
+            raise ConflictError(
+                "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
+            )
+        if not events:
+            return Recalled(shown, None, state)
+        maintenance = moved(state, shown.scope.source, shown.events, writing.now)
+        if not shown.changes:
+            state = {**state, "maintenance": maintenance}
+            writing.put_state(state)
+            verb = "says" if len(events) == 1 else "say"
+            summary = f"recalled {plural(len(events), 'event')}, which {verb} nothing new"
+        else:
+            state = writing.persist(
+                "recall", shown.after, shown.digest.text(), state=state, diff=shown.digest, maintenance=maintenance
+            )
+            summary = f"recalled {plural(len(events), 'event')}: {shown.digest.text()}"
+        return Recalled(shown, writing.commit(summary), state)
+
+    return store.change("state recall", build, actor=actor, now=now)
+
+
+def moved(state: Json, source: str, events: Sequence[Json], now: datetime) -> Json:
+    """Return the maintenance part after a recall of some events.
+
+    The cursor of the source moves, for `all` those of both kinds as well, and the one of the whole; never back.
+    """
+    maintenance = state["maintenance"]
+    last = max(events, key=lambda event: number_of(event["id"]))["id"]
+    cursor = {"lastRecalledAt": stamp(now), "lastRecalledEventId": last}
+    cursors: dict[str, Any] = dict(maintenance["recallCursors"])
+    for scope in SCOPES if source == "all" else (source,):
+        if number_of(cursors[scope]["lastRecalledEventId"]) <= number_of(last):
+            cursors[scope] = {**cursors[scope], **cursor}
+    after = {**maintenance, "recallCursors": cursors}
+    return {**after, **cursor} if source == "all" else after

@@ -1,0 +1,172 @@
+"""What two bundles have apart, and what a recall would do, as lines to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from widgets.text.styled_text import Line, Piece, line
+
+from .rows import TITLES
+
+if TYPE_CHECKING:
+    from memory.state.diff import Edited, SectionDiff
+    from memory.state.recall.grouping import Group
+    from memory.state.recall.recall import Preview
+    from widgets.text.glyphs import Glyphs
+
+SHOWN = 60
+"""The most entries of one section that come, go or change and are shown."""
+LONGEST = 240
+"""The most characters of one value that are shown."""
+SIGNAL_WORDS = {
+    "decisions": ("decision", "decisions"),
+    "gotchas": ("gotcha", "gotchas"),
+    "nextStepHints": ("next step", "next steps"),
+    "keyPaths": ("path", "paths"),
+    "validationObservations": ("observation", "observations"),
+}
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def signal_words(signals: Any) -> str:
+    """How many signals of each kind there are: `1 decision, 2 gotchas`."""
+    found = ((words, len(signals[kind])) for kind, words in SIGNAL_WORDS.items())
+    return ", ".join(f"{count:,} {words[count != 1]}" for words, count in found if count)
+
+
+def diff_lines(sections: Iterable[SectionDiff], glyphs: Glyphs) -> list[Line]:
+    """Section by section what came, what went, and each field that has another value; nothing where all is the same."""
+    lines: list[Line] = []
+    for section in sections:
+        if not section.changed:
+            continue
+        if lines:
+            lines.append(())
+        counts = (("added", section.added), ("removed", section.removed), ("edited", section.edited))
+        note = ", ".join(f"{len(found):,} {word}" for word, found in counts if found)
+        lines.append(line(Piece(TITLES[section.section].upper(), "heading"), Piece(f"  {note}", "muted")))
+        lines += _came(section.added, "+ ", "good")
+        lines += _came(section.removed, "- ", "warn")
+        lines += _edited(section.edited, glyphs)
+    return lines
+
+
+def _came(entries: Sequence[tuple[str, str]], sign: str, tone: Any) -> Iterator[Line]:
+    for place, entry in entries[:SHOWN]:
+        yield line(
+            Piece(sign, tone), Piece(entry[:LONGEST], tone), Piece(f"  {_word(place)}" if place else "", "muted")
+        )
+    if len(entries) > SHOWN:
+        yield line(Piece(f"  and {len(entries) - SHOWN:,} more", "muted"))
+
+
+def _edited(edited: Sequence[Edited], glyphs: Glyphs) -> Iterator[Line]:
+    last = ""
+    for one in edited[:SHOWN]:
+        if one.entry and one.entry != last:
+            yield line(Piece("~ ", "accent"), one.entry[:LONGEST])
+        last = one.entry
+        lead = Piece(f"  {_word(one.field)}  " if one.entry else f"~ {_word(one.field)}  ", "muted")
+        if one.field == "order":
+            yield line(lead, Piece("is another one", "muted"))
+            continue
+        before, after = _value(one.before), _value(one.after)
+        yield line(lead, Piece(before, "warn"), Piece(f" {glyphs.right} ", "muted"), Piece(after, "good"))
+    if len(edited) > SHOWN:
+        yield line(Piece(f"  and {len(edited) - SHOWN:,} more", "muted"))
+
+
+def _value(value: Any) -> str:
+    from memory.state.files.canonical import canonical
+
+    text = value if isinstance(value, str) else "none" if value is None else canonical(value)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _word(place: str) -> str:
+    """A key as words: `knownRisks` is `known risks`."""
+    return "".join(f" {one.lower()}" if one.isupper() else one for one in place).replace(".", ", ")
+
+
+def evidence_lines(groups: Sequence[Group], most: int) -> Iterator[Line]:
+    """At most so many groups of events: their source, how many, what they say."""
+    for group in groups[:most]:
+        yield line(group.summary)
+        words = signal_words(group.signals)
+        count = f", {counted(len(group.event_ids), 'event')}" + (f": {words}" if words else "")
+        yield line("  ", Piece(group.label, "accent"), Piece(count, "muted"))
+    if len(groups) > most:
+        yield line(Piece(f"and {len(groups) - most:,} more groups", "muted"))
+
+
+def recall_lines(shown: Preview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
+    """What a recall would do: its scope and evidence, the sections that change, and what comes, goes and merges."""
+    from memory.state.recall.recall import SHOWN_GROUPS, SHOWN_LINES
+
+    scope = shown.scope
+    lines = [line(Piece(shown.note, "warn")), ()] if shown.note else []
+    lines += [
+        _told("events", f"{counted(len(shown.events), 'event')} of {_scope(scope.source)}"),
+        _told("section", "all sections" if scope.section == "all" else TITLES[scope.section]),
+        _told("policy", scope.policy),
+        _told("engine", shown.engine),
+    ]
+    if shown.groups:
+        lines += [(), line(Piece("EVIDENCE", "heading"), Piece(f"  {counted(len(shown.groups), 'group')}", "muted"))]
+        lines += evidence_lines(shown.groups, SHOWN_GROUPS)
+    changes = shown.diff()
+    if changes:
+        lines += [(), *diff_lines(changes, glyphs)]
+    merged = [
+        (noun, title)
+        for noun, kinds in (("gotcha", shown.digest.gotchas), ("next step", shown.digest.steps))
+        for title in kinds[3]
+    ]
+    if merged:
+        lines += [(), line(Piece("MERGED", "heading"), Piece("  went into others that say the same", "muted"))]
+        lines += [line(Piece("= ", "accent"), title, Piece(f"  {noun}", "muted")) for noun, title in merged[:SHOWN]]
+        if len(merged) > SHOWN:
+            lines.append(line(Piece(f"  and {len(merged) - SHOWN:,} more", "muted")))
+    if shown.digest.protected:
+        names = ", ".join(TITLES[name] for name in shown.digest.protected)
+        lines += [(), line(Piece(f"Protected by the policy: {names}", "muted"))]
+    if shown.left:
+        names = ", ".join(TITLES[name] for name in shown.left)
+        lines += [(), line(Piece(f"These events also change what this recall leaves as it is: {names}", "warn"))]
+    if diff and changes:
+        for section in changes:
+            lines += [(), line(Piece(f"{TITLES[section.section].upper()}, LINE BY LINE", "heading"))]
+            lines += raw_lines(section.lines[2:], SHOWN_LINES)
+    return lines
+
+
+def raw_lines(texts: Sequence[str], most: int) -> Iterator[Line]:
+    """Lines of a unified diff, each in its tone."""
+    for text in texts[:most]:
+        yield line(Piece(text, "good" if text[:1] == "+" else "warn" if text[:1] == "-" else "muted"))
+    if len(texts) > most:
+        yield line(Piece(f"and {len(texts) - most:,} more lines", "muted"))
+
+
+def recall_summary(shown: Preview) -> str:
+    """What stands below a preview."""
+    if not shown.events:
+        return f"No event of {_scope(shown.scope.source)} waits."
+    if not shown.changes:
+        return "The bundle stays as it is; the cursor moves past these events."
+    text = shown.digest.text()
+    return text[:1].upper() + text[1:] + "."
+
+
+def _scope(source: str) -> str:
+    return {"all": "all sources", "local": "this project", "imports": "imported sessions"}[source]
+
+
+def _told(label: str, words: str) -> Line:
+    return line(Piece(f"{label:<9}", "muted"), words)

@@ -1,0 +1,344 @@
+"""The state pane: the bundle of a project, what waits for a recall, sources of sessions, checkpoints, history."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.message import Message
+
+from memory.errors import MemdeckError
+from widgets.chrome.footer import with_keys
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
+from widgets.list.outline import OutlinePane
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
+
+from . import detail as details
+from .diff import counted
+from .lines import row_cells
+from .rows import LISTS, CheckpointRow, EntryRow, EventRow, EvidenceRow, SectionRow, SourceRow, Standing, rows_of
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.state.diff import SectionDiff
+    from memory.state.look import StateLook
+    from memory.state.status import Status
+
+FOLLOWING = {
+    "memdeck state recall": ("{state.recall|n}", "recalls them"),
+    "memdeck state sync --all": ("{state.sync|I}", "imports again"),
+    "memdeck state update": ("{state.update|N}", "renews the state"),
+    "memdeck state prune": ("{upkeep.maintain|M}", "does the maintenance"),
+    "memdeck state validate --repair": ("{state.validate|!}", "looks at everything"),
+}
+"""What to press for what a status suggests."""
+
+
+class StatePane(OutlinePane):
+    """A project's state as an outline; a recall is shown before it is applied, and checkpoints are compared."""
+
+    pane_id: ClassVar[str] = "state"
+    title: ClassVar[str] = "State"
+    files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
+    empty: ClassVar[str] = (
+        "What this repository is, what is worked on, its traps and next steps, kept for people and agents. Sessions of "
+        "agents are imported as events, and a recall takes what they say into it.\n\n"
+        "Press {state.update|N} to make it from the repository as it is: manifests, README, tree, test commands, git. "
+        "Nothing is run. `memdeck state init` does the same."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("part", "source")
+    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
+        "part": ("status", "bundle", "backlog", "sources", "checkpoints", "history")
+    }
+    item_name: ClassVar[str] = "entry"
+
+    @dataclass
+    class Compared(Message):
+        """What a checkpoint changed was found out."""
+
+        ref: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: tuple[StateLook | None, details.Findings] | None = None
+        self._stood: tuple[StateLook, date, Status | None] | None = None
+        self._changed: tuple[StateLook | None, dict[str, tuple[SectionDiff, ...] | str]] = (None, {})
+
+    def state(self) -> StateLook | None:
+        """The state as it was last read."""
+        return None if self.snapshot is None else self.snapshot.of("state")
+
+    @property
+    def findings(self) -> details.Findings | None:
+        """What the last validation found, as long as the state is the same."""
+        known = self._found
+        return None if known is None or known[0] is not self.state() else known[1]
+
+    @property
+    def _seen(self) -> details.Seen:
+        return details.Seen(self.now, self.zone, self.glyphs)
+
+    def say_findings(self, findings: details.Findings) -> None:
+        """Show what a validation found, in the detail of how it stands."""
+        self._found = (self.state(), findings)
+        self.go_to(Standing.ref)
+        self.line_list.redraw()
+        if self.has_class("-single"):
+            self.open_detail()
+        self._show_detail()
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """How it stands, then bundle, backlog, sources, checkpoints and what was recalled."""
+        look = snapshot.of("state")
+        return () if look is None else tuple(rows_of(look, self._status(look, now)))
+
+    def _status(self, look: StateLook, now: datetime) -> Status | None:
+        """The status of a look; it is another one with the files or with the day, for what is too old."""
+        known, day = self._stood, now.date()
+        if known is None or known[0] is not look or known[1] != day:
+            try:
+                status = None if look.problem is not None else look.status(now)
+            except MemdeckError:
+                status = None
+            known = self._stood = (look, day, status)
+        return known[2]
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many events wait."""
+        look = snapshot.of("state")
+        return f"{len(look.backlog):,} waiting" if look is not None and look.backlog else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many events wait; a state that cannot be read and a source that failed need a person."""
+        look = snapshot.of("state")
+        if look is None or (look.state is None and not look.events):
+            return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
+        failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)
+        return Badge(len(look.backlog) or None, look.problem is not None or failed)
+
+    def depth(self, item: Any) -> int:
+        """Entries stand below their section, events below their group."""
+        return item.depth if isinstance(item, EventRow) else int(isinstance(item, EntryRow))
+
+    def folds(self, item: Any) -> bool:
+        """Sections with entries, and groups of events."""
+        return isinstance(item, EvidenceRow) or (
+            isinstance(item, SectionRow) and item.name in LISTS and bool(item.value)
+        )
+
+    def mark(self, item: Any) -> Hashable:
+        """What is read of it: an event that was recalled looks different."""
+        match item:
+            case Standing():
+                return (item.ref, "" if item.problem is None else item.problem.message)
+            case EventRow():
+                return (item.event["id"], item.event["contentHash"], item.waits)
+            case EvidenceRow():
+                return item.evidence.event_ids
+            case CheckpointRow():
+                return (item.point, item.latest)
+            case SourceRow():
+                return tuple(map(str, item.record.values()))
+            case _:
+                return (item.ref, hash(repr(item.value)))
+
+    def counts(self, item: Any) -> bool:
+        """Everything but how it stands."""
+        return not isinstance(item, Standing)
+
+    def go_to(self, ref: str) -> bool:
+        """Put the cursor on an entry; search calls gotchas and next steps by their numbers."""
+        look = self.state()
+        for name, noun in LISTS.items():
+            lead, _, number = ref.rpartition("-")
+            if lead == f"state#{noun.replace(' ', '-')}" and number.isdecimal() and look is not None and look.bundle:
+                from memory.state.files.model import KEYS
+
+                entries = look.bundle[KEYS[name]]
+                if 0 < int(number[:9]) <= len(entries):
+                    ref = EntryRow(name, int(number), entries[int(number) - 1]).ref
+        return super().go_to(ref)
+
+    def place(self, item: Any) -> str:
+        """What verbs of the command line call it by."""
+        if isinstance(item, SectionRow):
+            return item.name
+        return str(item.event["id"]) if isinstance(item, EventRow) else ""
+
+    def copied_ref(self, item: Any) -> str:
+        """The same, and the ids of checkpoints and sources."""
+        return item.title if isinstance(item, CheckpointRow | SourceRow) else self.place(item)
+
+    def text(self, item: Any) -> str:
+        """What the filter looks at."""
+        match item:
+            case SectionRow() | EntryRow():
+                return f"{item.title} {item.value}"
+            case EventRow():
+                signals = (text for texts in item.event["signals"].values() for text in texts)
+                return " ".join((item.event["id"], item.title, item.source, item.event["createdAt"], *signals))
+            case EvidenceRow():
+                return f"{item.title} {item.source}"
+            case SourceRow():
+                return " ".join(map(str, item.record.values()))
+            case CheckpointRow():
+                return f"{item.point.id} {item.point.summary} {item.point.why} {item.point.created}"
+            case _:
+                return str(item.title)
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The part that an entry stands in, and where an event comes from."""
+        return str(getattr(item, name, None) or "")
+
+    # Rows
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """One line for each kind of row."""
+        if isinstance(item, Standing):
+            return clip_line(self._standing(item), width)
+        lead = line(self.indent(item))
+        return line(lead, row_cells(item, self._seen, max(0, width - line_width(lead))))
+
+    def _standing(self, item: Standing) -> Line:
+        glyphs = self.glyphs
+        if item.problem is not None:
+            return line(Piece(f"{glyphs.alert} ", "alert"), Piece(item.problem.message, "alert"))
+        if self.findings is not None and (failed := len(self.findings.of("fail"))):
+            return line(Piece(f"{glyphs.alert} ", "alert"), Piece(f"{counted(failed, 'finding')} to mend", "alert"))
+        if item.status is None or item.status.next.command is None:
+            return line(Piece(f"{glyphs.check} ", "good"), Piece("Nothing waits", "muted"))
+        why = item.status.next.why
+        return line(
+            Piece(f"{glyphs.right} ", "accent"),
+            Piece(why[:1].upper() + why[1:], "strong"),
+            "  ",
+            self._following(item),
+        )
+
+    def _following(self, item: Standing) -> Line:
+        """What to press for the one thing to do; empty where there is nothing."""
+        command = None if item.status is None else item.status.next.command
+        if command is None:
+            return ()
+        key, words = FOLLOWING.get(command, ("", command))
+        return line(Piece(with_keys(key, self.app), "accent"), Piece(f" {words}", "muted"))
+
+    # The detail
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """Everything in full."""
+        seen = self._seen
+        match item:
+            case Standing():
+                return list(details.standing_detail(item, seen, self._following(item), self.findings))
+            case SectionRow():
+                return list(details.section_detail(item, seen))
+            case EntryRow():
+                return list(details.entry_detail(item))
+            case EvidenceRow():
+                return list(details.evidence_detail(item, seen))
+            case EventRow():
+                return list(details.event_detail(item, seen))
+            case SourceRow():
+                hint = with_keys("{state.sync|I} imports what is new of it.", self.app)
+                return list(details.source_detail(item, seen, hint))
+            case _:
+                return self._point_detail(item, seen)
+
+    def _point_detail(self, item: CheckpointRow, seen: details.Seen) -> list[DetailLine]:
+        point = item.point
+        lines: list[DetailLine] = [Title(item.title)]
+        if point.why:
+            return [*lines, Prose(point.why, tone="alert")]
+        lines += [Prose(point.summary), Spacer(), Labelled("at", seen.when(point.created))]
+        if item.latest:
+            lines.append(Labelled("", "the latest", "accent"))
+        hint = "{state.compare|=} compares it with the latest, or two that are selected."
+        lines.append(Spacer())
+        if item.before is None:
+            lines.append(Prose("The first one.", tone="muted"))
+        else:
+            found = self._changed[1].get(item.ref)
+            lines.append(Caption(f"SINCE {item.before}"))
+            words = (line(Piece(found, "alert")),) if isinstance(found, str) else None
+            lines.append(Lines(words or details.changed_lines(found, seen.glyphs), 4))  # type: ignore[arg-type]
+        return [*lines, Spacer(), Prose(with_keys(hint, self.app), tone="muted")]
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """An event leads to its source, a checkpoint to its event; what a checkpoint changed is found out as well."""
+        look = self.state()
+        if look is None:
+            return ()
+        if isinstance(item, CheckpointRow):
+            self._compare(look, item)
+            if item.point.event is not None:
+                return [Link("event", item.point.event, (self.files[0], f"state#{item.point.event}"))]
+        if isinstance(item, EventRow):
+            name = item.event["sourceId"]
+            if any(source["id"] == name for source in look.sources):
+                return [Link("source", name, (self.files[0], f"state#source:{name}"))]
+        return ()
+
+    def _compare(self, look: StateLook, item: CheckpointRow) -> None:
+        """Find out what a checkpoint changed; in a worker, once the cursor rests on it."""
+        if self._changed[0] is not look:
+            self._changed = (look, {})
+        known = self._changed[1]
+        if item.before is None or item.point.why or item.ref in known:
+            return
+        try:
+            known[item.ref] = look.diff(item.before, item.point.id)
+        except MemdeckError as error:
+            known[item.ref] = error.message
+        self.post_message(self.Compared(item.ref))
+
+    def on_state_pane_compared(self, message: Compared) -> None:
+        """Show it, if the cursor is still there."""
+        message.stop()
+        item = self.current()
+        if item is not None and self.ref(item) == message.ref and self.is_attached:
+            self._show_detail()
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """A gotcha or a next step where the cursor stands in those, else a source of sessions."""
+        from . import forms as state_forms
+
+        look, item = self.state(), self.current()
+        if look is None or look.bundle is None:
+            return None
+        section = item.name if isinstance(item, SectionRow) else item.section if isinstance(item, EntryRow) else ""
+        return state_forms.new_entry(section, look.bundle) if section in LISTS else state_forms.new_source()
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a gotcha, a next step, the project or the current focus; other sections have E."""
+        from . import forms as state_forms
+
+        if isinstance(item, EntryRow):
+            return state_forms.edit_entry(item)
+        return state_forms.edit_section(item) if isinstance(item, SectionRow) else None
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """Remove gotchas and next steps, all in one change."""
+        from . import forms as state_forms
+
+        return state_forms.removal([item for item in items if isinstance(item, EntryRow)])
+
+    def source_text(self, item: Any) -> str | None:
+        """A section or an entry of it as JSON."""
+        from memory.state.files.canonical import canonical
+
+        return canonical(item.value) + "\n" if isinstance(item, SectionRow | EntryRow) else None
+
+    def from_source(self, item: Any, text: str, now: datetime) -> Build | None:  # noqa: ARG002
+        """The edit of a section or of an entry of it; what else there is, is not edited."""
+        from . import forms as state_forms
+
+        return state_forms.from_source(item, text) if isinstance(item, SectionRow | EntryRow) else None
