@@ -189,7 +189,7 @@ class Machine(RuleBasedStateMachine):
     def killed_while_completing(self, number: int, which: int) -> None:
         """Kill the process that completes a task, which changes the journal as well."""
         title = self._task(which)
-        if title:
+        if title and find_task(self.workspace.snapshot(), title).section != "completed":
             edit = lambda s: task_edits.done_task(s, title, now=self.now)  # noqa: E731
             self._kill(lambda w: w.change("done", edit, actor="cli", now=self.now), number, False, Counter())
 

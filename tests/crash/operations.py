@@ -118,6 +118,10 @@ class Place:
             tree[FACTS_FILE] = facts[: facts.rfind(b"\n") + 1]
         return tree
 
+    def kept(self) -> list[Path]:
+        """Return the files with bytes that came late, or were taken for such."""
+        return list(self.shop.glob(".*/.memdeck/stage/*.kept"))
+
     def leftovers(self) -> list[str]:
         """Return what a crash left of memdeck's own: staged files, intents, temporary files."""
         found = [f"stage/{path.name}" for path in self.shop.glob(".*/.memdeck/stage/*")]

@@ -312,7 +312,7 @@ def again(top: Path, *, every: int = 1, samples: int = 2, seed: int = 1) -> Tall
                     seen.add(state.key())
                     build(model, state, place.top)
                     tally.points += 1
-                    check(tally, place, allowed, where)
+                    check(tally, place, allowed, where, interrupted=True)
             place.clear()
     return tally
 
