@@ -148,7 +148,9 @@ async def test_the_token_is_good_for_one_exchange(served: Served) -> None:
 
 @linux
 @pytest.mark.parametrize(
-    "query", ["width=30000&height=30000", "width=" + "9" * 5_000 + "&height=-1", "width=x&height=\u0661"]
+    "query",
+    ["width=30000&height=30000", "width=" + "9" * 5_000 + "&height=-1", "width=x&height=\u0661"],
+    ids=["cells", "digits", "letters"],
 )
 async def test_sizes_are_clamped(served: Served, query: str) -> None:
     """A page that asks for 900 million cells gets what fits a wall of screens, and the session stays small."""
