@@ -189,8 +189,9 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
         self._say(count + (f" {self._dot} {remark}" if remark else ""), answer.notes)
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None and number == self._number:
+        # An older answer that comes late is no answer to the letters before Enter.
+        if self._waiting is not None and number == self._number:
+            waiting, self._waiting = self._waiting, None
             waiting()
 
     @property
