@@ -65,6 +65,11 @@ class Step:
         """The open folder of the file, for syncing it; -1 as long as there is none."""
         return self._folder
 
+    @property
+    def parent(self) -> str:
+        """The path of that folder, from the workspace on."""
+        return "/".join(self._parents)
+
     def check(self) -> bool:
         """Whether the file on disk is the one that the caller started from; RefusedError if it may not be
         written, BusyError `file.in_use` while another program has it open for writing.

@@ -180,13 +180,17 @@ def recover(
 def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
     for file in files:
         file.look()
+    if len(files) > 1:
+        _sync(files)  # A kill is not a power cut: what had moved is seen, and need not be on the disk yet.
     # Bytes that a change displaced without having seen them go back first, whatever becomes of the change.
     for file in files:
         if file.stand is _Stand.CROSSED:
             file.go_back()
     fine = {_Stand.OPEN, _Stand.DONE, _Stand.PASSED}
     if all(file.stand in fine for file in files) and _complete(intent, files, workspace):
+        last: _File | None = None
         for file in [file for file in files if file.stand is _Stand.OPEN]:
+            last = _sync_between(last, file)
             with suppress(FileExistsError, FileNotFoundError):
                 file.go_on()
             file.look()
@@ -194,8 +198,10 @@ def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
             if file.stand is _Stand.CROSSED:
                 file.go_back()
     if not all(file.stand in fine - {_Stand.OPEN} for file in files):
+        last = None
         for file in reversed(files):
             if file.stand not in (_Stand.PASSED, _Stand.UNTOLD):
+                last = _sync_between(last, file)
                 with suppress(FileExistsError, FileNotFoundError):
                     file.go_back()
             if file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED, _Stand.UNTOLD):
@@ -206,6 +212,13 @@ def _settle(intent: Intent, files: list[_File], workspace: Path) -> Outcome:
         return Outcome.FINISHED
     mixed = any(file.stand in (_Stand.DONE, _Stand.CROSSED, _Stand.PASSED, _Stand.UNTOLD) for file in files)
     return Outcome.MIXED if mixed else Outcome.DISCARDED
+
+
+def _sync_between(last: _File | None, file: _File) -> _File:
+    """Sync the folder of the last file before one in another folder moves, as a change does; return that file."""
+    if last is not None and last.folder >= 0 and last.role.path.rpartition("/")[0] != file.role.path.rpartition("/")[0]:
+        fsio.sync(last.folder)
+    return file
 
 
 def _complete(intent: Intent, files: list[_File], workspace: Path) -> bool:

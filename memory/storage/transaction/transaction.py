@@ -477,12 +477,11 @@ class Transaction:
             for path in folders:
                 self._make_folder(path, made)
             for step in steps:
-                if step.file.after is None and begun and begun[-1].file.after is not None:
-                    # A removal must not survive a power cut that what goes before it did not survive.
-                    self._sync(_distinct(begun))
+                if begun and _sync_between(begun[-1], step):
+                    self._sync([begun[-1].folder])
                 begun.append(step)
                 step.apply(made)
-            self._sync([*_distinct(steps), places.stage])
+            self._sync([step.folder for step in begun[-1:]] + [places.stage])
             for step in steps:
                 step.verify()
             self._look_at_held()
@@ -550,10 +549,15 @@ def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:
     )
 
 
-def _distinct(steps: list[Step]) -> list[int]:
-    """Return one descriptor for each different folder of the steps."""
-    folders = {(found.st_dev, found.st_ino): step.folder for step in steps for found in (os.fstat(step.folder),)}
-    return list(folders.values())
+def _sync_between(step: Step, following: Step) -> bool:
+    """Tell whether the folder of a step is brought to the disk before the following step.
+
+    So it is before a removal, which must not survive a power cut that what goes before it did not survive, and before
+    another folder: a file system that orders names within a folder only could keep the stage folder's half of one
+    exchange and the memory folder's half of another, and then neither all old bytes nor all new ones have a name.
+    """
+    removal = following.file.after is None and step.file.after is not None
+    return removal or step.parent != following.parent
 
 
 def refuse_system(platform: str) -> None:
