@@ -10,9 +10,11 @@ WHOLE = "MEMDECK_EXAMPLES" in os.environ
 _SHARE = 5
 
 
-def examples(count: int) -> int:
-    """Return how many examples to try of `count`: all, or a part where nobody asked for the whole."""
-    return count if WHOLE else max(count // _SHARE, 8)
+def examples(count: int, least: int | None = None) -> int:
+    """Return how many examples to try of `count`: all, or where nobody asked for the whole a part, or `least`."""
+    if WHOLE:
+        return count
+    return max(count // _SHARE, 8) if least is None else least
 
 
 def wanted(count: int) -> int:

@@ -19,6 +19,8 @@ from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 
 _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
+_LABEL = re.compile(r"\[(?:HIGH|NORMAL|LOW)\][ \t]+|[0-9]{1,2}:[0-9]{2}[ \t]+[—–-][ \t]+")
+"""What titles of many entries begin with: it makes no two of them alike."""
 _SIMILAR = 0.6
 _MANY = 40
 _LONG_TITLES = 1_000
@@ -237,15 +239,16 @@ def _pair_renamed(
     left = {at: _lines(base[at].entry) for at in old}
     for index in new:
         place = side[index]
-        title, mine = place.entry.title, _lines(place.entry)
+        title, mine = _LABEL.sub("", place.entry.title, count=1), _lines(place.entry)
         for at, other in left.items():
             shared = len(mine & other)
             if base[at].section != place.section or not shared or shared * 2 < max(len(mine), len(other)):
                 continue
-            known = base[at].entry.title
+            known = _LABEL.sub("", base[at].entry.title, count=1)
             if len(known) + len(title) > _LONG_TITLES:
                 continue
-            if SequenceMatcher(None, known, title, False).ratio() >= _SIMILAR:
+            longer = title.startswith(known) or known.startswith(title)
+            if longer or SequenceMatcher(None, known, title, False).ratio() >= _SIMILAR:
                 pairs[index] = at
                 del left[at]
                 break

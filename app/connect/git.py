@@ -1,0 +1,130 @@
+"""Sets git up to merge and to show memory files by their entries, in one repository or for all of a person."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.errors import MemdeckError, UsageError
+from memory.storage.files.replace import make_parents, read_file, remove_file, replace_file
+from memory.systems.merge_driver import PATTERNS
+
+from .blocks import has_block, with_block, without_block
+
+_SECONDS = 20.0
+_NAME = "memdeck"
+
+
+@dataclass(frozen=True, slots=True)
+class GitSetup:
+    """Where git was set up: the file of attributes, the scope of its settings, and whether anything changed."""
+
+    attributes: Path
+    scope: str
+    changed: bool
+
+    def json(self) -> dict[str, object]:
+        """Return the answer for programs."""
+        return {"attributes": str(self.attributes), "scope": self.scope, "changed": self.changed}
+
+
+def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | None = None) -> GitSetup:
+    """Set up the merge and the diff driver for memory files, in git's own files only.
+
+    In one repository the settings go to its `.git/config` and the attributes to `.git/info/attributes`, so that
+    nothing that is committed changes; with `everywhere` to the person's own. `command` runs memdeck, by default the
+    one that runs now. Raises UsageError `git.missing`, `git.no_repository`, `connect.block`, MemdeckError `git.failed`.
+    """
+    scope = _scope(folder, everywhere)
+    path = _attributes(folder, everywhere)
+    run = " ".join(map(shlex.quote, command or _this_command()))
+    settings = {
+        f"merge.{_NAME}.name": "memory files by their entries (memdeck)",
+        f"merge.{_NAME}.driver": f"{run} merge %O %A %B --path %P --marker %L",
+        f"diff.{_NAME}.xfuncname": "^(#{1,3}[ \\t].*)$",
+    }
+    changed = False
+    for key, value in settings.items():
+        if _git(folder, "config", scope, "--get", key, fails=True) != value:
+            _git(folder, "config", scope, key, value)
+            changed = True
+    before = read_file(path)
+    after = with_block(before, [f"{pattern} merge={_NAME} diff={_NAME}" for pattern in PATTERNS])
+    if after != before:
+        make_parents(path)
+        replace_file(path, after, base=before)
+        changed = True
+    return GitSetup(path, scope.removeprefix("--"), changed)
+
+
+def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
+    """Take away what `install` set; git's files are as they were before, byte for byte. Errors as `install`."""
+    scope = _scope(folder, everywhere)
+    path = _attributes(folder, everywhere)
+    changed = False
+    for section in (f"merge.{_NAME}", f"diff.{_NAME}"):
+        if _git(folder, "config", scope, "--get-regexp", rf"^{section.replace('.', chr(92) + '.')}\.", fails=True):
+            _git(folder, "config", scope, "--remove-section", section)
+            changed = True
+    before = read_file(path)
+    if before is not None and has_block(before):
+        after = without_block(before)
+        if after is None:
+            remove_file(path)
+        else:
+            replace_file(path, after, base=before)
+        changed = True
+    return GitSetup(path, scope.removeprefix("--"), changed)
+
+
+def _this_command() -> list[str]:
+    """Return what runs this memdeck again, wherever it is called from."""
+    here = Path(sys.argv[0])
+    if here.name == "memdeck" and here.is_file():
+        return [str(here.resolve().parent / here.name) if here.is_absolute() else os.path.abspath(here)]
+    found = shutil.which("memdeck")
+    return [found] if found else [sys.executable, "-m", "app.main"]
+
+
+def _scope(folder: Path, everywhere: bool) -> str:
+    if everywhere:
+        return "--global"
+    if not _git(folder, "rev-parse", "--git-dir", fails=True):
+        raise UsageError(
+            "git.no_repository",
+            f"{folder} is in no git repository",
+            "go to one, or set git up everywhere with --global",
+        )
+    return "--local"
+
+
+def _attributes(folder: Path, everywhere: bool) -> Path:
+    """Return the file of attributes that nobody commits."""
+    if not everywhere:
+        return folder / _git(folder, "rev-parse", "--git-path", "info/attributes")
+    if chosen := _git(folder, "config", "--global", "--type=path", "--get", "core.attributesFile", fails=True):
+        return Path(chosen)
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(home) / "git/attributes"
+
+
+def _git(folder: Path, *words: str, fails: bool = False) -> str:
+    """Return what a git command prints, without the line end; with `fails` nothing where it says no."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise UsageError("git.missing", "there is no git on the PATH", "install git first") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MemdeckError("git.failed", f"git {words[0]} did not answer: {error}", "try it by hand") from error
+    if done.returncode and not fails:
+        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise MemdeckError("git.failed", f"git {words[0]}: {said}", "see what git says")
+    return done.stdout.rstrip("\n") if done.returncode == 0 else ""

@@ -1,0 +1,164 @@
+"""Merges two versions of a memory file that grew apart on two branches, as git asks a merge driver to."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from memory.document import Document, parse
+from memory.document.lines import lines_of
+from memory.document.merge import Conflict, apply_mine, kind_of, merge
+from memory.errors import UsageError
+
+MARKER_SIZE = 7
+"""How many characters a conflict marker has, unless git asks for more."""
+
+PATTERNS = ("**/.aiter/memory/*.md", "**/.aiter/memory/archive/*.md", "**/.aegis/memory/memories.*")
+"""The files that can be merged, as `.gitattributes` names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedFile:
+    """The bytes of a merge, with git's conflict markers where both sides changed the same.
+
+    `conflicts` are these places, `kept` what one side removed and the other changed: it stays. Both have the form of
+    `Conflict.json`.
+    """
+
+    data: bytes
+    conflicts: tuple[dict[str, object], ...] = ()
+    kept: tuple[dict[str, object], ...] = ()
+
+
+def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int = MARKER_SIZE) -> MergedFile:
+    """Merge two versions of the memory file at `path` that come from `base`; `ours` is the branch that git is on.
+
+    Memory files of Markdown are merged by entry, field, table row and line, and entries that both sides added are all
+    there. In a file of facts each line is a fact; one of theirs whose id is taken gets the next free one. Raises
+    UsageError `merge.unknown_file` for a path that is no memory file.
+    """
+    path = path.replace("\\", "/")
+    for pattern, function in _KINDS:
+        if pattern.search(path):
+            if ours in (base, theirs) or theirs == base:
+                return MergedFile(theirs if ours == base else ours)
+            return function(path, base, ours, theirs, marker)
+    raise UsageError(
+        "merge.unknown_file",
+        f"{path!r} is no memory file that can be merged by its entries",
+        "name the file with --path, such as --path .aiter/memory/tasks.md",
+        path=path,
+    )
+
+
+def _documents(path: str, base: bytes, ours: bytes, theirs: bytes, marker: int) -> MergedFile:
+    """Merge Markdown; a conflict is marked in the lines that differ between its two sides, and nowhere else."""
+    merged = merge(parse(base), parse(theirs), parse(ours), kind_of(path))
+    other = merged.document
+    for conflict in merged.conflicts:
+        other = apply_mine(other, conflict)
+    data = _marked(merged.document, other, marker) if merged.conflicts else other.dump()
+    return MergedFile(data, tuple(map(_turned, merged.conflicts)), tuple(map(_turned, merged.kept)))
+
+
+def _turned(conflict: Conflict) -> dict[str, object]:
+    """Return a conflict with the sides as git names them: the document of a merge keeps what git calls ours."""
+    found = conflict.json()
+    return {**found, "ours": found["theirs"], "theirs": found["ours"]}
+
+
+def _marked(ours: Document, theirs: Document, size: int) -> bytes:
+    """Return two versions as one file, with conflict markers around the lines that differ.
+
+    They are compared section by section, so that an entry that was moved is marked in both, and no heading with it.
+    """
+    sides = [_parts(ours), _parts(theirs)]
+    if [heading for heading, _ in sides[0]] != [heading for heading, _ in sides[1]]:
+        sides = [[(b"", ours.dump())], [(b"", theirs.dump())]]
+    newline = ours.newline.encode()
+    marks = [mark * size + name + newline for mark, name in ((b"<", b" ours"), (b"=", b""), (b">", b" theirs"))]
+    chunks: list[bytes] = []
+    for (_, one), (_, two) in zip(*sides, strict=True):
+        mine, other = lines_of(one), lines_of(two)
+        for kind, a0, a1, b0, b1 in SequenceMatcher(None, mine, other, autojunk=False).get_opcodes():
+            if kind == "equal":
+                chunks += mine[a0:a1]
+                continue
+            for mark, lines in zip(marks, (mine[a0:a1], other[b0:b1], []), strict=True):
+                open_end = bool(lines) and not lines[-1].endswith(b"\n")
+                chunks += [mark, *lines, newline if open_end else b""]
+    return b"".join(chunks)
+
+
+def _parts(document: Document) -> list[tuple[bytes, bytes]]:
+    """Return the heading and all bytes of each section, what stands before the first one with them."""
+    parts: list[tuple[bytes, bytes]] = []
+    left = len(document.bom) + len(document.front_raw)
+    data = document.dump()
+    parts.append((b"", data[:left]))
+    for _, section in document.all_sections():
+        chunks: list[bytes | memoryview] = []
+        section.chunks(chunks)
+        parts.append((section.heading, b"".join(chunks)))
+    return parts
+
+
+def _facts(_path: str, base: bytes, ours: bytes, theirs: bytes, _marker: int) -> MergedFile:
+    """Merge lines that are one fact each: ours without what they removed, then what they added."""
+    before, mine, other = [[line.rstrip(b"\r\n") for line in lines_of(data)] for data in (base, ours, theirs)]
+    removed = set(before) - set(other)
+    lines = [line for line in mine if line not in removed]
+    known = {*before, *mine}
+    highest = max((_number(line) for line in (*before, *mine, *other)), default=0)
+    taken = {_id(line) for line in lines}
+    for line in other:
+        if line in known:
+            continue
+        if _id(line) in taken and _number(line) > 0:
+            highest += 1
+            line = _with_number(line, highest)
+        taken.add(_id(line))
+        lines.append(line)
+    newline = b"\r\n" if b"\r\n" in ours else b"\n"
+    return MergedFile(b"".join(line + newline for line in lines))
+
+
+_NUMBERED = re.compile(rb'("id"\s*:\s*"m-)([0-9]{1,18})(")')
+
+
+def _number(line: bytes) -> int:
+    """Return the number in the id of a fact's line, 0 where it has none."""
+    found = _NUMBERED.search(line)
+    return int(found[2]) if found else 0
+
+
+def _id(line: bytes) -> object:
+    """Return the id of a fact's line; for a line that is no fact, the line itself."""
+    try:
+        return json.loads(line)["id"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return line
+
+
+def _with_number(line: bytes, number: int) -> bytes:
+    """Return a fact's line with another number, every other byte as it was."""
+    return _NUMBERED.sub(lambda found: found[1] + str(number).encode() + found[3], line, count=1)
+
+
+def _mark(_path: str, _base: bytes, ours: bytes, theirs: bytes, _marker: int) -> MergedFile:
+    """Merge the highest number that was given to a fact: the higher one."""
+    return MergedFile(max(ours, theirs, key=lambda data: int(data) if data.strip().isdigit() else -1))
+
+
+_KINDS: tuple[tuple[re.Pattern[str], Callable[[str, bytes, bytes, bytes, int], MergedFile]], ...] = (
+    (re.compile(r"(?:^|/)\.aegis/memory/memories\.jsonl$"), _facts),
+    (re.compile(r"(?:^|/)\.aegis/memory/memories\.seq$"), _mark),
+    (re.compile(r"(?:^|/)\.aiter/memory/(?:archive/)?[^/]+\.md$"), _documents),
+    (
+        re.compile(r"(?:^|/)(?:tasks|journal|knowledge|contacts|orchestration|monitors|config)(?:-\d{4}-\d{2})?\.md$"),
+        _documents,
+    ),
+)
