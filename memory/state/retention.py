@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -142,14 +143,18 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
     def build(writing: Writing) -> tuple[Candidates, str | None, Change | None]:
         return _prune(writing, frozenset(path.rpartition("/")[2] for path in archived))
 
-    while True:
+    # What becomes old meanwhile is for the next prune.
+    left = len(taken.events) + len(taken.checkpoints) + len(taken.batches)
+    while left > 0:
         part, batch, change = store.change("state prune", build, actor=actor, now=now)
         if change is None:
-            return Pruned(done, tuple(archived), tuple(changes))
+            break
         changes.append(change)
+        left -= len(part.events) + len(part.checkpoints) + len(part.batches)
         for one in part.batches:
             folder = f"{ARCHIVE}/{one}"
-            fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
+            with suppress(MemoryError):  # The batch is gone; an empty folder that stays is no harm.
+                fsio.remove_folders([folder, f"{folder}/damaged", f"{folder}/checkpoints"], store.root)
         archived += [batch] if batch is not None else []
         done = Candidates(
             (*done.events, *part.events),
@@ -158,6 +163,7 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
             None,
             done.warnings,
         )
+    return Pruned(done, tuple(archived), tuple(changes))
 
 
 def _prune(writing: Writing, mine: frozenset[str]) -> tuple[Candidates, str | None, Change | None]:
