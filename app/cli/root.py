@@ -37,6 +37,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
+        "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
         "git": ("git:git", "Set git up to merge memory files by their entries."),
         "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),
         "keys": ("keys:keys", "List the keys of the application, and what is wrong with them."),
@@ -60,7 +62,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
-    "Care": ("check", "doctor", "git", "merge", "keys", "completion"),
+    "Agents and git": ("connect", "disconnect", "git", "merge"),
+    "Care": ("check", "doctor", "keys", "completion"),
 }
 
 

@@ -3,41 +3,68 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from memory.errors import UsageError
 
-_BEGIN, _END = b"# memdeck begin", b"# memdeck end"
 _JOINED, _NEW = b", after a line without an end", b", a file of its own"
-_BLOCK = re.compile(
-    rb"^" + re.escape(_BEGIN) + rb"(?P<how>[^\r\n]*)\r?\n.*?^" + re.escape(_END) + rb"(?:\r?\n|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
 
 
-def with_block(data: bytes | None, lines: list[str]) -> bytes:
-    """Return a file with the block at its end, or in the place where it is already; None is a file to be made."""
-    old = without_block(data)
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """How a line of the file is a comment: what stands before and behind its words."""
+
+    before: bytes
+    behind: bytes = b""
+
+    @property
+    def begin(self) -> bytes:
+        """The beginning of the first line of a block."""
+        return self.before + b"memdeck begin"
+
+    @property
+    def end(self) -> bytes:
+        """The last line of a block."""
+        return self.before + b"memdeck end" + self.behind
+
+    @property
+    def block(self) -> re.Pattern[bytes]:
+        """What finds a block; `how` says how it was put in."""
+        pattern = rb"^%s(?P<how>[^\r\n]*?)%s\r?\n.*?^%s(?:\r?\n|\Z)"
+        return re.compile(
+            pattern % tuple(map(re.escape, (self.begin, self.behind, self.end))), re.MULTILINE | re.DOTALL
+        )
+
+
+HASH = Comment(b"# ")
+MARKUP = Comment(b"<!-- ", b" -->")
+
+
+def with_block(data: bytes | None, comment: Comment, lines: list[str]) -> bytes:
+    """Return a file with the block at its end, an older one replaced; None is a file to be made."""
+    old = without_block(data, comment)
     kept = old or b""
     newline = b"\r\n" if b"\r\n" in kept else b"\n"
     joined = bool(kept) and not kept.endswith(b"\n")
     how = _NEW if old is None else _JOINED if joined else b""
-    block = newline.join([_BEGIN + how, *(line.encode() for line in lines), _END, b""])
+    first = comment.begin + how + comment.behind
+    block = newline.join([first, *(line.encode() for line in lines), comment.end, b""])
     return kept + (newline if joined else b"") + block
 
 
-def without_block(data: bytes | None) -> bytes | None:
+def without_block(data: bytes | None, comment: Comment) -> bytes | None:
     """Return a file without the block, byte for byte as it was before; None where the file was made for it.
 
     What somebody added around the block stays. Raises UsageError `connect.block` where only one end of it is left.
     """
     if data is None:
         return None
-    found = _BLOCK.search(data)
+    found = comment.block.search(data)
     if found is None:
-        if re.search(rb"^# memdeck (?:begin|end)\b", data, re.MULTILINE):
+        if re.search(rb"^" + re.escape(comment.before) + rb"memdeck (?:begin|end)\b", data, re.MULTILINE):
             raise UsageError(
                 "connect.block",
-                "the lines `# memdeck begin` and `# memdeck end` do not belong together any more",
+                "the lines `memdeck begin` and `memdeck end` do not belong together any more",
                 "remove the rest of the block by hand",
             )
         return data
@@ -47,6 +74,6 @@ def without_block(data: bytes | None) -> bytes | None:
     return None if found["how"] == _NEW and not before + after else before + after
 
 
-def has_block(data: bytes | None) -> bool:
+def has_block(data: bytes | None, comment: Comment) -> bool:
     """Tell whether the file has the block."""
-    return data is not None and _BLOCK.search(data) is not None
+    return data is not None and comment.block.search(data) is not None

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.places import config_home
 from memory.errors import MemdeckError, UsageError
 from memory.storage.files.replace import make_parents, read_file, remove_file, replace_file
 from memory.systems.merge_driver import PATTERNS
 
-from .blocks import has_block, with_block, without_block
+from .blocks import HASH, has_block, with_block, without_block
+from .command import this_command
 
 _SECONDS = 20.0
 _NAME = "memdeck"
@@ -43,7 +43,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
     """
     scope = _scope(folder, everywhere)
     path = _attributes(folder, everywhere)
-    run = " ".join(map(shlex.quote, command or _this_command()))
+    run = " ".join(map(shlex.quote, command or this_command()))
     settings = {
         f"merge.{_NAME}.name": "memory files by their entries (memdeck)",
         f"merge.{_NAME}.driver": f"{run} merge %O %A %B --path %P --marker %L",
@@ -55,7 +55,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
             _git(folder, "config", scope, key, value)
             changed = True
     before = read_file(path)
-    after = with_block(before, [f"{pattern} merge={_NAME} diff={_NAME}" for pattern in PATTERNS])
+    after = with_block(before, HASH, [f"{pattern} merge={_NAME} diff={_NAME}" for pattern in PATTERNS])
     if after != before:
         make_parents(path)
         replace_file(path, after, base=before)
@@ -73,23 +73,14 @@ def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
             _git(folder, "config", scope, "--remove-section", section)
             changed = True
     before = read_file(path)
-    if before is not None and has_block(before):
-        after = without_block(before)
+    if before is not None and has_block(before, HASH):
+        after = without_block(before, HASH)
         if after is None:
             remove_file(path)
         else:
             replace_file(path, after, base=before)
         changed = True
     return GitSetup(path, scope.removeprefix("--"), changed)
-
-
-def _this_command() -> list[str]:
-    """Return what runs this memdeck again, wherever it is called from."""
-    here = Path(sys.argv[0])
-    if here.name == "memdeck" and here.is_file():
-        return [str(here.resolve().parent / here.name) if here.is_absolute() else os.path.abspath(here)]
-    found = shutil.which("memdeck")
-    return [found] if found else [sys.executable, "-m", "app.main"]
 
 
 def _scope(folder: Path, everywhere: bool) -> str:
@@ -110,8 +101,7 @@ def _attributes(folder: Path, everywhere: bool) -> Path:
         return folder / _git(folder, "rev-parse", "--git-path", "info/attributes")
     if chosen := _git(folder, "config", "--global", "--type=path", "--get", "core.attributesFile", fails=True):
         return Path(chosen)
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(home) / "git/attributes"
+    return config_home(os.environ) / "git/attributes"
 
 
 def _git(folder: Path, *words: str, fails: bool = False) -> str:

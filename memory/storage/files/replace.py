@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat as st
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,7 @@ def read_file(path: Path) -> bytes | None:
     """Return the bytes of a regular file of at most 256 MiB, None where there is none; errors as `safe_open.read`."""
     from .safe_open import read
 
+    path = path.resolve()
     return read(path.name, path.parent).base
 
 
@@ -33,9 +35,7 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
         if found is not None and not st.S_ISREG(found.st_mode):
             raise errnos.not_regular(str(path), found.st_mode)
         if (None if found is None else path.read_bytes()) != base:
-            raise ConflictError(
-                "document.conflict", f"{path} was changed by another program", "try again", file=str(path)
-            )
+            raise _changed(path)
         if not path.parent.is_dir():
             raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -61,17 +61,65 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
         raise errnos.writing(error, str(path)) from error
 
 
-def make_parents(path: Path) -> None:
-    """Make the folders above a file, as the umask has it."""
+def make_parents(path: Path) -> tuple[Path, ...]:
+    """Make the folders above a file, as the umask has it; return those that were missing, the outermost first."""
+    missing = tuple(reversed([folder for folder in path.parents if not folder.exists()]))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise errnos.writing(error, str(path.parent)) from error
+    return missing
 
 
-def remove_file(path: Path) -> None:
-    """Unlink a file; nothing happens where there is none."""
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Take away folders that hold nothing any more, the innermost first."""
+    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def remove_file(path: Path, *, base: bytes | None = None) -> None:
+    """Unlink a file; nothing happens where there is none. With `base` only as long as the file holds it."""
     try:
+        if base is not None and path.exists() and path.read_bytes() != base:
+            raise _changed(path)
         path.unlink(missing_ok=True)
     except OSError as error:
         raise errnos.writing(error, str(path)) from error
+
+
+def allow_replacing(path: Path) -> None:
+    """Raise RefusedError `file.read_only` for a file that its owner closed for writing, though it could be replaced."""
+    try:
+        mode = path.resolve().stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise errnos.writing(error, str(path)) from error
+    if not mode & 0o222:
+        raise RefusedError("file.read_only", f"{path} is read-only", "allow writing to it first", file=str(path))
+
+
+def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None:
+    """Write a small file into a folder of memdeck's own beneath the state home, which only its owner enters."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        top = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            own = fsio.private_folder("memdeck", top, str(home / "memdeck"))
+        finally:
+            os.close(top)
+        try:
+            folder = fsio.private_folder(name, own, str(home / "memdeck" / name))
+        finally:
+            os.close(own)
+        try:
+            fsio.put_private(file, folder, data)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise errnos.writing(error, str(home / "memdeck" / name / file)) from error
+
+
+def _changed(path: Path) -> ConflictError:
+    return ConflictError("document.conflict", f"{path} was changed by another program", "try again", file=str(path))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.connect.blocks import has_block, with_block, without_block
+from app.connect.blocks import HASH, has_block, with_block, without_block
 from memory.document import parse
 from memory.errors import UsageError
 from tests.examples import examples
@@ -233,12 +233,12 @@ def test_bad_calls_say_what_is_wrong(repository: Repository, tmp_path: Path) -> 
 @pytest.mark.parametrize("data", [None, b"", b"a", b"a\n", b"a\r\n", b"\n\n", b"a\n\nb"])
 def test_a_block_goes_as_it_came(data: bytes | None) -> None:
     """What is added around the block meanwhile stays."""
-    once = with_block(data, ["x"])
-    assert has_block(once)
-    assert with_block(once, ["x"]) == once
-    assert without_block(with_block(once, ["y", "z"])) == data
-    added = without_block(once + b"more\n")
+    once = with_block(data, HASH, ["x"])
+    assert has_block(once, HASH)
+    assert with_block(once, HASH, ["x"]) == once
+    assert without_block(with_block(once, HASH, ["y", "z"]), HASH) == data
+    added = without_block(once + b"more\n", HASH)
     assert added is not None
     assert added.splitlines() == [*(data or b"").splitlines(), b"more"]
     with pytest.raises(UsageError):
-        without_block(b"# memdeck end\n")
+        without_block(b"# memdeck end\n", HASH)

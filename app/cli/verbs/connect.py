@@ -1,0 +1,149 @@
+"""The verbs that connect memdeck with clients of agents, and take that back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.connect.clients import Scope, Setting
+    from app.connect.connect import Connection
+
+_scope = click.option(
+    "--scope",
+    type=click.Choice(("project", "user")),
+    default="project",
+    help="For this project (the default), or for all projects of this person.",
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+
+
+@verb(
+    "connect",
+    examples=(
+        "memdeck connect claude-code",
+        "memdeck connect codex --scope user --dry-run",
+        "memdeck connect --list",
+        "memdeck connect --print",
+    ),
+)
+@click.argument("client", required=False)
+@_scope
+@_dry_run
+@click.option("--list", "listing", is_flag=True, help="Say what is connected where, and whether it works.")
+@click.option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
+def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool) -> None:
+    """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
+
+    CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
+    written. In a terminal the change is shown first, and asked for. `memdeck disconnect` gives every byte back.
+    """
+    from app.connect.clients import for_any
+    from app.connect.connect import plan_connect
+
+    setting = _setting(session, client or "other", scope)
+    if listing:
+        _list(session, setting)
+    elif printing:
+        told = for_any(setting)
+        session.answer(lambda: told, lambda: _any_lines(told))
+    else:
+        if client is None:
+            raise UsageError("usage.client", "connect needs the name of a client", "see memdeck connect --help")
+        _do(session, plan_connect(setting, _state()), dry_run=dry_run, undo=False)
+
+
+@verb("disconnect", examples=("memdeck disconnect claude-code", "memdeck disconnect codex --scope user --dry-run"))
+@click.argument("client")
+@_scope
+@_dry_run
+def disconnect(session: Session, client: str, scope: Scope, dry_run: bool) -> None:
+    """Take away what `connect` wrote for CLIENT; its files are as they were before, with what others changed since."""
+    from app.connect.connect import plan_disconnect
+
+    setting = _setting(session, client, scope)
+    _do(session, plan_disconnect(setting, _state()), dry_run=dry_run, undo=True)
+
+
+def _setting(session: Session, client: str, scope: Scope) -> Setting:
+    from app.connect.clients import Setting
+    from app.connect.command import this_command
+    from app.places import home
+
+    project = session.root or Path(os.path.abspath(session.folder or "."))
+    command = tuple(this_command(portable=scope == "project"))
+    return Setting(client, scope, project, home(os.environ), os.environ, command)
+
+
+def _state() -> Path:
+    from app.places import state_home
+
+    return state_home(os.environ)
+
+
+def _do(session: Session, connection: Connection, *, dry_run: bool, undo: bool) -> None:
+    """Show what is planned, ask where there is somebody to ask, and do it."""
+    from app.connect.connect import carry_out
+
+    asks = session.output == "human" and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    if connection.changes and asks and not dry_run:
+        session.writer.lines([*_plan_lines(session, connection), "", "Write this? [y/N]"])
+        session.writer.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            session.writer.lines(["nothing was changed"])
+            return
+        done = carry_out(connection, _state(), undo=undo)
+        session.writer.lines([*_done_lines(session, done, undo)])
+        return
+    done = connection if dry_run else carry_out(connection, _state(), undo=undo)
+    session.answer(
+        done.json,
+        lambda: [*_plan_lines(session, done), *([] if dry_run else _done_lines(session, done, undo))],
+    )
+
+
+def _plan_lines(session: Session, connection: Connection) -> Iterator[str]:
+    for file in connection.files:
+        if file.action != "none":
+            yield from (session.paint.line(one) for one in file.diff().splitlines())
+
+
+def _done_lines(session: Session, connection: Connection, undo: bool) -> Iterator[str]:
+    client = connection.setting.client
+    if not connection.changes:
+        yield f"{client} is {'not connected' if undo else 'connected already'}: nothing to do"
+    else:
+        yield f"{client} is {'disconnected' if undo else 'connected'} ({connection.setting.scope})"
+    for note in connection.notes:
+        yield session.paint.line(f"  {note}")
+
+
+def _list(session: Session, setting: Setting) -> None:
+    from app.connect.connect import states
+
+    found = states(setting)
+
+    def lines() -> Iterator[str]:
+        for one in found:
+            if one.state != "no":
+                yield f"{one.client:<12} {one.scope:<8} {one.state}"
+                yield from (session.paint.line(f"  {problem}") for problem in one.problems)
+        if all(one.state == "no" for one in found):
+            yield "no client is connected; see memdeck connect --help"
+
+    session.listing("clients", lambda: [one.json() for one in found], lines)
+
+
+def _any_lines(told: dict[str, object]) -> Iterator[str]:
+    import json
+
+    yield from json.dumps(told, indent=2).splitlines()

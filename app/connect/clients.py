@@ -1,0 +1,286 @@
+"""What each client of agents reads: where its servers, hooks and instructions stand, and in which form."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from memory.errors import UsageError
+
+from .parts import Block, JsonEntry, JsonHook, OwnFile, Part, TomlTable
+
+Scope = Literal["project", "user"]
+SCOPES: tuple[Scope, ...] = ("project", "user")
+SECONDS = 10
+"""How long a client waits for a hook; some wait for a second and a half unless told."""
+WORDS = (
+    "## Memory",
+    "",
+    "The memory of this project (tasks, journal, knowledge, contacts, plans) is kept with memdeck. Read and change it",
+    "with the tools of the MCP server `memdeck`, or with the command `memdeck` in a shell; do not edit `.aiter/memory`",
+    "by hand while others work there. Note what you did in the journal before you finish.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a connection is made for: one client, in one project or for a person, and how memdeck is started."""
+
+    client: str
+    scope: Scope
+    project: Path
+    home: Path
+    environ: Mapping[str, str]
+    command: tuple[str, ...]
+
+    @property
+    def user(self) -> bool:
+        """Whether it is for all projects of a person."""
+        return self.scope == "user"
+
+    @property
+    def server(self) -> list[str]:
+        """The words that start the server."""
+        return [*self.command, "mcp", "--actor", f"agent:{self.client}"]
+
+    def hook(self, event: str) -> str:
+        """Return the line that runs a hook."""
+        return shlex.join([*self.command, "hook", event, "--client", self.client])
+
+    def place(self, project: str, user: str) -> Path:
+        """Return the file of the scope: a path in the project or in the home folder."""
+        return self.home / user if self.user else self.project / project
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client: what people call it, what is written for it, and what a person has to do themselves."""
+
+    title: str
+    parts: Callable[[Setting], Sequence[Part]]
+    notes: Callable[[Setting], Sequence[str]]
+    scopes: tuple[Scope, ...] = SCOPES
+
+
+def _entry(setting: Setting, **more: Any) -> dict[str, Any]:
+    first, *rest = setting.server
+    return {**more, "command": first, "args": rest}
+
+
+def _instructions(setting: Setting, user: str | None, *names: str) -> list[Part]:
+    """Return the block of words for the agent: in the first of the project's files that is there, else in the last."""
+    if setting.user:
+        return [Block(setting.home / user, WORDS)] if user is not None else []
+    there = [one for one in names if (setting.project / one).is_file()]
+    return [Block(setting.project / (there or names[-1:])[0], WORDS)]
+
+
+_CLAUDE_EVENTS = {
+    "SessionStart": "session-start",
+    "UserPromptSubmit": "prompt",
+    "PreCompact": "pre-compact",
+    "Stop": "stop",
+    "SessionEnd": "session-end",
+}
+_GEMINI_EVENTS = {
+    "SessionStart": "session-start",
+    "BeforeAgent": "prompt",
+    "PreCompress": "pre-compact",
+    "AfterAgent": "stop",
+    "SessionEnd": "session-end",
+}
+
+
+def _nested_hooks(
+    setting: Setting, path: Path, events: Mapping[str, str], seconds: int, *, strict: bool = True
+) -> list[Part]:
+    return [
+        JsonHook(
+            path,
+            ("hooks", event),
+            {"hooks": [{"type": "command", "command": setting.hook(own), "timeout": seconds}]},
+            strict=strict,
+        )
+        for event, own in events.items()
+    ]
+
+
+def _claude(setting: Setting) -> Sequence[Part]:
+    return [
+        JsonEntry(
+            setting.place(".mcp.json", ".claude.json"),
+            ("mcpServers", "memdeck"),
+            _entry(setting, type="stdio"),
+            strict=True,
+        ),
+        *_nested_hooks(
+            setting, setting.place(".claude/settings.json", ".claude/settings.json"), _CLAUDE_EVENTS, SECONDS
+        ),
+        *_instructions(setting, ".claude/CLAUDE.md", "CLAUDE.md", "AGENTS.md"),
+    ]
+
+
+def _codex_home(setting: Setting) -> Path:
+    named = setting.environ.get("CODEX_HOME", "")
+    return Path(named) if Path(named).is_absolute() else setting.home / ".codex"
+
+
+def _codex(setting: Setting) -> Sequence[Part]:
+    folder = _codex_home(setting) if setting.user else setting.project / ".codex"
+    first, *rest = setting.server
+    table = [
+        "[mcp_servers.memdeck]",
+        f"command = {json.dumps(first)}",
+        f"args = {json.dumps(rest)}",
+        'env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]',
+    ]
+    user = _codex_home(setting) / "AGENTS.md"
+    words = [Block(user, WORDS)] if setting.user else _instructions(setting, None, "AGENTS.md")
+    return [
+        TomlTable(folder / "config.toml", ("mcp_servers", "memdeck"), tuple(table)),
+        *_nested_hooks(setting, folder / "hooks.json", _CLAUDE_EVENTS, SECONDS),
+        *words,
+    ]
+
+
+def _gemini(setting: Setting) -> Sequence[Part]:
+    path = setting.place(".gemini/settings.json", ".gemini/settings.json")
+    return [
+        JsonEntry(path, ("mcpServers", "memdeck"), _entry(setting)),
+        *_nested_hooks(setting, path, _GEMINI_EVENTS, SECONDS * 1000, strict=False),
+        *_instructions(setting, ".gemini/GEMINI.md", "GEMINI.md"),
+    ]
+
+
+def _cursor(setting: Setting) -> Sequence[Part]:
+    hooks = setting.place(".cursor/hooks.json", ".cursor/hooks.json")
+    server = _entry(setting)
+    if setting.user:
+        server["args"] = [*server["args"], "-w", "${workspaceFolder}"]
+    return [
+        JsonEntry(
+            setting.place(".cursor/mcp.json", ".cursor/mcp.json"), ("mcpServers", "memdeck"), server, strict=True
+        ),
+        JsonEntry(hooks, ("version",), 1, strict=True, keep=True),
+        *(
+            JsonHook(hooks, ("hooks", event), {"command": setting.hook(own)}, strict=True)
+            for event, own in (("sessionStart", "session-start"), ("stop", "stop"))
+        ),
+        *_instructions(setting, None, "AGENTS.md"),
+    ]
+
+
+def _opencode(setting: Setting) -> Sequence[Part]:
+    folder = setting.home / ".config/opencode" if setting.user else setting.project
+    name = next((one for one in ("opencode.jsonc", "opencode.json") if (folder / one).is_file()), "opencode.json")
+    plugin = folder / ("plugin" if setting.user else ".opencode/plugin") / "memdeck.js"
+    server = {"type": "local", "command": setting.server, "enabled": True}
+    words = (
+        [Block(folder / "AGENTS.md", WORDS)]
+        if setting.user
+        else _instructions(setting, None, "AGENTS.md", "CLAUDE.md", "AGENTS.md")
+    )
+    return [JsonEntry(folder / name, ("mcp", "memdeck"), server), OwnFile(plugin, _plugin(setting)), *words]
+
+
+def _plugin(setting: Setting) -> str:
+    """Return the plugin that hands a session's first words to the model."""
+    words = json.dumps([*setting.command, "hook", "session-start", "--client", setting.client])
+    return f"""// Written by `memdeck connect opencode`; `memdeck disconnect opencode` takes it away.
+import {{ spawnSync }} from "node:child_process"
+
+const [command, ...words] = {words}
+
+export const Memdeck = async ({{ directory }}) => ({{
+  "experimental.chat.system.transform": async (_input, output) => {{
+    const input = JSON.stringify({{ hook_event_name: "SessionStart", cwd: directory }})
+    const done = spawnSync(command, words, {{ input, cwd: directory, encoding: "utf8", timeout: {SECONDS * 1000} }})
+    if (done.status === 0 && done.stdout) output.system.push(done.stdout)
+  }},
+}})
+"""
+
+
+def _vscode(setting: Setting) -> Sequence[Part]:
+    server = _entry(setting, type="stdio")
+    server["args"] = [*server["args"], "-w", "${workspaceFolder}"]
+    path = setting.place(".vscode/mcp.json", ".config/Code/User/mcp.json")
+    hooks = setting.place(".github/hooks/memdeck.json", ".copilot/hooks/memdeck.json")
+    start = [{"type": "command", "command": setting.hook("session-start"), "timeout": SECONDS}]
+    return [
+        JsonEntry(path, ("servers", "memdeck"), server),
+        OwnFile(hooks, json.dumps({"hooks": {"SessionStart": start}}, indent=2) + "\n"),
+        *_instructions(setting, None, "AGENTS.md"),
+    ]
+
+
+def _zed(setting: Setting) -> Sequence[Part]:
+    path = setting.place(".zed/settings.json", ".config/zed/settings.json")
+    return [
+        JsonEntry(path, ("context_servers", "memdeck"), {**_entry(setting), "env": {}}),
+        *_instructions(setting, None, ".rules", "AGENTS.md", "CLAUDE.md", "AGENTS.md"),
+    ]
+
+
+def _windsurf(setting: Setting) -> Sequence[Part]:
+    path = setting.home / ".codeium/windsurf/mcp_config.json"
+    return [JsonEntry(path, ("mcpServers", "memdeck"), _entry(setting), strict=True)]
+
+
+def _nothing(_setting: Setting) -> Sequence[str]:
+    return ()
+
+
+def _claude_notes(setting: Setting) -> Sequence[str]:
+    return () if setting.user else ("Claude Code asks once whether it may start the server of this project.",)
+
+
+def _codex_notes(setting: Setting) -> Sequence[str]:
+    notes = ["Codex runs a hook only after you trusted it: type /hooks there once, and again after each change."]
+    if not setting.user:
+        where = _codex_home(setting) / "config.toml"
+        notes.insert(0, f'Codex reads the project\'s file only if {where} trusts it: [projects."{setting.project}"].')
+    return notes
+
+
+CLIENTS: dict[str, Client] = {
+    "claude-code": Client("Claude Code", _claude, _claude_notes),
+    "codex": Client("Codex", _codex, _codex_notes),
+    "gemini": Client(
+        "Gemini CLI", _gemini, lambda _: ("Gemini starts servers and hooks only in folders that you trusted there.",)
+    ),
+    "cursor": Client("Cursor", _cursor, lambda _: ("Cursor asks once whether it may start the server.",)),
+    "opencode": Client("OpenCode", _opencode, _nothing),
+    "vscode": Client("VS Code", _vscode, lambda _: ("VS Code asks once whether it may start the server.",)),
+    "zed": Client("Zed", _zed, lambda _: ("Zed reads a project's settings once you trusted its worktree.",)),
+    "windsurf": Client("Windsurf", _windsurf, _nothing, ("user",)),
+}
+
+
+def client_of(name: str, scope: Scope) -> Client:
+    """Return a client by its name; UsageError `connect.unknown_client`, `connect.scope`."""
+    client = CLIENTS.get(name)
+    if client is None:
+        raise UsageError(
+            "connect.unknown_client",
+            f"memdeck does not know the client {name!r}",
+            f"choose one of {', '.join(CLIENTS)}, or see what any other needs with --print",
+        )
+    if scope not in client.scopes:
+        raise UsageError(
+            "connect.scope", f"{client.title} reads no file of a project", f"use --scope {client.scopes[0]}"
+        )
+    return client
+
+
+def for_any(setting: Setting) -> dict[str, Any]:
+    """Return what a client that is not known here has to be told."""
+    return {
+        "server": _entry(setting, type="stdio"),
+        "hooks": {own: setting.hook(own) for own in _CLAUDE_EVENTS.values()},
+        "instructions": "\n".join(WORDS),
+    }

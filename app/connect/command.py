@@ -1,0 +1,23 @@
+"""How other programs start this memdeck."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+
+def this_command(*, portable: bool = False) -> list[str]:
+    """Return the words that run this memdeck again from anywhere.
+
+    With `portable` just `memdeck`, for files that others share, as long as the search path finds this one by that name.
+    """
+    here = Path(sys.argv[0])
+    own = os.path.abspath(here) if here.name == "memdeck" and here.is_file() else None
+    found = shutil.which("memdeck")
+    if portable and found is not None and (own is None or os.path.realpath(found) == os.path.realpath(own)):
+        return ["memdeck"]
+    if own is not None or found is not None:
+        return [own or str(found)]
+    return [sys.executable, "-m", "app.main"]

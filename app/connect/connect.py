@@ -1,0 +1,283 @@
+"""Connects a client of agents: writes its server, hooks and words into its own files, and gives every byte back."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from memory.document.lines import take_over
+from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.storage.files.replace import (
+    allow_replacing,
+    make_parents,
+    put_in_private_folder,
+    read_file,
+    remove_empty,
+    remove_file,
+    replace_file,
+)
+
+from .clients import CLIENTS, SCOPES, Client, Setting, client_of
+from .parts import Block, Part
+
+Action = Literal["create", "change", "remove", "none"]
+_FOLDER = "connections"
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A file without memdeck and as it was written, None for no file, and the folders that were made for it."""
+
+    before: bytes | None
+    after: bytes | None
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """What becomes of one file: its bytes now and then, None for no file; `original` is the file without memdeck."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    original: bytes | None = None
+
+    @property
+    def action(self) -> Action:
+        """What is done to it."""
+        if self.before == self.after:
+            return "none"
+        if self.before is None:
+            return "create"
+        return "remove" if self.after is None else "change"
+
+    def diff(self) -> str:
+        """Return the change as a unified diff."""
+        sides = [
+            [] if data is None else data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+            for data in (self.before, self.after)
+        ]
+        lines = unified_diff(sides[0], sides[1], str(self.path), str(self.path), n=2)
+        return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {"path": str(self.path), "action": self.action, "diff": self.diff()}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What connecting or disconnecting does, and what the person still has to do."""
+
+    setting: Setting
+    files: tuple[FilePlan, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether any file changes."""
+        return any(file.action != "none" for file in self.files)
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "client": self.setting.client,
+            "scope": self.setting.scope,
+            "files": [file.json() for file in self.files],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a client is connected: `working` where everything stands, `partly` with what is wrong, or not at all."""
+
+    client: str
+    scope: str
+    state: Literal["working", "partly", "no"]
+    problems: tuple[str, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {"client": self.client, "scope": self.scope, "state": self.state, "problems": list(self.problems)}
+
+
+def plan_connect(setting: Setting, state: Path) -> Connection:
+    """Return what connecting would write; nothing is written. Errors of the client's files name file and line."""
+    client = client_of(setting.client, setting.scope)
+    files = []
+    for path, parts in _by_file(client.parts(setting)).items():
+        before = read_file(path)
+        after = before
+        for part in parts:
+            after = part.put(after)
+        if after != before:
+            allow_replacing(path)
+        original = before
+        if before is not None and after != before and _left(before, parts):
+            original = _original(before, parts, _recorded(path, state))
+        files.append(FilePlan(path, before, after, original))
+    return Connection(setting, tuple(files), tuple(client.notes(setting)))
+
+
+def plan_disconnect(setting: Setting, state: Path) -> Connection:
+    """Return what disconnecting would write: each file as it was before, with what others changed in it since."""
+    client = client_of(setting.client, setting.scope)
+    shared = _shared(setting)
+    files = []
+    for path, parts in _by_file(client.parts(setting)).items():
+        before = read_file(path)
+        if before is None or path in shared:
+            files.append(FilePlan(path, before, before))
+            continue
+        after = _original(before, parts, _recorded(path, state))
+        if after != before:
+            allow_replacing(path)
+        files.append(FilePlan(path, before, after))
+    return Connection(setting, tuple(files))
+
+
+def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Connection:
+    """Write what was planned; a file that another program changed meanwhile is planned again on what it says now.
+
+    Returns what was done. ConflictError `document.conflict` where it does not hold still.
+    """
+    for tries in range(1, _TRIES + 1):
+        try:
+            for file in connection.files:
+                _write(file, state, undo)
+            if undo:
+                known = [_recorded(file.path, state) for file in connection.files]
+                remove_empty({folder for one in known if one is not None for folder in one.folders})
+            return connection
+        except ConflictError:
+            if tries == _TRIES:
+                raise
+            setting = connection.setting
+            connection = plan_disconnect(setting, state) if undo else plan_connect(setting, state)
+    raise AssertionError("the last try returns or raises")
+
+
+def _write(file: FilePlan, state: Path, undo: bool) -> None:
+    if file.before == file.after:
+        return
+    if not undo:
+        # What the file was without memdeck is kept, for the way back.
+        made = make_parents(file.path)
+        record = {"before": _coded(file.original), "after": _coded(file.after), "folders": list(map(str, made))}
+        put_in_private_folder(state, _FOLDER, _name(file.path), json.dumps(record).encode())
+    if file.after is None:
+        remove_file(file.path, base=file.before)
+    else:
+        replace_file(file.path, file.after, base=file.before)
+
+
+def states(setting: Setting) -> list[State]:
+    """Return how every client is connected, in the project and for the person."""
+    found = []
+    for name, client in CLIENTS.items():
+        for scope in client.scopes:
+            found.append(_state(client, Setting(name, scope, *_rest(setting))))
+    return found
+
+
+def _rest(setting: Setting) -> tuple[Path, Path, Any, tuple[str, ...]]:
+    return setting.project, setting.home, setting.environ, setting.command
+
+
+def _state(client: Client, setting: Setting) -> State:
+    problems: list[str] = []
+    begun = False
+    for part in client.parts(setting):
+        try:
+            data = read_file(part.path)
+            # Words for the agent may be there for another client.
+            begun = begun or (data is not None and not isinstance(part, Block) and part.take(data) != data)
+            if not part.stands(data):
+                problems.append(f"{part.path} does not have what `connect` writes")
+        except MemdeckError as error:
+            problems.append(error.message)
+    if not begun:
+        return State(setting.client, setting.scope, "no")
+    if shutil.which(setting.command[0]) is None:
+        problems.append(f"{setting.command[0]} cannot be run")
+    return State(setting.client, setting.scope, "partly" if problems else "working", tuple(dict.fromkeys(problems)))
+
+
+def _by_file(parts: Sequence[Part]) -> dict[Path, list[Part]]:
+    files: dict[Path, list[Part]] = {}
+    for part in parts:
+        files.setdefault(part.path, []).append(part)
+    return files
+
+
+def _shared(setting: Setting) -> set[Path]:
+    """Return the files of which another client that is connected needs the same words."""
+    found: set[Path] = set()
+    for name, client in CLIENTS.items():
+        if name == setting.client or setting.scope not in client.scopes:
+            continue
+        other = Setting(name, setting.scope, *_rest(setting))
+        if _state(client, other).state != "no":
+            found |= {part.path for part in client.parts(other)}
+    return found
+
+
+def _original(now: bytes, parts: Sequence[Part], known: Recorded | None) -> bytes | None:
+    """Return a file without the pieces: as it was, as far as that is known, else with what others did to it since."""
+    if known is not None:
+        if now == known.after:
+            return known.before
+        if known.before is not None and known.after is not None:
+            merged = take_over(known.after, known.before, now)
+            if merged is not None and not _left(merged, parts):
+                return merged
+    left: bytes | None = now
+    for part in reversed(parts):
+        left = None if left is None else part.take(left)
+    made_for_us = known is not None and known.before is None
+    return None if made_for_us and left is not None and left.strip() in (b"", b"{}") else left
+
+
+def _left(data: bytes, parts: Sequence[Part]) -> bool:
+    """Tell whether a piece is still in a file, or the file cannot be read."""
+    try:
+        return any(part.take(data) != data for part in parts)
+    except UsageError:
+        return True
+
+
+def _name(path: Path) -> str:
+    return sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:32] + ".json"
+
+
+def _coded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _decoded(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def _recorded(path: Path, state: Path) -> Recorded | None:
+    """Return what is known of a file that was connected; None where nothing is, or the record is damaged."""
+    try:
+        data = read_file(state / "memdeck" / _FOLDER / _name(path))
+        if data is None:
+            return None
+        found = json.loads(data)
+        folders = tuple(map(Path, found["folders"]))
+        return Recorded(_decoded(found["before"]), _decoded(found["after"]), folders)
+    except (MemdeckError, ValueError, KeyError, TypeError):
+        return None
+
+
+__all__ = ["SCOPES", "Connection", "FilePlan", "State", "carry_out", "plan_connect", "plan_disconnect", "states"]

@@ -1,0 +1,216 @@
+"""The pieces of a connection: each knows its file, puts itself into the file's text, and takes itself away."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from memory.errors import UsageError
+
+from .blocks import HASH, MARKUP, has_block, with_block, without_block
+from .jsonc import JsonFile
+
+_OURS = re.compile(r"\bhook (?:session-start|prompt|pre-compact|stop|session-end) --client ")
+
+
+class Part(Protocol):
+    """One piece; `data` is the file's bytes, None where there is no file. Errors name file and line."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return the file with the piece in it; one that is there already changes nothing."""
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return the file without the piece, None where nothing would be left of a file that was made for it."""
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the piece is in the file, just as it would be put there."""
+
+
+def _text(path: Path, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            "connect.not_text", f"{path}:{line}: it is no UTF-8", "mend the file, nothing was changed", file=str(path)
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonEntry:
+    """A value under some keys of a JSON file; with `keep` one that is there stays as it is, and is never taken away."""
+
+    path: Path
+    keys: tuple[str, ...]
+    value: Any
+    strict: bool = False
+    keep: bool = False
+
+    def _file(self, data: bytes | None) -> JsonFile:
+        return JsonFile(str(self.path), _text(self.path, data or b""), strict=self.strict)
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return the file with the value in it."""
+        file = self._file(data)
+        node = file.find(self.keys)
+        if data is not None and node is not None and (self.keep or file.data(node) == self.value):
+            return data
+        return file.put(self.keys, self.value).encode()
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return the file without the value."""
+        if self.keep:
+            return data
+        return self._file(data).without(self.keys).encode()
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the value is there."""
+        file = self._file(data)
+        node = file.find(self.keys)
+        return node is not None and (self.keep or bool(file.data(node) == self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonHook:
+    """An item of a list of hooks in a JSON file; an older one of memdeck is replaced."""
+
+    path: Path
+    keys: tuple[str, ...]
+    value: Any
+    strict: bool = False
+
+    def _file(self, data: bytes | None) -> JsonFile:
+        return JsonFile(str(self.path), _text(self.path, data or b""), strict=self.strict)
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return the file with the hook in it."""
+        if data is not None and self.stands(data):
+            return data
+        file = self._file(data)
+        if file.find(self.keys) is not None:
+            file = self._file(file.without(self.keys, _is_ours).encode())
+        return file.add(self.keys, self.value).encode()
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return the file without hooks of memdeck."""
+        return self._file(data).without(self.keys, _is_ours).encode()
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the hook is there, and no older one beside it."""
+        file = self._file(data)
+        node = file.find(self.keys)
+        items = file.data(node) if node is not None and node.opening == "[" else []
+        return [item for item in items if _is_ours(item)] == [self.value]
+
+
+def _is_ours(item: Any) -> bool:
+    """Tell whether a hook of a client's file is one of memdeck's."""
+    if not isinstance(item, dict):
+        return False
+    inner = item.get("hooks")
+    commands = [item, *(inner if isinstance(inner, list) else ())]
+    return any(isinstance(one, dict) and _OURS.search(str(one.get("command", ""))) for one in commands)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTable:
+    """A table at the end of a TOML file, between two lines of comment."""
+
+    path: Path
+    keys: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return the file with the table; UsageError `connect.toml`, `connect.taken` where another one has its name."""
+        rest = without_block(data, HASH)
+        found: Any = self._read(rest or b"")
+        for key in self.keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        if found is not None:
+            raise UsageError(
+                "connect.taken",
+                f"{self.path} has a table {'.'.join(self.keys)} already, which memdeck did not write",
+                "remove it first",
+                file=str(self.path),
+            )
+        new = with_block(data, HASH, list(self.lines))
+        self._read(new)
+        return new
+
+    def _read(self, data: bytes) -> dict[str, Any]:
+        try:
+            return tomllib.loads(_text(self.path, data))
+        except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+            said = str(error)
+            line = int(found[1]) if (found := re.search(r"at line (\d+)", said)) else 1
+            raise UsageError(
+                "connect.toml",
+                f"{self.path}:{line}: {said[:200]}",
+                "mend the file, nothing was changed",
+                file=str(self.path),
+                line=line,
+            ) from None
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return the file without the table."""
+        return without_block(data, HASH)
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the table is there as it would be written."""
+        return has_block(data, HASH) and with_block(data, HASH, list(self.lines)) == data
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Words for the agent in a Markdown file, between two lines of comment."""
+
+    path: Path
+    lines: Sequence[str]
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return the file with the words at its end."""
+        return with_block(data, MARKUP, list(self.lines))
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return the file without the words."""
+        return without_block(data, MARKUP)
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the words are there."""
+        return has_block(data, MARKUP) and with_block(data, MARKUP, list(self.lines)) == data
+
+
+def _is_own(data: bytes) -> bool:
+    return b"memdeck" in data or _OURS.search(data.decode("utf-8", "replace")) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file that is memdeck's alone."""
+
+    path: Path
+    text: str
+
+    def put(self, data: bytes | None) -> bytes:
+        """Return its text; UsageError `connect.taken` where another file has its name."""
+        if data is not None and not _is_own(data):
+            raise UsageError(
+                "connect.taken", f"{self.path} is there, and not memdeck's", "move it", file=str(self.path)
+            )
+        return self.text.encode()
+
+    def take(self, data: bytes) -> bytes | None:
+        """Return None where the file is as memdeck wrote it or an older one did; else it stays."""
+        return None if _is_own(data) else data
+
+    def stands(self, data: bytes | None) -> bool:
+        """Tell whether the file is as it should be."""
+        return data == self.text.encode()

@@ -1,0 +1,322 @@
+"""Connecting clients of agents: their files as people have them, before and after, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.connect.clients import CLIENTS, Setting
+from app.connect.connect import carry_out, plan_connect, plan_disconnect, states
+from app.connect.jsonc import JsonFile
+from memory.errors import MemdeckError
+
+PLAIN = [
+    "",
+    "{}",
+    "{}\n",
+    "{\n}\n",
+    '{"a": 1}',
+    '{ "a": 1, "b": [1, 2] }\n',
+    '{\n  "a": 1\n}\n',
+    '{\n    "a": 1,\n    "b": {"c": []}\n}',
+    '{\n\t"a": "tab",\n\t"x": {\n\t\t"y": null\n\t}\n}\n',
+    '{\r\n  "a": "crlf",\r\n  "b": true\r\n}\r\n',
+    '\ufeff{\n  "a": "mark"\n}\n',
+    '{\n  "KEY": {"other": {"command": "npx", "args": ["-y", "x"]}}\n}\n',
+    '{\n  "KEY": {\n    "one": {"command": "a"},\n    "two": {\n      "command": "b"\n    }\n  },\n  "rest": "…"\n}\n',
+    '{\n  "KEY": {},\n  "unknown": {"deep": {"deeper": [[], {}]}}\n}\n',
+    '{"KEY":{"one":{"command":"a"}},"hooks":{}}',
+    '{\n  "hooks": {\n    "SessionStart": [\n      {"hooks": [{"type": "command", "command": "a"}]}\n    ]\n  }\n}\n',
+    '{\n  "hooks": {"SessionStart": [], "Stop": [{"hooks": []}], "sessionStart": [{"command": "date"}]}\n}\n',
+    '{\n  "a": "quote \\" and brace }",\n  "b": "// no comment", "c": "\\u00e9 结账 📸"\n}\n',
+    '{\n  "numbers": [1, -2.5e10, 0],\n\n\n  "gap": true\n}\n\n\n',
+]
+COMMENTS = [
+    '// first\n{\n  // inside\n  "a": 1 // behind\n}\n// last\n',
+    '{\n  "a": 1, /* one\n  and two */ "b": 2\n  // end\n}\n',
+    '{\n  "KEY": {\n    // "off": {"command": "x"}\n  }\n}\n',
+    '{\n  "KEY": {\n    "one": {"command": "a"} // the first\n    // no more\n  }\n}\n',
+    "{\n  /* nothing */\n}\n",
+]
+COMMAS = [
+    '{\n  "a": 1,\n}\n',
+    '{\n  "KEY": {\n    "one": {"command": "a"},\n  },\n}\n',
+    '{\r\n  "KEY": {"one": {"command": "a",},}, // all of it\r\n}\r\n',
+    '{\n  "hooks": {"SessionStart": [{"hooks": [],},],},\n}\n',
+]
+TOML = [
+    "",
+    "\n",
+    'model = "x"\n',
+    'model = "x"',
+    '# only a comment\n\n[projects."/home/a"]\ntrust_level = "trusted"\n',
+    'model = "x"\r\n[mcp_servers.other]\r\ncommand = "npx"\r\n',
+    '[mcp_servers.other]\ncommand = "npx"\n# a comment of the next\n[profiles.x]\nmodel = "y"\n\n\n',
+    '[[list]]\na = 1\n[[list]]\na = """\nlong [x]\n"""\n',
+]
+MARKDOWN = ["", "# Rules\n", "# Rules\n\nno end", "# Rules\r\n\r\ncrlf\r\n"]
+KEYS = {"opencode": "mcp", "vscode": "servers", "zed": "context_servers"}
+LENIENT = {"gemini": COMMENTS, "opencode": [*COMMENTS, *COMMAS], "vscode": COMMENTS, "zed": [*COMMENTS, *COMMAS]}
+
+
+def setting_of(top: Path, client: str, scope: str = "project") -> Setting:
+    """Return a setting in a project and a home of the test."""
+    for name in ("project", "home", "state"):
+        (top / name).mkdir(exist_ok=True)
+    chosen = scope if scope in CLIENTS[client].scopes else CLIENTS[client].scopes[0]
+    return Setting(client, chosen, top / "project", top / "home", {}, ("/bin/true",))  # type: ignore[arg-type]
+
+
+def tree(top: Path) -> dict[str, bytes | None]:
+    """Return all files, and folders as None, but for memdeck's own."""
+    return {
+        str(path.relative_to(top)): path.read_bytes() if path.is_file() else None
+        for path in sorted(top.rglob("*"))
+        if not path.is_relative_to(top / "state")
+    }
+
+
+def there_and_back(setting: Setting, top: Path) -> None:
+    """Connect twice, look at what stands there, and disconnect: every byte is as it was."""
+    state = top / "state"
+    before = tree(top)
+    first = carry_out(plan_connect(setting, state), state)
+    assert first.changes
+    after = tree(top)
+    assert not plan_connect(setting, state).changes
+    (found,) = [one for one in states(setting) if (one.client, one.scope) == (setting.client, setting.scope)]
+    assert (found.state, found.problems) == ("working", ())
+    for name, data in before.items():
+        if data is not None and name.endswith((".json", ".jsonc")):
+            old, new = [JsonFile(name, one.decode()) for one in (data, after[name] or b"")]
+            assert _without_ours(new.data(new.root)) == _without_ours(old.data(old.root) or {})
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    assert tree(top) == before
+    # Without the record the file still means what it meant.
+    carry_out(plan_connect(setting, state), state)
+    for record in (state / "memdeck/connections").iterdir():
+        record.unlink()
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    for name, data in tree(top).items():
+        if name.endswith(".json") and data is not None:
+            file, old = [JsonFile(name, one.decode()) for one in (data, before.get(name) or b"")]
+            assert _without_ours(file.data(file.root)) == _without_ours(old.data(old.root) or {})
+
+
+def _without_ours(data: Any) -> Any:
+    """Return data without memdeck's entries, the lists and objects that are empty then, and the version of hooks."""
+    if isinstance(data, dict):
+        found = {key: _without_ours(value) for key, value in data.items() if key not in ("memdeck", "version")}
+        return {key: value for key, value in found.items() if value not in ({}, [])}
+    if isinstance(data, list):
+        return [
+            found for one in data if "--client" not in json.dumps(one) and (found := _without_ours(one)) not in ({}, [])
+        ]
+    return data
+
+
+JSON_CASES = [
+    (client, number, text)
+    for client in CLIENTS
+    if client != "codex"
+    for number, text in enumerate([*PLAIN, *LENIENT.get(client, [])])
+]
+
+
+@pytest.mark.parametrize(
+    ("client", "number", "text"), JSON_CASES, ids=[f"{one}-{place}" for one, place, _ in JSON_CASES]
+)
+def test_json_files_come_back(client: str, number: int, text: str, tmp_path: Path) -> None:
+    """Whatever a client's JSON files look like, connecting keeps their sense and disconnecting every byte."""
+    setting = setting_of(tmp_path, client)
+    paths = {part.path for part in CLIENTS[client].parts(setting) if part.path.suffix in (".json", ".jsonc")}
+    for path in paths:
+        if path.name != "memdeck.json":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.replace("KEY", KEYS.get(client, "mcpServers")).encode())
+    there_and_back(setting, tmp_path)
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_files_that_are_not_there_are_gone_again(client: str, scope: str, tmp_path: Path) -> None:
+    """Files and folders that were made for the connection go with it."""
+    there_and_back(setting_of(tmp_path, client, scope), tmp_path)
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("text", TOML)
+def test_toml_files_come_back(text: str, scope: str, tmp_path: Path) -> None:
+    """The table is appended; the rest of the file means what it meant."""
+    setting = setting_of(tmp_path, "codex", scope)
+    path = CLIENTS["codex"].parts(setting)[0].path
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode())
+    there_and_back(setting, tmp_path)
+    carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
+    found = tomllib.loads(path.read_text())
+    assert found["mcp_servers"].pop("memdeck")["args"] == ["mcp", "--actor", "agent:codex"]
+    assert {key: value for key, value in found.items() if value} == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", MARKDOWN)
+@pytest.mark.parametrize("client", [name for name in CLIENTS if name != "windsurf"])
+def test_words_for_the_agent_come_and_go(client: str, text: str, tmp_path: Path) -> None:
+    """They stand at the end of the file that the client reads."""
+    setting = setting_of(tmp_path, client)
+    path = CLIENTS[client].parts(setting)[-1].path
+    path.write_bytes(text.encode())
+    there_and_back(setting, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "data", "code", "line"),
+    [
+        ("claude-code", ".mcp.json", b'{\n  // x\n  "a": 1\n}\n', "connect.json", 2),
+        ("claude-code", ".mcp.json", b'{\n  "a": 1,\n}\n', "connect.json", 2),
+        ("claude-code", ".claude/settings.json", b'{\n  "a": 1\n  "b": 2\n}\n', "connect.json", 3),
+        ("gemini", ".gemini/settings.json", b'{\n  "a": [1, 2\n}\n', "connect.json", 3),
+        ("gemini", ".gemini/settings.json", b'{"a": 1, "a": 2}', "connect.json", 1),
+        ("gemini", ".gemini/settings.json", b'{"mcpServers": [1]}', "connect.json", 1),
+        ("gemini", ".gemini/settings.json", b'{"hooks": {"SessionStart": 5}}', "connect.json", 1),
+        ("zed", ".zed/settings.json", b"{\n" + b"[" * 300, "connect.json", 2),
+        ("zed", ".zed/settings.json", b'{"a": 1} x', "connect.json", 1),
+        ("zed", ".zed/settings.json", b'{"a": 1} {}', "connect.json", 1),
+        ("vscode", ".vscode/mcp.json", b"[1]", "connect.json", 1),
+        ("cursor", ".cursor/mcp.json", b'{\n"a": "\xff"}', "connect.not_text", None),
+        ("codex", ".codex/config.toml", b"a = 1\nb = = 2\n", "connect.toml", 2),
+        ("codex", ".codex/config.toml", b'[mcp_servers.memdeck]\ncommand = "x"\n', "connect.taken", None),
+        ("codex", ".codex/config.toml", b"# memdeck begin\n", "connect.block", None),
+        ("vscode", ".github/hooks/memdeck.json", b"{}", "connect.taken", None),
+    ],
+)
+def test_files_that_are_broken_stay_as_they_are(
+    client: str, name: str, data: bytes, code: str, line: int | None, tmp_path: Path
+) -> None:
+    """They are refused with a code and the line, and no other file of the client is written either."""
+    setting = setting_of(tmp_path, client)
+    path = tmp_path / "project" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    before = tree(tmp_path)
+    with pytest.raises(MemdeckError) as error:
+        carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
+    assert (error.value.code, error.value.details.get("line")) == (code, line)
+    assert tree(tmp_path) == before
+
+
+def test_a_file_that_is_read_only_is_refused(tmp_path: Path) -> None:
+    """It could be replaced, but its owner closed it."""
+    setting = setting_of(tmp_path, "claude-code")
+    path = tmp_path / "project/.mcp.json"
+    path.write_text("{}\n")
+    path.chmod(0o444)
+    with pytest.raises(MemdeckError) as error:
+        plan_connect(setting, tmp_path / "state")
+    assert error.value.code == "file.read_only"
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """People keep such files elsewhere and link to them: the file behind is changed, with its mode."""
+    setting = setting_of(tmp_path, "claude-code", "user")
+    real = tmp_path / "dotfiles.json"
+    real.write_text('{\n  "theme": "dark"\n}\n')
+    real.chmod(0o600)
+    link = tmp_path / "home/.claude.json"
+    link.symlink_to(real)
+    there_and_back(setting, tmp_path)
+    carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
+    assert link.is_symlink()
+    assert "memdeck" in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_others_wrote_since_stays(tmp_path: Path) -> None:
+    """The client adds a key and the person another server: only memdeck's lines go."""
+    state = tmp_path / "state"
+    setting = setting_of(tmp_path, "claude-code")
+    path = tmp_path / "project/.mcp.json"
+    path.write_text('{\n  "mcpServers": {\n    "one": {\n      "command": "a"\n    }\n  }\n}\n')
+    carry_out(plan_connect(setting, state), state)
+    text = path.read_text()
+    path.write_text(text.replace('"command": "a"', '"command": "b"').replace("{\n", '{\n  "added": true,\n', 1))
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    assert path.read_text() == (
+        '{\n  "added": true,\n  "mcpServers": {\n    "one": {\n      "command": "b"\n    }\n  }\n}\n'
+    )
+
+
+def test_a_file_that_changes_between_plan_and_write_is_planned_again(tmp_path: Path) -> None:
+    """Neither the other program's bytes are lost nor memdeck's."""
+    state = tmp_path / "state"
+    setting = setting_of(tmp_path, "claude-code")
+    path = tmp_path / "project/.mcp.json"
+    path.write_text('{"a": 1}\n')
+    plan = plan_connect(setting, state)
+    path.write_text('{"a": 1, "b": 2}\n')
+    done = carry_out(plan, state)
+    assert done.changes
+    found = json.loads(path.read_text())
+    assert (found["b"], "memdeck" in found["mcpServers"]) == (2, True)
+    carry_out(plan_disconnect(setting, state), state, undo=True)
+    assert path.read_text() == '{"a": 1, "b": 2}\n'
+
+
+def test_words_that_two_clients_share_stay_for_the_second(tmp_path: Path) -> None:
+    """AGENTS.md keeps its block until the last client that reads it is disconnected."""
+    state = tmp_path / "state"
+    agents = tmp_path / "project/AGENTS.md"
+    setting_of(tmp_path, "codex")
+    agents.write_text("# Rules\n")
+    one, two = setting_of(tmp_path, "codex"), setting_of(tmp_path, "cursor")
+    for setting in (one, two):
+        carry_out(plan_connect(setting, state), state)
+    carry_out(plan_disconnect(one, state), state, undo=True)
+    assert "memdeck" in agents.read_text()
+    carry_out(plan_disconnect(two, state), state, undo=True)
+    assert agents.read_text() == "# Rules\n"
+
+
+def test_an_older_hook_is_replaced(tmp_path: Path) -> None:
+    """After a move of the command there is one hook an event, the new one, and the way back is still whole."""
+    state = tmp_path / "state"
+    path = tmp_path / "project/.claude/settings.json"
+    old = setting_of(tmp_path, "claude-code")
+    path.parent.mkdir()
+    path.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "date"}]}]}}\n')
+    before = tree(tmp_path)
+    carry_out(plan_connect(old, state), state)
+    new = Setting("claude-code", "project", old.project, old.home, {}, ("/usr/bin/true",))
+    assert [one.state for one in states(new) if one.client == "claude-code"] == ["partly", "no"]
+    carry_out(plan_connect(new, state), state)
+    stops = json.loads(path.read_text())["hooks"]["Stop"]
+    assert [hook["command"] for stop in stops for hook in stop["hooks"]] == [
+        "date",
+        "/usr/bin/true hook stop --client claude-code",
+    ]
+    carry_out(plan_disconnect(new, state), state, undo=True)
+    assert tree(tmp_path) == before
+
+
+def test_a_command_that_is_gone_is_told(tmp_path: Path) -> None:
+    """`connect --list` says that what stands in the files cannot be run any more."""
+    setting = setting_of(tmp_path, "cursor")
+    gone = Setting("cursor", "project", setting.project, setting.home, {}, ("/gone/memdeck",))
+    carry_out(plan_connect(gone, tmp_path / "state"), tmp_path / "state")
+    (found,) = [one for one in states(gone) if (one.client, one.scope) == ("cursor", "project")]
+    assert (found.state, found.problems) == ("partly", ("/gone/memdeck cannot be run",))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_folder_that_is_read_only_is_an_error(tmp_path: Path) -> None:
+    """Nothing is half written."""
+    setting = setting_of(tmp_path, "zed")
+    (tmp_path / "project").chmod(0o555)
+    with pytest.raises(MemdeckError):
+        carry_out(plan_connect(setting, tmp_path / "state"), tmp_path / "state")
+    (tmp_path / "project").chmod(0o755)
