@@ -232,7 +232,7 @@ class Workspace:
             module, _, made = system_name(name).place.partition(":")
             try:
                 known = getattr(import_module(module), made)(self)
-            except MemdeckError:
+            except MemoryError:
                 raise
             except Exception as error:
                 raise system_failed(name, "load", error) from error
@@ -253,12 +253,10 @@ class Workspace:
         """Return what a system answers, `otherwise` where it fails: `check` and `doctor` say so."""
         try:
             return ask(self.system(name))
-        except MemdeckError as error:
-            if error.code != FAILED:
-                raise
+        except MemoryError:
+            raise
         except Exception:
-            pass
-        return otherwise
+            return otherwise
 
     def _more_stores(self, path: str) -> None:
         """Add the stores of all systems that are present, and of one whose mark is around a file of the workspace."""
@@ -297,8 +295,13 @@ class Workspace:
         return Snapshot(reader, lambda: self.machine_zone, self._views, self._look, zone_refused)
 
     def _look(self, name: str) -> object:
-        """Return the look at a system for panes, None where it fails."""
-        return self._asked(name, lambda found: found.look(), None)
+        """Return the look at a system for panes; MemdeckErrors of the system, and `system.failed` for any other."""
+        try:
+            return self.system(name).look()
+        except (MemdeckError, MemoryError):
+            raise
+        except Exception as error:
+            raise system_failed(name, "look", error) from error
 
     def document_of(self, name: str, stored: Stored) -> Document:
         """Return the document of a file's bytes; only what differs from the last look is scanned."""

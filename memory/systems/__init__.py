@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.registry import broken
+from memory.registry import REGISTRY, broken
 
 from .guard import Guarded
 from .protocol import Advice, BriefLine, Contribution, PlainSystem, System
@@ -56,12 +56,26 @@ def failures_of(workspace: Workspace, now: datetime) -> Iterator[tuple[str, Memd
             yield name, error
 
 
-def check_all(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's."""
+def check_all(
+    workspace: Workspace, names: Sequence[str] | None = None, *, now: datetime | None = None
+) -> tuple[Problem, ...]:
+    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's.
+
+    With `now`, and no names, the systems of other packages are asked everything else, too: what fails is a problem, and
+    so is a system that cannot be used.
+    """
     systems = systems_of(workspace)
     if names is None:
-        return tuple(problem for system in systems for problem in system.check())
-    found: list[Problem] = []
+        found = [problem for system in systems for problem in system.check()]
+        if now is not None:
+            own = {system.name for system in REGISTRY}
+            for name in workspace.present():
+                if name not in own:
+                    guarded = Guarded(workspace, name)
+                    found += map(guarded.problem, guarded.failures(now))
+            found += load_problems()
+        return tuple(dict.fromkeys(found))
+    found = []
     left = list(names)
     for system in reversed(systems):
         mine = [name for name in left if system.owns(name) or system is systems[0]]

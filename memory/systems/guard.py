@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 T = TypeVar("T")
+_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "shelves", "status"})
+"""The questions that a MemdeckError answers as well: a file cannot be read, or a setting is wrong."""
 
 
 class Guarded:
     """A system of a workspace that is loaded at the first question, and of which each failure is a MemdeckError.
 
     A question that yields lines ends at a failure, and the failure is reported: `check` returns it as a problem,
-    `maintain` as a warning, `records` in `refused`, `doctor_lines` as advice. `status` and `records` without `refused`
-    raise it. MemdeckErrors that a system raises itself stay as they are, but for those of `check`.
+    `maintain` as a warning, `records` in `refused`, `brief_lines` and `doctor_lines` as a line. `look`, `status`, and
+    `records` without `refused` raise it, and `maintain` raises a MemdeckError of the system itself.
     """
 
     def __init__(self, workspace: Workspace, name: str) -> None:
@@ -59,8 +62,8 @@ class Guarded:
         """Tell whether the workspace holds it; one that fails counts as present, to be reported."""
         try:
             return self._ask("present", lambda system: system.present())
-        except MemdeckError as error:
-            return _passed(error, True)
+        except MemdeckError:
+            return True
 
     def files(self) -> Iterable[str]:
         """Yield the files that the history looks at."""
@@ -75,35 +78,35 @@ class Guarded:
         mark = system_name(self._name).mark
         try:
             return self._ask("owns", lambda system: system.owns(name))
-        except MemdeckError as error:
-            return _passed(error, name == mark or name.startswith(f"{mark}/"))
+        except MemdeckError:
+            return name == mark or name.startswith(f"{mark}/")
 
     def adopt(self, folder: str) -> None:
         """Take in a folder that nobody listed."""
-        try:
+        with suppress(MemdeckError):
             self._ask("adopt", lambda system: system.adopt(folder))
-        except MemdeckError as error:
-            _passed(error, None)
 
     def look(self) -> object:
-        """Return one look at it, None where it fails."""
-        try:
-            return self._ask("look", lambda system: system.look())
-        except MemdeckError as error:
-            return _passed(error, None)
+        """Return one look at it."""
+        return self._ask("look", lambda system: system.look())
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong in its files; a failure is the last problem."""
+        """Return what is wrong in its files; what it raises is the only problem."""
         try:
             return self._ask("check", lambda system: tuple(system.check(names)))
         except MemdeckError as error:
-            if error.code != FAILED:
-                raise
             return (self.problem(error),)
 
     def problem(self, error: MemdeckError) -> Problem:
-        """Return a failure as a problem of the system's mark."""
-        return Problem("error", system_name(self._name).mark, 0, error.code, error.message)
+        """Return an error as a problem of the file that it names, else of the system's mark."""
+        file, line = error.details.get("file"), error.details.get("line")
+        return Problem(
+            "error",
+            file if isinstance(file, str) else system_name(self._name).mark,
+            line if isinstance(line, int) else 0,
+            error.code,
+            error.message,
+        )
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Keep it small; a failure is a warning of the report."""
@@ -141,8 +144,6 @@ class Guarded:
         try:
             yield from self._each("brief_lines", lambda system: system.brief_lines(now))
         except MemdeckError as error:
-            if error.code != FAILED:
-                raise
             yield BriefLine(self._name, "", self._name, error.message, "in trouble")
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
@@ -155,18 +156,14 @@ class Guarded:
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
         """Take the person's decisions."""
-        try:
+        with suppress(MemdeckError):
             self._ask("entrust", lambda system: system.entrust(trust, environ))
-        except MemdeckError as error:
-            _passed(error, None)
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield what `doctor` says about it."""
         try:
             yield from self._each("doctor_lines", lambda system: system.doctor_lines())
         except MemdeckError as error:
-            if error.code != FAILED:
-                raise
             yield Advice(error.message, error.hint)
 
     def failures(self, now: datetime) -> Iterator[MemdeckError]:
@@ -196,7 +193,7 @@ class Guarded:
             try:
                 self._ask(hook, ask)
             except MemdeckError as error:
-                if error.code == FAILED:
+                if error.code == FAILED or hook not in _MAY_RAISE:
                     yield error
 
     def _ask(self, hook: str, ask: Callable[[System], T]) -> T:
@@ -216,17 +213,10 @@ class Guarded:
     def _listed(self, hook: str, ask: Callable[[System], Iterable[T]]) -> tuple[T, ...]:
         try:
             return self._ask(hook, lambda system: tuple(ask(system)))
-        except MemdeckError as error:
-            return _passed(error, ())
+        except MemdeckError:
+            return ()
 
     def _refuse(self, error: MemdeckError, refused: MutableMapping[str, MemdeckError] | None) -> None:
-        if error.code != FAILED or refused is None:
+        if refused is None:
             raise error
         refused[system_name(self._name).mark] = error
-
-
-def _passed(error: MemdeckError, otherwise: T) -> T:
-    """Return the answer of a system that failed; an error that it raised itself is raised again."""
-    if error.code != FAILED:
-        raise error
-    return otherwise

@@ -32,12 +32,10 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
     is an error; warnings and notes alone are none.
     """
-    from memory.systems import check_all, load_problems
+    from memory.systems import check_all
 
     names = [_name(session, file) for file in files] or None
-    problems = check_all(session.workspace, names)
-    if names is None:
-        problems = (*problems, *load_problems())
+    problems = check_all(session.workspace, names, now=session.now)
     levels = ("error", "warning", "note")
     shown = [problem for problem in problems if levels.index(problem.level) <= levels.index(level)]
     session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
