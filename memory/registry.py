@@ -1,32 +1,16 @@
 """The memory systems by name: where each lives, and where its code is; the one list that a new system joins.
 
-Nothing of a system is imported before somebody asks for it.
+Nothing of a system is imported before it is asked for.
 """
 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from functools import cache
 
+from .system_name import Broken, PaneEntry, SystemName, VerbName
 
-class SystemName(NamedTuple):
-    """One memory system before anything of it is imported.
-
-    `mark` is the file or folder, from the workspace on, by which a workspace is recognised; `place` its class as
-    `module:class` (see `memory.systems.System`); `kinds` what can be found in it, in the order in which equally good
-    finds are listed; `title` what people call it.
-
-    `listed` is a file of the home folder that may name further folders of the system, which lie anywhere in a
-    workspace. A folder of such a system, found by its mark, is a workspace itself only where no other one is around it.
-    """
-
-    name: str
-    title: str
-    mark: str
-    place: str
-    kinds: tuple[str, ...]
-    listed: str = ""
-
+_CLI, _PANES = "app.cli.verbs.", "widgets.panes."
 
 REGISTRY: tuple[SystemName, ...] = (
     SystemName(
@@ -35,17 +19,103 @@ REGISTRY: tuple[SystemName, ...] = (
         ".aiter/memory",
         "memory.systems.files:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
+        verbs=(
+            VerbName("tasks", _CLI + "tasks:tasks", "List, add, edit, start, finish and remove tasks."),
+            VerbName("journal", _CLI + "journal:journal", "List, add, show, edit and remove journal entries."),
+            VerbName("knowledge", _CLI + "knowledge:knowledge", "List, add, edit and remove facts and decisions."),
+            VerbName("contacts", _CLI + "contacts:contacts", "List, add, edit and remove channels, routes and people."),
+            VerbName(
+                "orchestration", _CLI + "orchestration:orchestration", "List plans, their phases and their progress."
+            ),
+            VerbName("monitors", _CLI + "monitors.monitors:monitors", "List, add, edit, remove and run monitors."),
+            VerbName("config", _CLI + "config:config", "List, get, set and unset the workspace's settings."),
+        ),
+        panes=(
+            PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),
+            PaneEntry("journal", "Journal", _PANES + "journal.pane:JournalPane", ("journal.md",), "3"),
+            PaneEntry("knowledge", "Knowledge", _PANES + "knowledge.pane:KnowledgePane", ("knowledge.md",), "4"),
+            PaneEntry("contacts", "Contacts", _PANES + "contacts.pane:ContactsPane", ("contacts.md",), "5"),
+            PaneEntry("plans", "Plans", _PANES + "plans.pane:PlansPane", ("orchestration.md",), "6"),
+            PaneEntry("monitors", "Monitors", _PANES + "monitors.pane:MonitorsPane", ("monitors.md",), "7"),
+            PaneEntry("config", "Config", _PANES + "config.pane:ConfigPane", ("config.md",), "8"),
+            PaneEntry("archive", "Archive", _PANES + "archive:ArchivePane", ("archive/",), "9"),
+        ),
     ),
-    SystemName("facts", "facts", ".aegis/memory", "memory.systems.facts:Facts", ("facts",)),
     SystemName(
-        "typed", "typed memory", "Aidefile", "memory.systems.typed:TypedMemory", ("typed",), listed=".aide/config.toml"
+        "facts",
+        "facts",
+        ".aegis/memory",
+        "memory.systems.facts:Facts",
+        ("facts",),
+        verbs=(VerbName("facts", _CLI + "facts:facts", "Store, search, delete and inject short notes for prompts."),),
+        panes=(PaneEntry("facts", "Facts", _PANES + "facts:FactsPane", (".aegis/memory/memories.jsonl",)),),
     ),
-    SystemName("state", "project state", ".agent-memory", "memory.systems.state:ProjectState", ("state",)),
+    SystemName(
+        "typed",
+        "typed memory",
+        "Aidefile",
+        "memory.systems.typed:TypedMemory",
+        ("typed",),
+        listed=".aide/config.toml",
+        verbs=(
+            VerbName(
+                "typed",
+                _CLI + "typed.agents:typed",
+                "The typed memory of agents: prune, merge, promote, lock, failures.",
+            ),
+        ),
+        panes=(PaneEntry("typed", "Typed", _PANES + "typed:TypedPane", letter="y"),),
+    ),
+    SystemName(
+        "state",
+        "project state",
+        ".agent-memory",
+        "memory.systems.state:ProjectState",
+        ("state",),
+        verbs=(
+            VerbName(
+                "state", _CLI + "state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."
+            ),
+        ),
+        panes=(PaneEntry("state", "State", _PANES + "state.pane:StatePane", (".agent-memory/", "docs/agent-memory/")),),
+    ),
 )
-"""All systems, in the order in which they are shown."""
+"""The systems that memdeck brings, in the order in which they are shown."""
 
-KINDS: tuple[str, ...] = tuple(kind for system in REGISTRY for kind in system.kinds)
-"""The kinds of records of all systems, in the order in which equally good finds are listed."""
+
+@cache
+def _installed() -> tuple[tuple[SystemName, ...], tuple[Broken, ...]]:
+    from .installed import installed
+
+    return installed(REGISTRY)
+
+
+def registered() -> tuple[SystemName, ...]:
+    """Return all systems, those of other packages last; they are looked for once in a process."""
+    return (*REGISTRY, *_installed()[0])
+
+
+def broken() -> tuple[Broken, ...]:
+    """Return the systems of other packages that cannot be used."""
+    return _installed()[1]
+
+
+def forget_installed() -> None:
+    """Look for the systems of other packages again, for a process in which packages come and go."""
+    _installed.cache_clear()
+
+
+def system_name(name: str) -> SystemName:
+    """Return what is registered under a name; KeyError where nothing is."""
+    found = next((one for one in registered() if one.name == name), None)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def kinds() -> tuple[str, ...]:
+    """Return the kinds of records of all systems, in the order in which equally good finds are listed."""
+    return tuple(kind for system in registered() for kind in system.kinds)
 
 
 def workspace_of(start: str) -> str | None:
@@ -55,8 +125,9 @@ def workspace_of(start: str) -> str | None:
     files have one history wherever one stands.
     """
     folder, found = start, None
+    systems = registered()
     while True:
-        if any(not system.listed and os.path.isdir(f"{folder}/{system.mark}") for system in REGISTRY):
+        if any(not system.listed and os.path.isdir(f"{folder}/{system.mark}") for system in systems):
             return folder
         if found is None and holds_memory(folder):
             found = folder
@@ -68,4 +139,6 @@ def workspace_of(start: str) -> str | None:
 
 def holds_memory(folder: str) -> bool:
     """Tell whether a folder is a workspace: whether any system has its mark there, a file for a `listed` one."""
-    return any((os.path.isfile if system.listed else os.path.isdir)(f"{folder}/{system.mark}") for system in REGISTRY)
+    return any(
+        (os.path.isfile if system.listed else os.path.isdir)(f"{folder}/{system.mark}") for system in registered()
+    )

@@ -220,7 +220,13 @@ class LazyGroup(VerbGroup):
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the names in the order of the help."""
-        return [name for names in self.parts.values() for name in names]
+        return [name for names in self._parts().values() for name in names]
+
+    def _parts(self) -> Mapping[str, Sequence[str]]:
+        """Return the headings with their names; verbs under no heading come last."""
+        listed = {name for names in self.parts.values() for name in names}
+        others = [name for name in self.verbs if name not in listed]
+        return {**self.parts, "Other systems": others} if others else self.parts
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a verb, None where there is none of that name."""
@@ -232,7 +238,7 @@ class LazyGroup(VerbGroup):
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs under the headings of what they do."""
-        for heading, names in self.parts.items():
+        for heading, names in self._parts().items():
             with formatter.section(heading):
                 formatter.write_dl([(name, self.verbs[name][1]) for name in names])
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import click
+
+from memory.registry import REGISTRY, registered
 
 from .lazy_groups import LazyGroup
 from .session import Session
 
 _HERE = "app.cli.verbs."
-VERBS: dict[str, tuple[str, str]] = {
+_OF_SYSTEMS = {verb.name: (verb.place, verb.text) for system in REGISTRY for verb in system.verbs}
+_OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
     name: (_HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
@@ -17,16 +22,6 @@ VERBS: dict[str, tuple[str, str]] = {
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
         "screen": ("screen:screen", "Print what a pane of the application shows, as text."),
         "search": ("search:search", "Find words in all memory files and the archive."),
-        "tasks": ("tasks:tasks", "List, add, edit, start, finish and remove tasks."),
-        "journal": ("journal:journal", "List, add, show, edit and remove journal entries."),
-        "knowledge": ("knowledge:knowledge", "List, add, edit and remove facts and decisions."),
-        "contacts": ("contacts:contacts", "List, add, edit and remove channels, routes and people."),
-        "orchestration": ("orchestration:orchestration", "List plans, their phases and their progress."),
-        "monitors": ("monitors.monitors:monitors", "List, add, edit, remove and run monitors."),
-        "config": ("config:config", "List, get, set and unset the workspace's settings."),
-        "facts": ("facts:facts", "Store, search, delete and inject short notes for prompts."),
-        "typed": ("typed.agents:typed", "The typed memory of agents: prune, merge, promote, lock, failures."),
-        "state": ("state.bundle:state", "Project state: init, recall, query, validate, sync, checkpoints."),
         "archive": ("maintenance:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("maintenance:prune", "Move old journal entries to the archive."),
         "notify": ("notify:notify", "Say where messages about monitors go, and send a test."),
@@ -45,21 +40,36 @@ VERBS: dict[str, tuple[str, str]] = {
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }
+
+
+class _Verbs(Mapping[str, tuple[str, str]]):
+    """memdeck's own verbs, then those of the systems of other packages, which are looked for only when they are needed.
+
+    A verb of another package that is named like one of memdeck's own is left out.
+    """
+
+    def __getitem__(self, name: str) -> tuple[str, str]:
+        return _OWN[name] if name in _OWN else _of_others()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_OWN, *_of_others()))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(_of_others())
+
+
+def _of_others() -> dict[str, tuple[str, str]]:
+    others = registered()[len(REGISTRY) :]
+    found = {verb.name: (verb.place, verb.text) for system in others for verb in system.verbs}
+    return {name: value for name, value in found.items() if name not in _OWN}
+
+
+VERBS: Mapping[str, tuple[str, str]] = _Verbs()
+"""Each verb with its place (module:attribute) and its line of `memdeck --help`."""
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
     "Look": ("status", "search", "screen"),
-    "Memory": (
-        "tasks",
-        "journal",
-        "knowledge",
-        "contacts",
-        "orchestration",
-        "monitors",
-        "config",
-        "facts",
-        "typed",
-        "state",
-    ),
+    "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
     "Agents and git": ("connect", "disconnect", "git", "merge"),

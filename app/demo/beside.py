@@ -120,8 +120,10 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     """
     from memory.facts.model import FILE
     from memory.storage.fsio import set_time
+    from memory.systems import system_of
+    from memory.systems.facts import Facts
 
-    facts = workspace.system("facts").store
+    facts = system_of(workspace, "facts", Facts).store
     _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)
     files = demo_agent(now)
     typed = workspace.system("typed")

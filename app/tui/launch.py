@@ -35,7 +35,7 @@ def run(
     """
     from app.places import home, short_path, state_home
     from memory.workspace import Workspace
-    from widgets.panes import PANES, panes_for
+    from widgets.panes import all_panes, panes_for
 
     from .start_screen import FirstWords
 
@@ -48,8 +48,8 @@ def run(
             raise
         workspace = None
     start = None if now is None else _read_now(now, workspace, environ)
-    if pane is not None and pane not in {name.id for name in PANES}:
-        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+    if pane is not None and pane not in {name.id for name in all_panes()}:
+        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in all_panes()))
 
     words = FirstWords()
     try:

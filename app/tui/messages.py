@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memory.monitoring.run.ahead import Ahead
     from memory.search import Answer
     from memory.storage.private.drafts import Draft
+    from memory.systems.protocol import BriefLine
     from memory.workspace import Outcome
     from widgets.chrome.header import Alert
     from widgets.pane.base import Contents, Pane
     from widgets.pane.offers import Badge
-    from widgets.panes.brief.pane import Other
 
     from .live.jobs import Job
 
@@ -58,7 +58,7 @@ class Briefed(Message):
     problems: tuple[Problem, ...] = ()
     upkeep: tuple[tuple[str, ...], ...] = ()
     news: tuple[News, ...] = ()
-    others: tuple[Other, ...] = ()
+    others: tuple[BriefLine, ...] = ()
 
 
 @dataclass(eq=False, repr=False)

@@ -89,7 +89,7 @@ class Snapshot:
         source: Source,
         machine_zone: Callable[[], tzinfo],
         views: Views | None = None,
-        systems: Callable[[str], Any] | None = None,
+        systems: Callable[[str], object] | None = None,
         zone_refused: Callable[[MemdeckError], object] | None = None,
     ) -> None:
         """Keep where to read from; `systems` gives a look at another memory system, by its name."""
@@ -99,13 +99,14 @@ class Snapshot:
         self._documents: dict[str, Document | None] = {}
         self._systems = systems
         self._zone_refused = zone_refused
-        self._looks: dict[str, Any] = {}
+        self._looks: dict[str, object] = {}
 
-    def of(self, system: str) -> Any:
-        """Return the look at another memory system at this moment, None where there is nobody to ask."""
+    def of(self, system: str, kind: type[V]) -> V | None:
+        """Return the look (of type `kind`) at another memory system at this moment, None where there is none."""
         if system not in self._looks:
             self._looks[system] = None if self._systems is None else self._systems(system)
-        return self._looks[system]
+        look = self._looks[system]
+        return look if isinstance(look, kind) else None
 
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
@@ -240,7 +241,7 @@ class _Readable(Snapshot):
         machine_zone: Callable[[], tzinfo],
         views: Views,
         documents: dict[str, Document | None],
-        systems: Callable[[str], Any] | None,
+        systems: Callable[[str], object] | None,
     ) -> None:
         super().__init__(source, machine_zone, views, systems)
         self._shared = documents

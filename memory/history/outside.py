@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def notice(workspace: Workspace, now: datetime) -> int:
     """Note what other programs did to the files of all systems since they were seen last; see `Workspace.notice`."""
     history = workspace.store.history
-    names = {name for system in workspace.systems() for name in system.files()} | set(history.to_look_at())
+    names = workspace.files() | set(history.to_look_at())
     readable = []
     with workspace.together.glance():
         for name in sorted(names):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from memory.registry import KINDS
-
 from .hits import Answer, Entry, Hit
 from .query.query import Query, read_day, read_query
 from .records import FILE_KINDS, Record, records
@@ -11,7 +9,6 @@ from .scan import scan
 
 __all__ = [
     "FILE_KINDS",
-    "KINDS",
     "Answer",
     "Entry",
     "Hit",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.registry import KINDS
+from memory.registry import kinds
 
 from .query.query import Query, Term
 from .query.words import fold, fold_with_places
@@ -81,7 +81,7 @@ class Answer:
     def notes(self) -> tuple[str, ...]:
         """What a person should know: what of the query was left out, and what was taken instead."""
         also = (f"{word!r} stands nowhere; also fits: {', '.join(words)}" for word, words in self.also)
-        known = f"write {', '.join(KINDS)}, or a part of a file's name"
+        known = f"write {', '.join(kinds())}, or a part of a file's name"
         places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
         return (*self.query.notes, *places, *also)
 

@@ -31,7 +31,7 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
     """Return the records that fit the query, the best first; `limit` 0 is all, an empty query finds nothing.
 
     A term counts most as a whole word of the title, then inside the title, then in the text. Equal finds: the later
-    date, then the order of `KINDS`, then the order of the records. Where a word stands nowhere, words that were
+    date, then the order of the kinds, then the order of the records. Where a word stands nowhere, words that were
     probably meant are taken instead. Where the limit leaves room, what fits some of the words comes as `partial`.
     """
     if query.empty:

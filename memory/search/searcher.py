@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from memory.errors import MemdeckError
 
 from .hits import Answer
-from .index.inventory import Shelf, shelves_of_records
+from .index.inventory import Shelf
 from .query.query import Query
 from .scan import scan
 
@@ -28,10 +28,13 @@ _MANY = 500  # Entries after which the room that indexing took is given back.
 
 
 class Searched(Protocol):
-    """What search needs of a memory system; `shelves` is asked for where a system has it."""
+    """What search needs of a memory system; see `memory.systems.System`."""
 
     def records(self, kinds: None = None, refused: dict[str, MemdeckError] | None = None) -> Iterator[Record]:
         """Yield what can be found in it."""
+
+    def shelves(self, refused: dict[str, MemdeckError]) -> Iterator[Shelf]:
+        """Yield what can be found in it, file by file."""
 
 
 class Searcher:
@@ -134,11 +137,7 @@ class Searcher:
 
     def _shelves(self, refused: dict[str, MemdeckError]) -> Iterator[Shelf]:
         for system in self._systems():
-            shelves = getattr(system, "shelves", None)
-            if shelves is not None:
-                yield from shelves()
-            else:
-                yield from shelves_of_records(system.records(None, refused))
+            yield from system.shelves(refused)
 
     def _database(self) -> Derived | None:
         if self._base is None and self._folder is not None:

@@ -1,83 +1,81 @@
-"""The memory systems of a workspace, and the protocol they share.
+"""The memory systems of a workspace: what goes over all of them, and how one is found by its type.
 
-Maintenance, search, check, status and Brief go over `systems_of` and know no system by name. A new system is one
-folder in `memory/`, one module here with an object of the protocol, and one line in `memory.registry`.
+Maintenance, search, check, status, Brief and doctor go over `systems_of` and know no system by name. A new system is
+one folder in `memory/`, one module here with an object of the protocol, and one line in `memory.registry`; or a package
+of its own (docs/extending.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeVar
+
+from memory.base.problems import Problem
+from memory.errors import MemdeckError
+from memory.registry import REGISTRY, broken
+
+from .guard import Guarded
+from .protocol import Advice, BriefLine, Contribution, PlainSystem, System
 
 if TYPE_CHECKING:
-    from memory.base.problems import Problem
-    from memory.errors import MemdeckError
     from memory.maintenance import Report
     from memory.search import Record
     from memory.search.searcher import Searcher
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
+__all__ = ["Advice", "BriefLine", "Contribution", "PlainSystem", "System", "system_of", "systems_of"]
 
-class System(Protocol):
-    """One memory system in one workspace; making the object reads nothing."""
-
-    @property
-    def name(self) -> str:
-        """The name of its folder in `memory/`, for people and programs."""
-
-    def present(self) -> bool:
-        """Tell whether the workspace holds this system."""
-
-    def files(self) -> Iterable[str]:
-        """Yield the files that the history looks at for changes of other programs, as seen from the workspace."""
-
-    def folders(self) -> Iterable[str]:
-        """Yield the folders to watch while somebody looks, as seen from the workspace."""
-
-    def owns(self, name: str) -> bool:
-        """Tell whether a file, named as in problems, is one that `check` looks at."""
-
-    def look(self) -> Any:
-        """Return one look at it for panes: immutable, and the same as long as its files are."""
-
-    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return what is wrong in its files, or in those named, by file and line."""
-
-    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
-        """Keep it small by its rules, in one transaction; `dry_run` only reports."""
-
-    def records(
-        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
-    ) -> Iterator[Record]:
-        """Yield what can be found in it, archives included; of some kinds only, where `kinds` names them.
-
-        A file that cannot be read is left out and noted in `refused`, by its name; without `refused` it raises.
-        """
-
-    def status(self, now: datetime) -> Mapping[str, Any]:
-        """Return how things stand in it, as JSON-able data."""
-
-    def wants(self) -> Iterable[Ask]:
-        """Yield what it may do only after a person approved exactly that."""
-
-    def care(self) -> Iterable[tuple[str, str]]:
-        """Yield what `doctor` is to tell of it: what a person should look at, and what to do about it."""
+S = TypeVar("S", bound=System)
 
 
 def systems_of(workspace: Workspace) -> tuple[System, ...]:
-    """Return the systems that are present in a workspace."""
-    systems: tuple[System, ...] = workspace.systems()
-    return systems
+    """Return the systems that are present in a workspace; what fails in one of them stays its own, see `Guarded`."""
+    return tuple(Guarded(workspace, name) for name in workspace.present())
 
 
-def check_all(workspace: Workspace, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's."""
+def system_of(workspace: Workspace, name: str, kind: type[S]) -> S:
+    """Return a system itself, present or not, for its own verbs and its own pane; see `System`."""
+    found = workspace.system(name)
+    if not isinstance(found, kind):
+        raise TypeError(f"{name} is no {kind.__name__}")
+    return found
+
+
+def load_problems() -> tuple[Problem, ...]:
+    """Return the systems of other packages that cannot be used, as problems; nothing of them is known to be here."""
+    return tuple(Problem("warning", f"{one.package}:{one.name}", 0, "system.unusable", one.why) for one in broken())
+
+
+def failures_of(workspace: Workspace, now: datetime) -> Iterator[tuple[str, MemdeckError]]:
+    """Yield the name and the failure for each question that a system of the workspace fails at; nothing is changed."""
+    for name in workspace.present():
+        for error in Guarded(workspace, name).failures(now):
+            yield name, error
+
+
+def check_all(
+    workspace: Workspace, names: Sequence[str] | None = None, *, now: datetime | None = None
+) -> tuple[Problem, ...]:
+    """Return what is wrong in the files of all systems, or in those named; a name of no system is the first one's.
+
+    With `now`, and no names, the systems of other packages are asked everything else, too: what fails is a problem, and
+    so is a system that cannot be used.
+    """
     systems = systems_of(workspace)
     if names is None:
-        return tuple(problem for system in systems for problem in system.check())
-    found: list[Problem] = []
+        found = [problem for system in systems for problem in system.check()]
+        if now is not None:
+            own = {system.name for system in REGISTRY}
+            for name in workspace.present():
+                if name not in own:
+                    guarded = Guarded(workspace, name)
+                    found += map(guarded.problem, guarded.failures(now))
+            found += load_problems()
+        return tuple(dict.fromkeys(found))
+    found = []
     left = list(names)
     for system in reversed(systems):
         mine = [name for name in left if system.owns(name) or system is systems[0]]
@@ -97,15 +95,32 @@ def records_of_all(
 
 
 def entrust(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> None:
-    """Hand the person's decisions, and what commands may get variables from, to the systems that can run something."""
+    """Hand the person's decisions, and what commands may get variables from, to all systems."""
     for system in systems_of(workspace):
-        if hasattr(system, "entrust"):
-            system.entrust(trust, environ)
+        system.entrust(trust, environ)
 
 
 def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:
     """Return what all systems may do only after a person approved it, in their order."""
     return tuple(ask for system in systems_of(workspace) for ask in system.wants())
+
+
+def brief_lines_of(workspace: Workspace, now: datetime) -> tuple[BriefLine, ...]:
+    """Return the lines of Brief of all systems; none of one that is in trouble."""
+    found: list[BriefLine] = []
+    for system in systems_of(workspace):
+        with suppress(MemdeckError):
+            found += system.brief_lines(now)
+    return tuple(found)
+
+
+def contributions_of(workspace: Workspace, message: str, now: datetime) -> tuple[Contribution, ...]:
+    """Return what all systems offer for a prompt, in their order; nothing of one that is in trouble."""
+    found: list[Contribution] = []
+    for system in systems_of(workspace):
+        with suppress(MemdeckError):
+            found += system.contributions(message, now)
+    return tuple(found)
 
 
 def searcher_of(workspace: Workspace) -> Searcher:
@@ -120,7 +135,15 @@ def maintain_each(
     workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False
 ) -> tuple[Report, ...]:
     """Keep all systems small, one transaction each, and return a report of each; errors as `maintain_all`."""
-    return tuple(system.maintain(now, actor=actor, dry_run=dry_run, force=force) for system in systems_of(workspace))
+    reports, first = [], None
+    for system in systems_of(workspace):
+        try:
+            reports.append(system.maintain(now, actor=actor, dry_run=dry_run, force=force))
+        except MemdeckError as error:
+            first = first or error
+    if first is not None:
+        raise first
+    return tuple(reports)
 
 
 def maintain_all(
@@ -128,7 +151,7 @@ def maintain_all(
 ) -> Report:
     """Keep all systems small, one transaction each, and report them as one run.
 
-    A system that cannot be maintained ends the run with its error; those before it are done.
+    The error of a system that cannot be maintained is raised after the others are done.
     """
     from memory.maintenance import Report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.document import Document
 from memory.document.nodes import Entry
@@ -13,17 +13,18 @@ from memory.facts import FactStore, Look
 from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
 from memory.workspace import Outcome
 
+from .protocol import BriefLine, Contribution, PlainSystem
+
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.maintenance import Report
     from memory.search import Record
-    from memory.trust.consent import Ask
     from memory.workspace import Workspace
 
 RULE = "prune-facts"
 
 
-class Facts:
+class Facts(PlainSystem):
     """The facts of a workspace; `store` is what verbs and other programs use."""
 
     name = "facts"
@@ -113,15 +114,24 @@ class Facts:
             text = " ".join((fact.id, *fact.tags, fact.text))
             yield Record(self.name, SHOWN, fact.title, text, fact, fact.ts[:10], tuple(fact.tags))
 
-    def wants(self) -> Iterable[Ask]:
-        """Yield nothing."""
-        return ()
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:  # noqa: ARG002
+        """Yield how many facts there are, and what is over the limit or cannot be read."""
+        look = self.store.look()
+        count, most, unread = len(look.reading.facts), look.settings.max_total, len(look.reading.unread)
+        due = [f"{count - most:,} over the limit"] if count > most else []
+        due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
+        yield BriefLine(self.name, "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
 
-    def care(self) -> Iterable[tuple[str, str]]:
-        """Yield nothing."""
-        return ()
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
+        """Yield the facts that a message injects, see `memory.facts.inject`."""
+        found = self.store.look().inject(message, now)
+        scores = {one.fact: one for one in found.candidates}
+        for fact in found.facts:
+            one = scores.get(fact)
+            reason = f"has the words {', '.join(one.words)}" if one is not None and one.words else "one of the newest"
+            yield Contribution(self.name, fact.ref, fact.title, fact.text, reason, 0.0 if one is None else one.score)
 
-    def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
+    def status(self, now: datetime) -> Mapping[str, object]:  # noqa: ARG002
         """Return how many facts there are by scope, the limit, and how many lines cannot be read."""
         look = self.store.look()
         scopes: dict[str, int] = {}

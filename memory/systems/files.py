@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.workspace import MEMORY_FOLDER
+
+from .protocol import PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 
-class WorkspaceMemory:
+class WorkspaceMemory(PlainSystem):
     """The memory files of `.aiter/memory` as a system."""
 
     name = "files"
@@ -90,17 +92,13 @@ class WorkspaceMemory:
 
         return asks_of(self._workspace.snapshot())
 
-    def care(self) -> Iterable[tuple[str, str]]:
-        """Yield nothing."""
-        return ()
-
-    def shelves(self) -> Iterator[Shelf]:
-        """Yield what search indexes file by file; a system without this is asked for its records."""
+    def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:  # noqa: ARG002
+        """Yield what search indexes file by file; a file that cannot be read raises when its groups are asked for."""
         from memory.search.index.file_inventory import shelves_of_files
 
         return shelves_of_files(self._workspace)
 
-    def status(self, now: datetime) -> Mapping[str, Any]:
+    def status(self, now: datetime) -> Mapping[str, object]:
         """Return counts by file, and how many tasks are due, overdue and in progress, and monitors alert."""
         from memory.files.status import brief
 

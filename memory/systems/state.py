@@ -27,7 +27,8 @@ from memory.state.look import StateLook
 from memory.state.projections.files import NAMES, path_of
 from memory.state.unattended import Unattended
 
-from .state_reading import StateReading
+from .protocol import Advice, BriefLine, Contribution, PlainSystem
+from .state_reading import StateReading, ref_of
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
@@ -43,7 +44,7 @@ _FILES = (STATE, EVENTS, SOURCES, CONFIG, ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
 
 
-class ProjectState:
+class ProjectState(PlainSystem):
     """The project state of a workspace; `store` is what verbs and other programs use.
 
     `trust` are the person's decisions, and `environ` what commands may get variables from, where a face set them:
@@ -128,7 +129,7 @@ class ProjectState:
         if kinds is None or self.name in kinds:
             yield from records_of(self.store.memory(), refused)
 
-    def status(self, now: datetime) -> Mapping[str, Any]:
+    def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` says; MemdeckError where the state or its events cannot be read."""
         from memory.state.status import status_of
 
@@ -141,7 +142,29 @@ class ProjectState:
         }
         return {"counts": counts, **{key: value for key, value in status.json().items() if key != "groups"}}
 
-    def care(self) -> Iterable[tuple[str, str]]:
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
+        """Yield how many checkpoints and events there are, and what `state status` says to do next."""
+        from memory.state.files.model import plural
+        from memory.state.status import status_of
+
+        status = status_of(self.store.memory(), now)
+        words = f"{plural(status.checkpoints, 'checkpoint')}, {plural(status.totals['all'], 'event')}"
+        after = status.json()["next"]
+        yield BriefLine(self.name, "state#status", "state", words, after["why"] if after["command"] else "")
+
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
+        """Yield the current focus, whatever the message is; nothing where there is none."""
+        memory = self.store.memory()
+        if not memory.read(STATE).exists:
+            return
+        focus = memory.bundle["currentFocus"]
+        if focus["summary"]:
+            lines = [focus["summary"], *focus["currentState"], *focus["knownRisks"], *focus["suggestedNextActions"]]
+            yield Contribution(
+                self.name, ref_of("current-focus"), "Current focus", "\n".join(lines), "the current focus", 1.0
+            )
+
+    def doctor_lines(self) -> Iterable[Advice]:
         """Yield the sources of the list that are not read by themselves on this machine."""
         try:
             sources = self.store.memory().sources
@@ -150,7 +173,7 @@ class ProjectState:
         for source in sources:
             if why := self.unattended.refusal(source):
                 words, _, advice = why.partition("; ")
-                yield f"the source {source['id']} is not read by itself: {words}", advice
+                yield Advice(f"the source {source['id']} is not read by itself: {words}", advice)
 
     # -- maintenance ----------------------------------------------------------------------------------------------
 
@@ -279,7 +302,5 @@ def _rules(cycle: Cycle) -> Iterator[RuleReport]:
 
 def _gone(event: Json, where: str) -> Any:
     from memory.maintenance.others import Gone
-
-    from .state_reading import ref_of
 
     return Gone(ref_of(event["id"]), event["summary"], where or "the archive", event["createdAt"][:10])

@@ -14,6 +14,8 @@ from memory.typed.registry import Agent, agents_of
 from memory.typed.status import AgentLook, AgentStatus, look_at
 from memory.typed.stores import TypedReading, path_in
 
+from .protocol import Advice, BriefLine, PlainSystem
+
 if TYPE_CHECKING:
     from memory.maintenance import Report, RuleReport
     from memory.search import Record
@@ -61,7 +63,7 @@ class TypedLook:
         return failures_of(look)
 
 
-class TypedMemory:
+class TypedMemory(PlainSystem):
     """The agents of a workspace: those of the registry that lie in it, and one that it is itself."""
 
     name = "typed"
@@ -180,7 +182,7 @@ class TypedMemory:
             for entry in entries_of(look, self._shown(look.agent), passed):
                 yield Record(KIND, entry.path, entry.title, entry.text, entry, entry.date)
 
-    def status(self, now: datetime) -> Mapping[str, Any]:
+    def status(self, now: datetime) -> Mapping[str, object]:
         """Return sizes, ages, tokens and what the next prune would take, agent by agent."""
         agents = self.look().at(now)
         return {
@@ -192,13 +194,28 @@ class TypedMemory:
             },
         }
 
-    def care(self) -> Iterable[tuple[str, str]]:
+    def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
+        """Yield a line for each agent: how many files, how large, and how many the next prune takes."""
+        from memory.typed.sizes import bytes_text
+
+        for status in self.look().at(now):
+            name, found, gone = status.agent.name, status.found, status.prune.deleted
+            if status.look.error is not None:
+                yield BriefLine(self.name, f"{name}:", name, status.look.error.message, "in trouble")
+                continue
+            count = len(found.files)
+            words = f"{count:,} {'file' if count == 1 else 'files'}, {bytes_text(found.size())}"
+            due = f"{len(gone):,} due for pruning" if gone else ""
+            first = next(iter(gone or found.files), None)
+            yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)
+
+    def doctor_lines(self) -> Iterable[Advice]:
         """Yield the locks whose process is gone: nobody will take them away, and memdeck does not by itself."""
         for look in self.look().agents:
             for holder in look.locks:
                 if holder.dead:
                     words = f"the lock of {holder.path} of {look.agent.name} is stale: {holder.text()}"
-                    yield words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` takes it away"
+                    yield Advice(words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` takes it away")
 
     # -- changing -----------------------------------------------------------------------------------------------
 

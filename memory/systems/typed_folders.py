@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from memory.errors import BlockedError, MemdeckError
 from memory.registry import workspace_of
-from memory.trust.folders import folders_ask, is_usual
+from memory.trust.asks import Ask
+from memory.trust.suspicion import hidden_in, hidden_in_name
+from memory.typed.folders import USUAL, folder_refusal, folders_text
 
 if TYPE_CHECKING:
-    from memory.trust.consent import Ask
     from memory.typed.aidefile import Aidefile
     from memory.typed.files import AgentFiles
     from memory.typed.prune import May
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
 
 def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
     """Return what an agent asks for, the same wherever one stands."""
-    return folders_ask(agent, os.path.relpath(agent.folder / "Aidefile", _root(agent)), aidefile, found)
+    text = folders_text(aidefile)
+    refusal = folder_refusal(aidefile, found)
+    hidden = hidden_in(text) or hidden_in_name(agent.name)
+    why = refusal.message if refusal is not None else f"it holds the hidden character {hidden}" if hidden else ""
+    file = os.path.relpath(agent.folder / "Aidefile", _root(agent))
+    usual = "the folders of every agent without settings" if text == USUAL else ""
+    return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
 
 
 def may_prune(state_home: Path | None) -> May:
@@ -32,14 +39,17 @@ def may_prune(state_home: Path | None) -> May:
 
     def why_not(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:
         from memory.trust.consent import Trust, blocked_json
-        from memory.typed.folders import folder_refusal
 
         refusal = folder_refusal(aidefile, found)
         if refusal is not None:
             return refusal
         ask = ask_of(agent, aidefile, found)
         if state_home is None:
-            return None if is_usual(ask) else _blocked(agent, aidefile, "there is no state folder to keep approvals in")
+            return (
+                None
+                if ask.usual and not ask.ambiguous
+                else _blocked(agent, aidefile, "there is no state folder to keep approvals in")
+            )
         decision = Trust(state_home, _root(agent)).decide(ask)
         if decision.allowed:
             return None

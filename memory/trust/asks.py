@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.base.names import alike
@@ -42,7 +42,8 @@ class Ask:
     `environment` the names of variables that a command gets, `environment_text` how they are written. `line` (from 0)
     is for messages and counts for nothing. `fires` is, for a remediation, the check that fires it; `settings` further
     fields that decide what is done, a line each: of a check those of `SETTINGS`, of a remediation all but what was
-    measured. `ambiguous` says why it can never be approved as it stands.
+    measured. `ambiguous` says why it can never be approved as it stands, `usual` why it needs no approval as long as
+    nothing else was approved in its place; it is no part of an approval.
     """
 
     role: str
@@ -59,6 +60,7 @@ class Ask:
     ambiguous: str = ""
     environment_text: str = ""
     settings: str = ""
+    usual: str = field(default="", compare=False)
 
     @property
     def runs(self) -> bool:

@@ -22,7 +22,6 @@ from . import reasons
 from .addresses import closed_reason, is_open_address
 from .asks import HTTP, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
 from .decision import Decision
-from .folders import is_usual
 from .judging import denied_before, difference, undecided
 from .pins.scripts import CannotPin, Pinned, Script, Scripts
 from .pins.unknown import sentence_of
@@ -125,8 +124,8 @@ class Trust:
         else:
             closed = ""
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
-        if old is None and is_usual(ask):
-            return Decision(True, "approved", found, ask.text, "the folders of every agent without settings")
+        if old is None and ask.usual and not ask.ambiguous:
+            return Decision(True, "approved", found, ask.text, ask.usual)
         if old is not None:
             why = f"{reasons.CHANGED}{difference(old, ask, pinned, place)}"
             return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)

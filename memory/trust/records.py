@@ -149,7 +149,7 @@ def _digest(value: Any) -> str:
 
 
 def _record_json(record: Record) -> dict[str, Any]:
-    ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask)}
+    ask = {field.name: getattr(record.ask, field.name) for field in fields(Ask) if field.compare}
     return {
         "id": record.id,
         "verdict": record.verdict,
@@ -172,7 +172,7 @@ def _opening_json(opening: Opening) -> dict[str, Any]:
 
 def _read_record(value: Mapping[str, Any], written: int) -> Record:
     given = value["ask"]
-    known = {field.name for field in fields(Ask)}
+    known = {field.name for field in fields(Ask) if field.compare}
     if given.keys() != (known.difference(_LATER) if written == _FIRST else known):
         raise Damaged("a record has other parts")
     version = _FIRST if written == _FIRST else _number(value["version"])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import press, running
-from widgets.panes import PANES
+from widgets.panes import all_panes
 
 from .place import Place
 
@@ -20,7 +20,7 @@ async def look(place: Place) -> int:
     workspace = Workspace.open(place.folder, state_home=place.state, machine_zone=UTC)
     app = MemdeckApp(workspace, clock=lambda: NOW, watches=False, hand_over=nullcontext, environ={})
     async with running(app) as pilot:
-        for pane in PANES:
+        for pane in all_panes():
             await press(pilot, pane.key)
         assert app.is_running
     return 0

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
+
+from memory.registry import REGISTRY, registered
+from memory.system_name import PaneEntry, SystemName
 
 if TYPE_CHECKING:
     from widgets.pane.base import Pane
 
 
 class PaneName(NamedTuple):
-    """One pane before anything of it is imported: id, key, title, the module here and the class in it."""
+    """One pane before anything of it is imported: id, key, title, and its class as `module:class`."""
 
     id: str
     key: str
     title: str
-    module: str
-    class_name: str
+    place: str
     files: tuple[str, ...] = ()
     """The memory files whose entries it shows; `archive/` stands for all archive files, and a file of another system
     is named as seen from the workspace."""
@@ -25,39 +28,45 @@ class PaneName(NamedTuple):
     """What opens it after `g`, where that is not the first letter of its title."""
     system: str = "files"
     """The memory system that it shows: that of another one than the memory files is there only with its system."""
+    own: bool = True
+    """Whether memdeck brings it, and not another package."""
 
     def load(self) -> type[Pane]:
-        """Import the pane's class."""
-        pane: type[Pane] = getattr(import_module(f"widgets.panes.{self.module}"), self.class_name)
+        """Import the pane's class; whatever the module of another package raises."""
+        module, _, name = self.place.partition(":")
+        pane: type[Pane] = getattr(import_module(module), name)
         return pane
 
 
-PANES: tuple[PaneName, ...] = (
-    PaneName("brief", "1", "Brief", "brief.pane", "BriefPane"),
-    PaneName("tasks", "2", "Tasks", "tasks.pane", "TasksPane", ("tasks.md",)),
-    PaneName("journal", "3", "Journal", "journal.pane", "JournalPane", ("journal.md",)),
-    PaneName("knowledge", "4", "Knowledge", "knowledge.pane", "KnowledgePane", ("knowledge.md",)),
-    PaneName("contacts", "5", "Contacts", "contacts.pane", "ContactsPane", ("contacts.md",)),
-    PaneName("plans", "6", "Plans", "plans.pane", "PlansPane", ("orchestration.md",)),
-    PaneName("monitors", "7", "Monitors", "monitors.pane", "MonitorsPane", ("monitors.md",)),
-    PaneName("config", "8", "Config", "config.pane", "ConfigPane", ("config.md",)),
-    PaneName("archive", "9", "Archive", "archive", "ArchivePane", ("archive/",)),
-    PaneName("changes", "0", "Changes", "changes.pane", "ChangesPane"),
-    PaneName("facts", "", "Facts", "facts", "FactsPane", (".aegis/memory/memories.jsonl",), system="facts"),
-    PaneName("typed", "", "Typed", "typed", "TypedPane", letter="y", system="typed"),
-    PaneName("state", "", "State", "state.pane", "StatePane", (".agent-memory/", "docs/agent-memory/"), system="state"),
-)
-"""All panes in the order of the sidebar."""
+def _named(system: SystemName, pane: PaneEntry) -> PaneName:
+    return PaneName(pane.id, pane.key, pane.title, pane.place, pane.files, pane.letter, system.name, system in REGISTRY)
+
+
+@cache
+def all_panes() -> tuple[PaneName, ...]:
+    """Return all panes in the order of the sidebar, those of other packages last and without a key of their own."""
+    first, *others = registered()
+    taken = set(FIXED)
+    found = [*(_named(first, pane) for pane in first.panes)]
+    rest = [_named(system, pane) for system in others for pane in system.panes if pane.id not in taken]
+    return (FIXED["brief"], *found, FIXED["changes"], *(one if one.own else one._replace(key="") for one in rest))
+
+
+FIXED = {
+    "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief.pane:BriefPane"),
+    "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
+}
+"""The panes that show all systems."""
 
 
 def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
     """The panes of a workspace that holds these systems; those of the memory files are always there."""
-    return tuple(name for name in PANES if name.system == "files" or name.system in systems)
+    return tuple(name for name in all_panes() if name.system == "files" or name.system in systems)
 
 
 def pane_of(file: str) -> str | None:
     """The id of the pane that shows the entries of a memory file, or another system by its name; None: no pane does."""
-    for name in PANES:
+    for name in all_panes():
         if name.system != "files" and file == name.system:
             return name.id
         if file in name.files or any(part.endswith("/") and file.startswith(part) for part in name.files):

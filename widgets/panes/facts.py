@@ -51,18 +51,18 @@ class FactsPane(Pane):
 
     def facts(self) -> Look | None:
         """The facts as they were last read."""
-        return None if self.snapshot is None else self.snapshot.of("facts")
+        return None if self.snapshot is None else _look(self.snapshot)
 
     # What is shown
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """All facts, the newest first."""
-        look = snapshot.of("facts")
+        look = _look(snapshot)
         return () if look is None else tuple(look.newest)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many there are and may be, and how many lines are none."""
-        look = snapshot.of("facts")
+        look = _look(snapshot)
         if look is None:
             return ""
         unread = len(look.reading.unread)
@@ -71,7 +71,7 @@ class FactsPane(Pane):
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many there are; lines that are no facts need a person."""
-        look = snapshot.of("facts")
+        look = _look(snapshot)
         return Badge() if look is None else Badge(len(look.reading.facts), bool(look.reading.unread))
 
     def mark(self, item: Fact) -> Hashable:
@@ -147,10 +147,11 @@ class FactsPane(Pane):
         ]
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
-            from memory.systems.acts import Act
+            from memory.systems.acts import act
+            from memory.systems.facts import Facts
 
             text, tags, scope = values["text"].strip(), _tags(values["tags"]), values["scope"]
-            return Act("facts", lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
+            return act("facts", Facts, lambda system, actor, at: system.add(text, tags, scope, actor=actor, now=at))
 
         def check(values: dict[str, str]) -> dict[str, str]:
             from memory.facts.model import refusal
@@ -162,7 +163,8 @@ class FactsPane(Pane):
 
     def removing(self, items: Sequence[Fact]) -> Removal | None:
         """Remove facts, all in one change; u brings them back."""
-        from memory.systems.acts import Act
+        from memory.systems.acts import act
+        from memory.systems.facts import Facts
 
         from .edit_chain import question
 
@@ -171,13 +173,19 @@ class FactsPane(Pane):
             return None
 
         def build(_now: datetime) -> Build:
-            return Act("facts", lambda system, actor, at: system.remove(facts, actor=actor, now=at))
+            return act("facts", Facts, lambda system, actor, at: system.remove(facts, actor=actor, now=at))
 
         return Removal(*question("fact", [fact.title for fact in facts]), build, "facts.delete")
 
     def source_text(self, item: Fact) -> str | None:
         """The text, for copying."""
         return item.text
+
+
+def _look(snapshot: Snapshot) -> Look | None:
+    from memory.facts import Look
+
+    return snapshot.of("facts", Look)
 
 
 def injection_lines(found: Injection) -> list[Line]:

@@ -15,6 +15,7 @@ from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
+    from memory.systems.typed import TypedLook
     from memory.typed import AgentStatus, MemoryFile
     from memory.typed.failures import Failure
 
@@ -226,7 +227,7 @@ class TypedPane(Pane):
         if held is not None:
             lines.append(Labelled("locked by", held.text(), "warn"))
         lines += [Spacer(), *self._agent_lines(status)]
-        look = None if self.snapshot is None else self.snapshot.of("typed")
+        look = None if self.snapshot is None else _look(self.snapshot)
         if look is not None:
             lines += [*self._weeks(look.failures_in(status.agent, file)), Spacer(), Caption("PREVIEW")]
             lines.append(Prose(look.preview(status.agent, file), markdown=file.path.endswith(".md")))
@@ -262,10 +263,16 @@ class TypedPane(Pane):
         """The beginning of the file, for copying."""
         if isinstance(item, Trouble):
             return None
-        look = None if self.snapshot is None else self.snapshot.of("typed")
+        look = None if self.snapshot is None else _look(self.snapshot)
         return None if look is None else str(look.preview(item.status.agent, item.file))
 
 
+def _look(snapshot: Snapshot) -> TypedLook | None:
+    from memory.systems.typed import TypedLook
+
+    return snapshot.of("typed", TypedLook)
+
+
 def _agents(snapshot: Snapshot, now: datetime) -> Sequence[AgentStatus]:
-    look = snapshot.of("typed")
+    look = _look(snapshot)
     return () if look is None else look.at(now)

@@ -35,7 +35,7 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     from memory.systems import check_all
 
     names = [_name(session, file) for file in files] or None
-    problems = check_all(session.workspace, names)
+    problems = check_all(session.workspace, names, now=session.now)
     levels = ("error", "warning", "note")
     shown = [problem for problem in problems if levels.index(problem.level) <= levels.index(level)]
     session.listing("problems", lambda: map(as_json, shown), lambda: lines_of(session, shown))
@@ -69,6 +69,8 @@ def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
 
 def _name(session: Session, file: str) -> str:
     """Return the name of a file inside the memory folder; a path is taken from the current folder."""
+    from memory.systems import systems_of
+
     memory = session.workspace.memory
     name = os.path.relpath(os.path.abspath(file), memory) if os.path.lexists(file) else os.path.normpath(file)
     outside = name == "." or name.startswith("..") or os.path.isabs(name)
@@ -77,7 +79,7 @@ def _name(session: Session, file: str) -> str:
     if outside or not os.path.lexists(memory / name):
         if not shown.startswith("..") and not os.path.isabs(shown) and os.path.lexists(root / shown):
             found = shown.replace(os.sep, "/")
-            if any(system.owns(found) for system in session.workspace.systems()):
+            if any(system.owns(found) for system in systems_of(session.workspace)):
                 return found
         raise UsageError(
             "file.not_found", f"there is no memory file {file!r}", f"name one in {memory}, such as tasks.md", file=file

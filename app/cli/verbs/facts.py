@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memory.facts import Fact, FactStore
     from memory.facts.inject import Injection
     from memory.facts.transfer import Form
+    from memory.systems.facts import Facts
+    from memory.workspace import Workspace
 
 REFUSED = 1
 _FOUND = 4
@@ -26,8 +28,14 @@ facts = group("facts", "Store, search, delete and inject facts: short notes for 
 
 
 def _store(session: Session) -> FactStore:
-    store: FactStore = session.workspace.system("facts").store
-    return store
+    return _facts(session.workspace).store
+
+
+def _facts(workspace: Workspace) -> Facts:
+    from memory.systems import system_of
+    from memory.systems.facts import Facts
+
+    return system_of(workspace, "facts", Facts)
 
 
 @under(
@@ -167,7 +175,7 @@ def inject(session: Session, message: str | None, explain: bool) -> None:
         if error.code != "workspace.not_found" or explain:
             raise
         return
-    store: FactStore = workspace.system("facts").store
+    store = _facts(workspace).store
     found = store.inject(_message(message), session.now)
     if explain:
         session.answer(found.json, lambda: _explained(session, found))
@@ -226,7 +234,7 @@ def check(session: Session) -> int:
     """
     from .check import as_json, lines_of
 
-    problems = session.workspace.system("facts").check()
+    problems = _facts(session.workspace).check()
     session.listing("problems", lambda: map(as_json, problems), lambda: lines_of(session, problems))
     return _FOUND if any(problem.level == "error" for problem in problems) else 0
 

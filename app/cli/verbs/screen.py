@@ -41,10 +41,10 @@ def screen(session: Session, pane: str, size: str, at: str | None, words: str | 
     Nothing is changed and nothing is remembered. JSON has the lines, and the entries in view with their refs.
     """
     columns, rows = _size(size)
-    from widgets.panes import PANES
+    from widgets.panes import all_panes
 
-    if pane not in {name.id for name in PANES}:
-        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in PANES))
+    if pane not in {name.id for name in all_panes()}:
+        raise UsageError("usage.pane", f"there is no pane {pane!r}", ", ".join(name.id for name in all_panes()))
     from app.tui.pane_text import picture_of
     from widgets.text.fallback import plain_text
     from widgets.text.glyphs import ASCII, UNICODE

@@ -13,13 +13,13 @@ from app.cli.output.printing import tell
 from app.cli.output.values import short
 from app.cli.session import Session
 from memory.errors import UsageError
-from memory.registry import KINDS
+from memory.registry import REGISTRY, kinds, system_name
 
 if TYPE_CHECKING:
     from memory.search import Answer, Hit, Query
 
 DEFAULT_LIMIT = 20
-_PLACES = ", ".join(KINDS)
+_PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
 _UPDATE_SECONDS = 3.0
 """How long an answer may wait for an index that is nearly up to date."""
 _BUILD_SECONDS = 0.7
@@ -27,7 +27,7 @@ _BUILD_SECONDS = 0.7
 _NEARLY = 0.5
 SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
 """The line above what fits some of the words, with and without finds above it."""
-_FILES = {"plans": "orchestration", "facts": "memories.jsonl", "typed": "", "state": ""}
+_FILES = {"plans": "orchestration"}
 """What the names of the files of a kind hold, where that is not the kind."""
 
 
@@ -58,8 +58,8 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     from memory.systems import searcher_of
 
     started = time.monotonic()
-    kinds = _kinds(places)
-    asked = _read(session, query).within(kinds)
+    asked_kinds = _kinds(places)
+    asked = _read(session, query).within(asked_kinds)
     searcher = session.opened(searcher_of(session.workspace))
     coverage = searcher.coverage()
 
@@ -72,7 +72,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     for note in answer.notes:
         tell(f"memdeck: {note}")
     for file, error in searcher.refused.items():
-        if not kinds or any(_FILES.get(kind, kind) in file for kind in kinds):
+        if not asked_kinds or _is_of(session, file, asked_kinds):
             tell(f"memdeck: {error.code}: {error.message}; it was not searched")
     if explain:
         _explain(answer, coverage, spent)
@@ -90,17 +90,31 @@ def _read(session: Session, words: tuple[str, ...]) -> Query:
     return read_query(text, lambda day: read_day(day, session.now.astimezone(session.workspace.zone).date()))
 
 
+def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
+    """Tell whether a file that was not searched may hold some of the kinds that were asked for."""
+    from memory.systems import systems_of
+
+    for system in systems_of(session.workspace):
+        held = system_name(system.name).kinds
+        if system.owns(file):
+            return bool(set(held) & set(asked)) and (
+                len(held) == 1 or any(_FILES.get(kind, kind) in file for kind in asked)
+            )
+    return True
+
+
 def _kinds(places: str | None) -> tuple[str, ...]:
     if places is None:
         return ()
     named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]
-    kinds = tuple("plans" if place == "orchestration" else place for place in named)
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or not kinds:
+    asked = tuple("plans" if place == "orchestration" else place for place in named)
+    known = kinds()
+    unknown = [kind for kind in asked if kind not in known]
+    if unknown or not asked:
         raise UsageError(
-            "usage.value", f"--in does not know {', '.join(unknown) or places!r}", f"name some of {_PLACES}"
+            "usage.value", f"--in does not know {', '.join(unknown) or places!r}", f"name some of {', '.join(known)}"
         )
-    return kinds
+    return asked
 
 
 def as_json(hit: Hit) -> dict[str, Any]:

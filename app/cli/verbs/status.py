@@ -107,8 +107,10 @@ def _document(
 
 def _systems(session: Session) -> dict[str, Any]:
     """Return how things stand in the systems beside the memory files."""
+    from memory.systems import systems_of
+
     found: dict[str, Any] = {}
-    for system in session.workspace.systems():
+    for system in systems_of(session.workspace):
         if system.name == "files":
             continue
         try:

@@ -20,10 +20,11 @@ class Injecting(Part):
         pane = self.app.navigation.pane
         if message is None or pane is None or pane.snapshot is None:
             return
+        from memory.facts import Look
         from widgets.dialogs.dialogs import Preview
         from widgets.panes.facts import injection_lines
 
-        look = pane.snapshot.of("facts")
+        look = pane.snapshot.of("facts", Look)
         if look is None:
             return
         self._message = message

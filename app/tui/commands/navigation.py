@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from app.tui.part import Part
 from widgets.pane.base import Pane
-from widgets.panes import PANES, PaneName, pane_of, panes_for
+from widgets.panes import PaneName, all_panes, pane_of, panes_for
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -20,19 +21,25 @@ LONGEST_WAY = 100
 READING_SECONDS = 0.3
 """After how long a pane that is still empty says that its files are being read."""
 
-NAMES: dict[str, PaneName] = {name.id: name for name in PANES}
-"""Panes by id."""
-
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
+
+
+@cache
+def panes_by_id() -> dict[str, PaneName]:
+    """All panes by id."""
+    return {name.id: name for name in all_panes()}
 
 
 def pane_keys() -> dict[str, PaneName]:
     """What follows `g`: the letter of each pane, its number where another one has that letter."""
     found: dict[str, PaneName] = {}
-    for name in PANES:
+    for name in all_panes():
         letter = name.letter or name.title[:1].casefold()
-        found[name.key if letter in found and name.key else letter] = name
+        if letter not in found:
+            found[letter] = name
+        elif name.key or name.own:
+            found[name.key or letter] = name
     return found
 
 
@@ -52,7 +59,7 @@ class Navigation(Part):
     def panes(self) -> tuple[PaneName, ...]:
         """The panes that this workspace has, and those of other systems that somebody opened all the same."""
         systems = () if self.app.workspace is None else self.app.workspace.system_names()
-        return panes_for({*systems, *(NAMES[pane_id].system for pane_id in self._mounted)})
+        return panes_for({*systems, *(panes_by_id()[pane_id].system for pane_id in self._mounted)})
 
     @property
     def mounted(self) -> dict[str, Pane]:
@@ -61,7 +68,7 @@ class Navigation(Part):
 
     def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
         """Open a pane, and go to an entry in it."""
-        if pane_id not in NAMES:
+        if pane_id not in panes_by_id():
             return
         if remember:
             self._remember()
@@ -109,21 +116,23 @@ class Navigation(Part):
         systems = workspace.system_names()
         own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
         usual = own[0] if own and "files" not in systems else FIRST_PANE
-        if asked in NAMES:
+        if asked in panes_by_id():
             return asked
         return left if left in {name.id for name in self.panes} else usual
 
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""
-        pane = self.app.make_pane(NAMES[pane_id])
+        pane = self.app.make_pane(panes_by_id()[pane_id])
         self.pane = self._mounted[pane_id] = pane
         self.app.listing.fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
         try:
-            pane = self.app.make_pane(NAMES[pane_id])
-        except (ImportError, AttributeError) as error:
+            pane = self.app.make_pane(panes_by_id()[pane_id])
+        except Exception as error:
+            if panes_by_id()[pane_id].own and not isinstance(error, (ImportError, AttributeError)):
+                raise
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
         self._mounted[pane_id] = pane

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory.state.recall.recall import Preview as Recall
     from memory.state.sources import Synced
     from memory.storage import Change
+    from memory.systems.acts import Act
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
     from widgets.panes.state.pane import StatePane
@@ -39,8 +40,10 @@ class StateVerbs(Part):
     @property
     def _system(self) -> ProjectState:
         assert self.app.workspace is not None
-        system: ProjectState = self.app.workspace.system("state")
-        return system
+        from memory.systems import system_of
+        from memory.systems.state import ProjectState
+
+        return system_of(self.app.workspace, "state", ProjectState)
 
     def _pane(self) -> StatePane | None:
         pane: Any = self.app.navigation.pane
@@ -75,8 +78,8 @@ class StateVerbs(Part):
         self.app.overlays.offer("The recall", screen, answered)
 
     def _apply(self, shown: Recall) -> None:
-        def do(system: Any, actor: str, now: datetime) -> Outcome:
-            return system.recall(shown, actor=actor, now=now)  # type: ignore[no-any-return]
+        def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
+            return system.recall(shown, actor=actor, now=now)
 
         def otherwise(error: MemdeckError) -> bool:
             if error.code != "state.recall.stale":
@@ -279,10 +282,11 @@ def _go_on(job: Job) -> None:
         raise _CalledOff("state.called_off", "stopped; nothing was written")
 
 
-def _act(do: Any) -> Any:
-    from memory.systems.acts import Act
+def _act(do: Callable[[ProjectState, str, datetime], Outcome]) -> Act:
+    from memory.systems.acts import act
+    from memory.systems.state import ProjectState
 
-    return Act("state", do)
+    return act("state", ProjectState, do)
 
 
 def first_lines(bundle: dict[str, Any]) -> list[Line]:

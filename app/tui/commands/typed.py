@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ from app.tui.part import Part
 
 if TYPE_CHECKING:
     from memory.systems.acts import Act
+    from memory.systems.typed import TypedMemory
     from memory.typed.prune import AgentPrune
-    from memory.workspace import Outcome
+    from memory.workspace import Outcome, Workspace
     from widgets.panes.typed import TypedRow
     from widgets.text.styled_text import Line
 
@@ -55,8 +57,8 @@ class TypedVerbs(Part):
             if text is None or not text.strip():
                 return
 
-            def do(system: Any, actor: str, now: datetime) -> Outcome:
-                return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)  # type: ignore[no-any-return]
+            def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
+                return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
 
             self.app.changing.change(f"typed.{verb.lower()}", _act(do))
 
@@ -70,8 +72,8 @@ class TypedVerbs(Part):
             return
         agent, path = row.status.agent, row.file.path
 
-        def do(system: Any, actor: str, now: datetime) -> Outcome:
-            return system.lock(agent, path, now=now, actor=actor)  # type: ignore[no-any-return]
+        def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
+            return system.lock(agent, path, now=now, actor=actor)
 
         def say(outcome: Outcome) -> None:
             self.app.say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
@@ -91,13 +93,13 @@ class TypedVerbs(Part):
 
             def answered(apply: bool | None) -> None:
                 if apply:
-                    self._run(lambda: self._pruned(workspace.system("typed").prune(agent, now, actor="human"), now))
+                    self._run(lambda: self._pruned(_typed(workspace).prune(agent, now, actor="human"), now))
 
             summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
             screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
             self.app.overlays.offer("The plan", screen, answered)
 
-        plan = workspace.system("typed").prune
+        plan = _typed(workspace).prune
         self._run(lambda: Done(plan(agent, now, actor="human", dry_run=True), show))
 
     def _run(self, work: Any) -> None:
@@ -133,10 +135,18 @@ class TypedVerbs(Part):
         return Changed(Outcome(change, words))
 
 
-def _act(do: Any) -> Act:
-    from memory.systems.acts import Act
+def _typed(workspace: Workspace) -> TypedMemory:
+    from memory.systems import system_of
+    from memory.systems.typed import TypedMemory
 
-    return Act("typed", do)
+    return system_of(workspace, "typed", TypedMemory)
+
+
+def _act(do: Callable[[TypedMemory, str, datetime], Outcome]) -> Act:
+    from memory.systems.acts import act
+    from memory.systems.typed import TypedMemory
+
+    return act("typed", TypedMemory, do)
 
 
 def plan_lines(plan: AgentPrune) -> list[Line]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from widgets.panes import PANES
+from widgets.panes import all_panes
 
 
 class Action(NamedTuple):
@@ -46,7 +46,7 @@ class Action(NamedTuple):
 
 
 def _pane_actions() -> Iterator[Action]:
-    for pane in PANES:
+    for pane in all_panes():
         yield Action(
             f"pane.{pane.id}",
             (pane.key,) if pane.key else (),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
 from memory.base.safe_text import visible
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memory.files.status import Brief
     from memory.monitoring.history.charts import Notice
     from memory.workspace import Workspace
-    from widgets.panes.brief.pane import Other
 
 
 CHECKED = 5_000
@@ -58,9 +57,10 @@ def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, st
     from contextlib import suppress
 
     from memory.errors import MemdeckError
+    from memory.systems import systems_of
 
     found: list[tuple[str, str, str]] = []
-    for system in workspace.systems():
+    for system in systems_of(workspace):
         if system.name == "files":
             continue
         with suppress(MemdeckError):
@@ -71,58 +71,6 @@ def upkeep_of_others(workspace: Workspace, now: datetime) -> tuple[tuple[str, st
                     words = f"1 {noun} is {verb}" if count == 1 else f"{count:,} {many} are {verb}"
                     found.append((rule.file, words, system.name))
     return tuple(found)
-
-
-def others(workspace: Workspace, now: datetime) -> tuple[Other, ...]:
-    """How things stand in the systems beside the memory files; nothing of one that is in trouble."""
-    from contextlib import suppress
-
-    from memory.errors import MemdeckError
-
-    found: list[Other] = []
-    for system in workspace.systems():
-        describe = {"facts": _facts, "typed": _agents, "state": _project}.get(system.name)
-        if describe is not None:
-            with suppress(MemdeckError):
-                found += describe(system, now)
-    return tuple(found)
-
-
-def _facts(system: Any, now: datetime) -> Iterator[Other]:
-    from widgets.panes.brief.pane import Other
-
-    status = system.status(now)
-    count, most, unread = status["counts"]["facts"], status["max_total"], status["unread"]
-    due = [f"{count - most:,} over the limit"] if count > most else []
-    due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
-    yield Other("facts", "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
-
-
-def _project(system: Any, now: datetime) -> Iterator[Other]:
-    from memory.state.files.model import plural
-    from widgets.panes.brief.pane import Other
-
-    status = system.status(now)
-    counts = status["counts"]
-    words = f"{plural(counts['checkpoints'], 'checkpoint')}, {plural(counts['events'], 'event')}"
-    due = status["next"]["why"] if status["next"]["command"] else ""
-    yield Other("state", "state#status", "state", words, due)
-
-
-def _agents(system: Any, now: datetime) -> Iterator[Other]:
-    from memory.typed.sizes import bytes_text
-    from widgets.panes.brief.pane import Other
-
-    for status in system.look().at(now):
-        name, found, gone = status.agent.name, status.found, status.prune.deleted
-        if status.look.error is not None:
-            yield Other("typed", f"{name}:", name, status.look.error.message, "in trouble")
-            continue
-        count = len(found.files)
-        words = f"{count:,} {'file' if count == 1 else 'files'}, {bytes_text(found.size())}"
-        due = f"{len(gone):,} due for pruning" if gone else ""
-        first = next(iter(gone or found.files), None)
-        yield Other("typed", "" if first is None else f"{name}:{first.path}", name, words, due)
 
 
 _RULES = {

@@ -198,12 +198,14 @@ class Looking(Part):
         for name in self.app.navigation.panes:
             try:
                 badges[name.id] = name.load().badge(snapshot, now)
-            except ImportError:
-                continue
+            except Exception:  # A pane of another package must not take the numbers of the others with it.
+                if name.own:
+                    raise
         self.app.post_message(Counted(badges))
 
     def _brief(self, snapshot: Snapshot, now: Any) -> None:
         from memory.files.status import brief
+        from memory.systems import brief_lines_of, systems_of
 
         found = brief(snapshot, now)
         notice = self.app.watching.notice(snapshot, now)
@@ -212,11 +214,11 @@ class Looking(Part):
         news = self.app.morning.news(now)
         assert self.app.workspace is not None
         # Only the brief shows it, and an agent may have very many files.
-        stand = header.others(self.app.workspace, now) if "brief" in self.app.navigation.mounted else ()
+        stand = brief_lines_of(self.app.workspace, now) if "brief" in self.app.navigation.mounted else ()
         if header.is_small(found):
             others = tuple(
                 problem
-                for system in self.app.workspace.systems()
+                for system in systems_of(self.app.workspace)
                 if system.name != "files"
                 for problem in system.check()
             )

@@ -1,6 +1,6 @@
 """Shelves: what a system holds, file by file, so that the index can tell what is new without reading everything.
 
-A system that has large files offers `shelves()`; all others are asked for their records, and compared by value.
+A system with large files says which groups of entries changed; the records of others are compared by value.
 """
 
 from __future__ import annotations

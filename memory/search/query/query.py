@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from memory.registry import KINDS
+from memory.registry import kinds
 
 from .words import pattern, tokens, wanted
 
@@ -209,7 +209,7 @@ def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, 
     named = dict.fromkeys(place for group in (*query.places, query.not_places) for place in group)
     if not named:
         return ()
-    pairs = [*((kind, "") for kind in KINDS), *held]
+    pairs = [*((kind, "") for kind in kinds()), *held]
     return tuple(place for place in named if not any(fits_place(place, kind, file) for kind, file in pairs))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from itertools import pairwise
 
-from memory.registry import KINDS
+from memory.registry import kinds
 from memory.search.hits import Entry, Hit, body_of, hit_of
 from memory.search.match import day_number
 
@@ -158,4 +158,5 @@ def best_of(
 
 def kind_order(kind: str) -> int:
     """Return the place of a kind among all; one that is not known comes last."""
-    return KINDS.index(kind) if kind in KINDS else len(KINDS)
+    known = kinds()
+    return known.index(kind) if kind in known else len(known)

@@ -10,7 +10,7 @@ import pytest
 from app.cli.root import VERBS
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, Answer
-from widgets.panes import PANES
+from widgets.panes import all_panes
 
 Memdeck = Callable[..., Answer]
 
@@ -101,7 +101,7 @@ def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) 
     assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
 
 
-@pytest.mark.parametrize("pane", [pane.id for pane in PANES if pane.id not in VERBS])
+@pytest.mark.parametrize("pane", [pane.id for pane in all_panes() if pane.id not in VERBS])
 def test_the_name_of_a_pane_that_is_no_verb_leads_to_one(memdeck: Memdeck, pane: str) -> None:
     """Who knows a pane from the application finds its verb, also with words and options behind the name."""
     verb = {"brief": "status", "plans": "orchestration"}[pane]

@@ -16,7 +16,8 @@ from memory.facts.transfer import export, read_rows
 from memory.history.changes import file_name, list_changes, row, views_of
 from memory.search import read_query, scan
 from memory.systems import check_all, maintain_all, records_of_all, searcher_of, systems_of
-from memory.systems.acts import Act
+from memory.systems.acts import act
+from memory.systems.facts import Facts
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import NOW, line
 
@@ -190,14 +191,14 @@ def test_status_counts(tmp_path: Path) -> None:
 def test_what_the_pane_asks_for(tmp_path: Path) -> None:
     """Adding and removing give the outcome that the application shows; a refusal is an error with its words."""
     place = both(tmp_path)
-    added = Act("facts", lambda facts, actor, now: facts.add("new", ["t"], "user", actor=actor, now=now))
+    added = act("facts", Facts, lambda facts, actor, now: facts.add("new", ["t"], "user", actor=actor, now=now))
     outcome = added.run(place, actor="human", now=NOW)
     assert (outcome.ref, outcome.summary) == ("facts#m-2", "stored m-2")
-    bad = Act("facts", lambda facts, actor, now: facts.add("", [], "user", actor=actor, now=now))
+    bad = act("facts", Facts, lambda facts, actor, now: facts.add("", [], "user", actor=actor, now=now))
     with pytest.raises(UsageError, match="text is empty"):
         bad.run(place, actor="human", now=NOW)
     facts = place.system("facts").store.read().facts
-    gone = Act("facts", lambda system, actor, now: system.remove(facts, actor=actor, now=now))
+    gone = act("facts", Facts, lambda system, actor, now: system.remove(facts, actor=actor, now=now))
     assert gone.run(place, actor="human", now=NOW).summary == "deleted 2 facts"
     with pytest.raises(NotFoundError):
         gone.run(place, actor="human", now=NOW)

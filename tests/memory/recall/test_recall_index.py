@@ -19,7 +19,7 @@ from memory.files.journal.edits import add_entry
 from memory.files.snapshot import MEMORY_FILES
 from memory.search import Answer, Record
 from memory.search.searcher import Searcher
-from memory.systems import searcher_of
+from memory.systems import PlainSystem, searcher_of
 from memory.workspace import Workspace
 from tests.examples import examples
 from tests.fixture_files import sample
@@ -283,7 +283,7 @@ def test_files_that_cannot_be_read_are_named(workspace: Workspace) -> None:
     assert_agrees(searcher, ("in:contacts", "alice"))
 
 
-class Plain:
+class Plain(PlainSystem):
     """A system that only has records, as a new one may."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -297,7 +297,7 @@ class Plain:
 
 
 def test_a_system_of_records_alone(workspace: Workspace) -> None:
-    """A system without shelves is searched and indexed like the others, under its own kind."""
+    """A system with records alone is searched and indexed like the others, under its own kind."""
     assert workspace.state is not None
     system = Plain(["alpha one", "beta two"])
     searcher = Searcher(workspace.state.folder, lambda: [system])

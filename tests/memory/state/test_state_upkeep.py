@@ -415,7 +415,7 @@ def test_maintenance_reads_no_folder_that_nobody_let_it_read(repository: Reposit
     report = repository.system.maintain(repository.later(), actor="maintain")
     assert any("nobody read it on this machine" in words for words in report.warnings)
     assert "Secret plan" not in repository.path(EVENTS).read_text()
-    assert any("planted" in words for words, _ in repository.system.care())
+    assert any("planted" in words for words, _ in repository.system.doctor_lines())
     repository.system.unattended.take([planted], repository.at)
     repository.system.maintain(repository.later(hours=1), actor="maintain")
     assert "Secret plan" in repository.path(EVENTS).read_text()

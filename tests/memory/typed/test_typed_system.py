@@ -273,7 +273,7 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
     command = [sys.executable, "-c", code, str(folder), str(den.state), "0"]
     assert subprocess.run(command, env=environment, timeout=PATIENCE).returncode == 9
     workspace = Workspace.open(folder, state_home=den.state, home=den.home)
-    workspace.systems()
+    workspace.present()
     found = set(tree(folder))
     assert found in ({"Aidefile", "memory/a.md"}, {"Aidefile", "memory/episodic/a.md"})
     listed = "memory/a.md" in (folder / "Aidefile").read_text()

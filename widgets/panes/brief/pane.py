@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory.files.tasks.model import Task
     from memory.history.news import News
     from memory.monitoring.history.charts import Notice
+    from memory.systems.protocol import BriefLine
     from widgets.pane.filter import Needles
 
 STALE_DAYS = 7
@@ -37,20 +38,6 @@ STALE_DAYS = 7
 
 MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
-
-
-@dataclass(frozen=True, slots=True)
-class Other:
-    """One part of another system than the memory files: the system, the entry it leads to, its name, how it stands.
-
-    `due` is what a person should know or do, empty for nothing.
-    """
-
-    system: str
-    target: str
-    title: str
-    words: str
-    due: str = ""
 
 
 class BriefPane(Pane):
@@ -87,7 +74,7 @@ class BriefPane(Pane):
         self._upkeep: tuple[tuple[str, ...], ...] = ()
         self._notice: Notice | None = None
         self._news: tuple[News, ...] = ()
-        self._others: tuple[Other, ...] = ()
+        self._others: tuple[BriefLine, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
         self._opened: set[str] = set()
@@ -225,7 +212,7 @@ class BriefPane(Pane):
         upkeep: Sequence[tuple[str, ...]] = (),
         notice: Notice | None = None,
         news: Sequence[News] = (),
-        others: Sequence[Other] = (),
+        others: Sequence[BriefLine] = (),
     ) -> None:
         """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
         approval or is muted, what others changed since somebody looked last, and how things stand in other systems.

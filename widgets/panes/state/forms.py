@@ -206,16 +206,17 @@ def _key(section: str) -> str:
 
 def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
     """The change of a section as it is when it is written."""
-    from memory.systems.acts import Act
+    from memory.systems.acts import act
+    from memory.systems.state import ProjectState
 
-    def do(system: Any, actor: str, now: datetime) -> Outcome:
+    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
         from memory.workspace import Outcome
 
         current = system.store.memory().bundle[_key(section)]
         done: Outcome = system.edit(section, change(current), current, actor=actor, now=now)
         return Outcome(done.change, words, ref)
 
-    return Act("state", do)
+    return act("state", ProjectState, do)
 
 
 # -- sources ----------------------------------------------------------------------------------------------------
@@ -239,11 +240,12 @@ def new_source() -> FormPlan:
     ]
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
-        from memory.systems.acts import Act
+        from memory.systems.acts import act
+        from memory.systems.state import ProjectState
 
         kind, path, name = values["type"], values["path"].strip(), values["name"].strip() or None
 
-        def do(system: Any, actor: str, at: datetime) -> Outcome:
+        def do(system: ProjectState, actor: str, at: datetime) -> Outcome:
             from memory.state.sources import add_source
             from memory.workspace import Outcome
 
@@ -255,6 +257,6 @@ def new_source() -> FormPlan:
             system.unattended.take([source], at)
             return Outcome(change, change.summary, f"state#source:{source['id']}")
 
-        return Act("state", do)
+        return act("state", ProjectState, do)
 
     return FormPlan("New source of sessions", fields, build, "state.add", focus="path")

@@ -37,6 +37,12 @@ FOLLOWING = {
 """What to press for what a status suggests."""
 
 
+def _look(snapshot: Snapshot) -> StateLook | None:
+    from memory.state.look import StateLook
+
+    return snapshot.of("state", StateLook)
+
+
 class StatePane(OutlinePane):
     """A project's state as an outline; a recall is shown before it is applied, and checkpoints are compared."""
 
@@ -69,7 +75,7 @@ class StatePane(OutlinePane):
 
     def state(self) -> StateLook | None:
         """The state as it was last read."""
-        return None if self.snapshot is None else self.snapshot.of("state")
+        return None if self.snapshot is None else _look(self.snapshot)
 
     @property
     def findings(self) -> details.Findings | None:
@@ -94,7 +100,7 @@ class StatePane(OutlinePane):
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """How it stands, then bundle, backlog, sources, checkpoints and what was recalled."""
-        look = snapshot.of("state")
+        look = _look(snapshot)
         return () if look is None else tuple(rows_of(look, self._status(look, now)))
 
     def _status(self, look: StateLook, now: datetime) -> Status | None:
@@ -110,13 +116,13 @@ class StatePane(OutlinePane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many events wait."""
-        look = snapshot.of("state")
+        look = _look(snapshot)
         return f"{len(look.backlog):,} waiting" if look is not None and look.backlog else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many events wait; a state that cannot be read and a source that failed need a person."""
-        look = snapshot.of("state")
+        look = _look(snapshot)
         if look is None or (look.state is None and not look.events):
             return Badge(None, look is not None and look.problem is not None and look.problem.code != "state.missing")
         failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)

@@ -134,19 +134,27 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _state(workspace, now)
     yield from _trust(workspace)
     yield from _history(workspace)
-    yield from _care(workspace)
+    yield from _systems(workspace, now)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
 
-def _care(workspace: Workspace) -> Iterator[Finding]:
+def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Tell what the memory systems want a person to look at."""
-    for system in workspace.systems():
+    from memory.systems import failures_of, load_problems, systems_of
+    from memory.workspace import FAILED
+
+    for name, failure in failures_of(workspace, now):
+        yield Finding(name, "person", failure.message, failure.hint)
+    for system in systems_of(workspace):
         try:
-            for message, hint in system.care():
+            for message, hint in system.doctor_lines():
                 yield Finding(system.name, "warning", message, hint)
         except MemdeckError as error:
-            yield Finding(system.name, "person", error.message, error.hint)
+            if error.code != FAILED:
+                yield Finding(system.name, "person", error.message, error.hint)
+    for problem in load_problems():
+        yield Finding("systems", "warning", f"{problem.file}: {problem.message}", "remove the package or update it")
 
 
 def _guarded(name: str, look: Callable[[], Finding]) -> Finding:

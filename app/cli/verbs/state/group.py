@@ -37,9 +37,11 @@ yes = click.option("--yes", is_flag=True, help="Do it without asking.")
 def system_of(session: Session) -> ProjectState:
     """Return the project state of the workspace, with the person's decisions about what it may run."""
     from app.places import config_home
+    from memory import systems
+    from memory.systems.state import ProjectState
     from memory.trust.consent import trust_of
 
-    system: ProjectState = session.workspace.system("state")
+    system = systems.system_of(session.workspace, "state", ProjectState)
     if not session.safe:
         system.entrust(trust_of(session.workspace, config_home(os.environ)), os.environ)
     return system

@@ -1,0 +1,62 @@
+"""What is known of a memory system before anything of it is imported."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class VerbName(NamedTuple):
+    """One verb or group of verbs of the command line before anything of it is imported.
+
+    `place` is the click command as `module:attribute`, `text` the line of `memdeck --help`.
+    """
+
+    name: str
+    place: str
+    text: str
+
+
+class PaneEntry(NamedTuple):
+    """One pane of the application before anything of it is imported.
+
+    `place` is its class as `module:class` (see `widgets.pane.base.Pane`), `files` what it shows: memory files,
+    `archive/` for all archives, files of another system as seen from the workspace. `key` opens it, or `letter` after
+    `g` (default: the first letter of its title).
+    """
+
+    id: str
+    title: str
+    place: str
+    files: tuple[str, ...] = ()
+    key: str = ""
+    letter: str = ""
+
+
+class SystemName(NamedTuple):
+    """One memory system before anything of it is imported.
+
+    `mark` is the file or folder, from the workspace on, by which a workspace is recognised; `place` its class as
+    `module:class` (see `memory.systems.System`); `kinds` what can be found in it, in the order in which equally good
+    finds are listed; `title` what people call it. `verbs` and `panes` are what the command line and the application
+    have for it.
+
+    `listed` is a file of the home folder that may name further folders of the system, which lie anywhere in a
+    workspace. A folder of such a system, found by its mark, is a workspace itself only where no other one is around it.
+    """
+
+    name: str
+    title: str
+    mark: str
+    place: str
+    kinds: tuple[str, ...]
+    listed: str = ""
+    verbs: tuple[VerbName, ...] = ()
+    panes: tuple[PaneEntry, ...] = ()
+
+
+class Broken(NamedTuple):
+    """A system of another package that cannot be used: the name of its entry point, the package, and the reason."""
+
+    name: str
+    package: str
+    why: str

@@ -1,0 +1,135 @@
+"""Each question that a system of another package may fail at, and each declaration that is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.tui.live.header_status import upkeep_of_others
+from memory import systems
+from memory.errors import MemdeckError
+from memory.history.outside import notice
+from memory.installed import installed as offered
+from memory.registry import REGISTRY
+from memory.systems import PlainSystem, System
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, press, screen_text, settle, type_text
+
+NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
+HOOKS = sorted(name for name in dir(PlainSystem) if not name.startswith("_"))
+
+
+def place(tmp_path: Path) -> Workspace:
+    """Return a workspace with a fact and a note."""
+    facts = tmp_path / "shop" / ".aegis" / "memory" / "memories.jsonl"
+    facts.parent.mkdir(parents=True)
+    facts.write_text('{"id":"m-1","text":"Milk is cold","tags":[],"scope":"user","ts":"2024-01-01T00:00:00Z"}\n')
+    note = tmp_path / "shop" / ".notes" / "shopping.txt"
+    note.parent.mkdir()
+    note.write_text("Milk and bread\n")
+    return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC)
+
+
+def test_the_toy_has_the_whole_protocol(tmp_path: Path, installed: None) -> None:
+    """What a system must answer is what `PlainSystem` answers, but for `present` and `look`."""
+    with place(tmp_path) as workspace:
+        assert isinstance(workspace.system("notes"), System)
+    assert not isinstance(PlainSystem(), System)
+    wanted = {name for name in dir(System) if not name.startswith("_")}
+    assert wanted - {"name", "present", "look"} == set(HOOKS)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("toy"), MemdeckError("notes.toy", "toy")], ids=["bug", "error"])
+@pytest.mark.parametrize("hook", [*HOOKS, "present", "look", "__init__"])
+def test_a_hook_that_raises(
+    tmp_path: Path, installed: None, monkeypatch: pytest.MonkeyPatch, hook: str, error: Exception
+) -> None:
+    """The other systems are searched, checked, kept small, shown and watched all the same, and the failure is said."""
+    from toy_notes.system import Notes
+
+    def fail(*_: object, **__: object) -> Any:
+        raise error
+
+    monkeypatch.setattr(Notes, hook, fail)
+    with place(tmp_path) as workspace:
+        records = {record.ref for record in systems.records_of_all(workspace, None, {})}
+        assert "facts#m-1" in records
+        searcher = systems.searcher_of(workspace)
+        searcher.update()
+        searcher.close()
+        problems = systems.check_all(workspace, now=NOW)
+        if isinstance(error, ZeroDivisionError) and hook not in ("adopt", "entrust"):
+            assert {(one.file, one.code) for one in problems} == {(".notes", "system.failed")}
+            assert all("ZeroDivisionError: toy" in one.message for one in problems)
+            assert {name for name, _ in systems.failures_of(workspace, NOW)} == {"notes"}
+        if hook in ("maintain", "look") and isinstance(error, MemdeckError):
+            with pytest.raises(MemdeckError, match="toy"):
+                systems.maintain_all(workspace, NOW, actor="maintain")
+        else:
+            report = systems.maintain_all(workspace, NOW, actor="maintain")
+            assert "prune-facts" in {rule.rule for rule in report.rules}
+        assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
+        assert "facts" in {one.system for one in systems.contributions_of(workspace, "milk", NOW)}
+        upkeep_of_others(workspace, NOW)
+        systems.entrust(workspace, None, {})
+        systems.asks_of_all(workspace)
+        notice(workspace, NOW)
+        workspace.watcher(lambda _: None)._more()  # type: ignore[attr-defined]
+        assert workspace.stores()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "facts"}, "there is a system facts already"),
+        ({"name": "No Name"}, "'No Name' is no name"),
+        ({"kinds": ("tasks",)}, "its kind tasks is one of files already"),
+        ({"mark": "../.notes"}, "its mark '../.notes' is no path in a workspace"),
+        ({"mark": "/notes"}, "its mark '/notes' is no path in a workspace"),
+        ({"mark": ".aegis"}, "its mark .aegis is that of facts"),
+        ({"mark": ".aiter/memory/notes"}, "its mark .aiter/memory/notes is that of files"),
+        ({"place": "toy_notes"}, "'toy_notes' is no place such as package.module:Name"),
+        ({"verbs": ("notes",)}, "its verbs are not all VerbName"),
+        ({"panes": (REGISTRY[1].panes[0],)}, "its pane facts is one of facts already"),
+        ({"verbs": REGISTRY[0].verbs[:1]}, "its verb tasks is one of files already"),
+    ],
+)
+def test_a_declaration_that_is_refused(
+    installed: None, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
+) -> None:
+    """One that takes what another system has, or is none, is left out, with the reason."""
+    import toy_notes
+
+    assert [system.name for system in offered(REGISTRY)[0]] == ["notes"]
+    monkeypatch.setattr(toy_notes, "SYSTEM", toy_notes.SYSTEM._replace(**change))
+    found, (refused,) = offered(REGISTRY)
+    assert found == ()
+    assert (refused.name, refused.package) == ("notes", "toy-notes")
+    assert refused.why.startswith(words)
+
+
+async def test_its_pane_adds_and_removes(tmp_path: Path, installed: None) -> None:
+    """A note is written by the form of its pane and taken back by the key of every pane."""
+    with place(tmp_path) as workspace:
+        app = make_app(workspace)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            app.navigation.open_pane("notes")
+            await settle(pilot)
+            assert "Milk and bread" in screen_text(app)
+            await press(pilot, "a")
+            await type_text(pilot, "garden")
+            await press(pilot, "tab")
+            await type_text(pilot, "Water the roses")
+            await press(pilot, "ctrl+s")
+            await settle(pilot)
+            note = workspace.root / ".notes" / "garden.txt"
+            assert note.read_text() == "Water the roses\n"
+            assert "Water the roses" in screen_text(app)
+            await press(pilot, "u")
+            await settle(pilot)
+            assert not note.exists()
+            assert "Water the roses" not in screen_text(app)
