@@ -32,6 +32,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
+        "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
         "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
         "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
         "git": ("git:git", "Set git up to merge memory files by their entries."),
@@ -72,6 +73,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
+    "Many workspaces": ("fleet",),
     "Agents and git": ("connect", "disconnect", "git", "merge"),
     "Care": ("check", "doctor", "keys", "completion"),
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -64,6 +66,8 @@ def run(
         from app.cli.output.failures import say
 
         code = say(app.failure, choices=False).exit_code
+    if workspace is not None and not demo:
+        _list_workspace(workspace, state_home(environ))
     if app.jobs.left_behind:
         # What does not end at once, such as a command that ignores it, must not keep the terminal: its supervisor ends
         # it. Everything else that wants to know of the end is told.
@@ -74,6 +78,14 @@ def run(
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def _list_workspace(workspace: Workspace, state: Path) -> None:
+    """List the workspace among those of the person, unless they took it off; done at the end, where nobody waits."""
+    from memory.storage.private.workspaces import WorkspaceList
+
+    with suppress(MemdeckError):
+        WorkspaceList(state).add(Path(os.path.realpath(workspace.root)), datetime.now(UTC), asked=False)
 
 
 def _make_app(

@@ -58,7 +58,7 @@ def search(session: Session, query: tuple[str, ...], places: str | None, limit: 
     from memory.systems import searcher_of
 
     started = time.monotonic()
-    asked_kinds = _kinds(places)
+    asked_kinds = kinds_of(places)
     asked = _read(session, query).within(asked_kinds)
     searcher = session.opened(searcher_of(session.workspace))
     coverage = searcher.coverage()
@@ -103,7 +103,8 @@ def _is_of(session: Session, file: str, asked: tuple[str, ...]) -> bool:
     return True
 
 
-def _kinds(places: str | None) -> tuple[str, ...]:
+def kinds_of(places: str | None) -> tuple[str, ...]:
+    """Return the kinds that `--in` names, none without it; UsageError `usage.value`."""
     if places is None:
         return ()
     named = [place.strip().removesuffix(".md").casefold() for place in places.split(",") if place.strip()]

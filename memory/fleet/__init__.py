@@ -1,0 +1,8 @@
+"""Many workspaces at once: one place to find, see and keep them all. The files stay where they are."""
+
+from __future__ import annotations
+
+from .embedded import EmbeddedFleet
+from .model import Fleet, FleetHit, Kept, Overview
+
+__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "Kept", "Overview"]

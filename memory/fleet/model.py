@@ -1,0 +1,127 @@
+"""What a fleet of workspaces answers with, and the interface that holds for one machine and for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from memory.search import Entry
+
+Progress = Callable[[int, int], None]
+"""Told how many workspaces are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How one workspace stands; with an `error` (code and message) where it cannot be looked at.
+
+    `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes.
+    """
+
+    path: Path
+    host: str
+    systems: tuple[str, ...] = ()
+    overdue: int = 0
+    alerts: int = 0
+    waiting: int = 0
+    problems: int = 0
+    last_maintenance: datetime | None = None
+    size: int = 0
+    error: Mapping[str, str] | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        from memory.base.clock import format_utc
+
+        last = self.last_maintenance
+        return {
+            "path": str(self.path),
+            "host": self.host,
+            "systems": list(self.systems),
+            "overdue": self.overdue,
+            "alerts": self.alerts,
+            "waiting": self.waiting,
+            "problems": self.problems,
+            "last_maintenance": None if last is None else format_utc(last),
+            "size": self.size,
+            "error": None if self.error is None else dict(self.error),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHit:
+    """A find of a search over all workspaces: where it is, and what it says."""
+
+    workspace: Path
+    host: str
+    entry: Entry
+    snippet: str
+    score: float
+    fits_all: bool
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        entry = self.entry
+        return {
+            "workspace": str(self.workspace),
+            "host": self.host,
+            "file": entry.file,
+            "line": entry.line + 1,
+            "ref": entry.ref,
+            "kind": entry.kind,
+            "title": entry.title,
+            "snippet": self.snippet,
+            "score": self.score,
+            "fits_all": self.fits_all,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What checking or maintaining one workspace came to: an object for programs, or the error."""
+
+    path: Path
+    host: str
+    result: Mapping[str, Any] | None = None
+    error: Mapping[str, str] | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        error = None if self.error is None else dict(self.error)
+        return {"path": str(self.path), "host": self.host, "error": error, **(self.result or {})}
+
+
+class Fleet(Protocol):
+    """Many workspaces. One that is broken is told as such and never stops the others."""
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the workspaces by their paths."""
+
+    def add(self, path: Path, now: datetime) -> Path | None:
+        """List the workspace that contains a folder; None where it is listed already."""
+
+    def remove(self, path: Path) -> Path | None:
+        """Take a workspace off the list; None where it was not on it. Its files stay."""
+
+    def scan(self, folder: Path, now: datetime, progress: Progress | None = None) -> tuple[Path, ...]:
+        """List all workspaces beneath a folder, and return those that are new on the list."""
+
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
+        """Return how all workspaces stand, by their paths."""
+
+    def search(
+        self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = (), progress: Progress | None = None
+    ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
+        """Return the best finds over all workspaces, and those workspaces that could not be searched."""
+
+    def check(self, progress: Progress | None = None) -> Iterator[Kept]:
+        """Yield what is wrong in each workspace, by their paths."""
+
+    def maintain(
+        self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
+    ) -> Iterator[Kept]:
+        """Keep each workspace small, and yield its report; monitors are not run."""

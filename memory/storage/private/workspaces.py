@@ -1,0 +1,98 @@
+"""The list of a person's workspaces: a small SQLite database in the private state folder."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from memory.errors import MemdeckError
+from memory.storage import fsio
+
+_NAME = "workspaces.sqlite"
+_SECONDS = 5.0
+_TABLE = "CREATE TABLE IF NOT EXISTS workspaces (path BLOB PRIMARY KEY, added TEXT NOT NULL, listed INTEGER NOT NULL)"
+_PUT = """
+INSERT INTO workspaces VALUES (?, ?, 1) ON CONFLICT (path) DO UPDATE SET listed = 1, added = excluded.added
+"""
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedWorkspace:
+    """A workspace that the person has: its real path, and since when it is listed (ISO, UTC)."""
+
+    path: Path
+    added: str
+
+
+class WorkspaceList:
+    """The list; safe between processes. MemdeckError `fleet.list` where the database cannot be used."""
+
+    def __init__(self, state_home: Path) -> None:
+        """Nothing is opened or made yet."""
+        self._home = state_home
+
+    @property
+    def path(self) -> Path:
+        """Where the database is, made or not."""
+        return self._home / "memdeck" / _NAME
+
+    def all(self) -> tuple[ListedWorkspace, ...]:
+        """Return the workspaces by their paths."""
+        if not self.path.exists():
+            return ()
+        rows = self._do(
+            lambda made: made.execute("SELECT path, added FROM workspaces WHERE listed ORDER BY path").fetchall()
+        )
+        return tuple(ListedWorkspace(Path(os.fsdecode(path)), added) for path, added in rows)
+
+    def add(self, path: Path, now: datetime, *, asked: bool = True) -> bool:
+        """List a workspace; False where it is listed already.
+
+        One that the person took off the list comes back only when it is `asked` for.
+        """
+        name = os.fsencode(path)
+
+        def put(made: sqlite3.Connection) -> bool:
+            row = made.execute("SELECT listed FROM workspaces WHERE path = ?", (name,)).fetchone()
+            if row is not None and (row[0] or not asked):
+                return False
+            made.execute(_PUT, (name, now.isoformat(timespec="seconds")))
+            return True
+
+        return self._do(put)
+
+    def remove(self, path: Path) -> bool:
+        """Take a workspace off the list, also for the time when it is opened again; False where it was not on it."""
+        name = os.fsencode(path)
+        words = "UPDATE workspaces SET listed = 0 WHERE path = ? AND listed"
+        return self._do(lambda made: made.execute(words, (name,)).rowcount > 0)
+
+    def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
+        try:
+            self._home.mkdir(parents=True, exist_ok=True)
+            top = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                folder = fsio.private_folder("memdeck", top, str(self.path.parent))
+            finally:
+                os.close(top)
+            try:
+                os.close(fsio.open_lock(_NAME, folder, str(self.path)))  # 0600; a link in its place is refused
+            finally:
+                os.close(folder)
+            with closing(sqlite3.connect(self.path, timeout=_SECONDS)) as made, made:
+                made.execute(_TABLE)
+                return work(made)
+        except (sqlite3.Error, OSError) as error:
+            raise MemdeckError(
+                "fleet.list",
+                f"the list of workspaces cannot be used: {error}",
+                f"see {self.path}; moved away, a new one begins",
+                file=str(self.path),
+            ) from error
