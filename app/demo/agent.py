@@ -85,7 +85,7 @@ class DemoAgent:
         from memory.files.tasks.edits import add_task
 
         self._change(
-            "tasks add",
+            "tasks.add",
             lambda snapshot: add_task(
                 snapshot,
                 INCIDENT,
@@ -100,13 +100,13 @@ class DemoAgent:
     def _begin(self) -> None:
         from memory.files.tasks.edits import start_task
 
-        self._change("tasks start", lambda snapshot: start_task(snapshot, INCIDENT, now=self._clock()))
+        self._change("tasks.start", lambda snapshot: start_task(snapshot, INCIDENT, now=self._clock()))
 
     def _finish(self) -> None:
         from memory.files.tasks.edits import done_task
 
         outcome = "two workers ran an old image; both replaced, no 502 for ten minutes"
-        self._change("tasks done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
+        self._change("tasks.done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
 
     def _idea(self) -> None:
         from memory.files.tasks.edits import add_task
@@ -114,7 +114,7 @@ class DemoAgent:
         title = self._chance.choice(_IDEAS)
         if all(task.title != title for task in self._workspace.snapshot().tasks.tasks):
             self._change(
-                "tasks add",
+                "tasks.add",
                 lambda snapshot: add_task(snapshot, title, assigned="incident-bot", now=self._clock()),
             )
 
@@ -124,7 +124,7 @@ class DemoAgent:
     def _journal(self, title: str, line: str) -> None:
         from memory.files.journal.edits import add_entry
 
-        self._change("journal add", lambda snapshot: add_entry(snapshot, title, [line], now=self._clock()))
+        self._change("journal.add", lambda snapshot: add_entry(snapshot, title, [line], now=self._clock()))
 
     # Into the files, in place
 

@@ -99,7 +99,7 @@ def init(
         summary = f"made the state of {bundle['project']['name']}"
         return Written(writing.commit(summary), state, summary, batch)
 
-    return store.change("state init", build, actor=actor, now=now)
+    return store.change("state.init", build, actor=actor, now=now)
 
 
 def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
@@ -113,7 +113,7 @@ def _archive_older(store: StateStore, *, actor: str, now: datetime) -> None:
         writing.commit(f"archived {plural(MOST_CHECKPOINTS, 'checkpoint')}")
         return True
 
-    while store.change("state init", build, actor=actor, now=now):
+    while store.change("state.init", build, actor=actor, now=now):
         pass
 
 
@@ -152,7 +152,7 @@ def update(store: StateStore, analysed: Callable[[], Json], *, actor: str, now: 
         summary = f"renewed the state of {bundle['project']['name']}"
         return Written(writing.commit(summary), state, summary)
 
-    return store.change("state update", build, actor=actor, now=now)
+    return store.change("state.update", build, actor=actor, now=now)
 
 
 def _analysed_before(memory: Memory) -> Json | None:
@@ -193,7 +193,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         )
         return Written(writing.commit(summary), state, summary)
 
-    return store.change("state edit", build, actor=actor, now=now)
+    return store.change("state.edit", build, actor=actor, now=now)
 
 
 def key_of(section: str) -> str:
@@ -225,7 +225,7 @@ def record_validation(
         new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
         return Written(writing.commit(summary), new, summary)
 
-    return store.change("state validate", build, actor=actor, now=now)
+    return store.change("state.validate", build, actor=actor, now=now)
 
 
 def set_config(store: StateStore, key: str, value: str, *, actor: str, now: datetime) -> Change:
@@ -240,4 +240,4 @@ def set_config(store: StateStore, key: str, value: str, *, actor: str, now: date
         writing.put(CONFIG, ordered_bytes(with_setting(written, key, value)))
         return writing.commit(f"set {key} to {value[:60]}")
 
-    return store.change("state config", build, actor=actor, now=now)
+    return store.change("state.config", build, actor=actor, now=now)

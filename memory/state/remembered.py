@@ -107,7 +107,7 @@ class Remembered:
             return json.dumps({"version": _VERSION, "sources": {**_sources(data), **new}}).encode()
 
         with suppress(MemdeckError):
-            record.update(change, command="state sync", now=now)
+            record.update(change, command="state.sync", now=now)
 
     @property
     def _record(self) -> PrivateRecord | None:

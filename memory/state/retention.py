@@ -146,7 +146,7 @@ def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False
     # What becomes old meanwhile is for the next prune.
     left = len(taken.events) + len(taken.checkpoints) + len(taken.batches)
     while left > 0:
-        part, batch, change = store.change("state prune", build, actor=actor, now=now)
+        part, batch, change = store.change("state.prune", build, actor=actor, now=now)
         if change is None:
             break
         changes.append(change)

@@ -84,7 +84,7 @@ def add_source(
         writing.put_state({**state, "maintenance": maintenance})
         return source, writing.commit(f"added the source {found}")
 
-    return store.change("state add", build, actor=actor, now=now)
+    return store.change("state.add", build, actor=actor, now=now)
 
 
 def expand(path: str, home: Path | None, folder: str) -> str:
@@ -199,7 +199,7 @@ def sync(
     def build(writing: Writing) -> Synced:
         return _write(writing, found, quiet)
 
-    synced = store.change("state sync", build, actor=actor, now=now)
+    synced = store.change("state.sync", build, actor=actor, now=now)
     remembered.keep(read, now)
     return synced
 

@@ -272,7 +272,7 @@ class TypedMemory(PlainSystem):
         from memory.typed.writes import move_file
 
         store = self.store(agent)
-        operation = "typed promote" if core == "add" else "typed demote"
+        operation = "typed.promote" if core == "add" else "typed.demote"
         source, target = path_in(store, source), path_in(store, target)
         return _outcome(move_file(store, source, target, operation, now=now, actor=actor, core=core))
 
@@ -285,10 +285,10 @@ class TypedMemory(PlainSystem):
         path = path_in(store, path)
         if holder_of(store.root, path) is None:
             lock_file(store, path, now=now)
-            return _outcome(_nothing("typed lock", f"locked {path}", actor, now))
+            return _outcome(_nothing("typed.lock", f"locked {path}", actor, now))
         refuse_locked(store.root, path)
         unlock_file(store, path)
-        return _outcome(_nothing("typed unlock", f"unlocked {path}", actor, now))
+        return _outcome(_nothing("typed.unlock", f"unlocked {path}", actor, now))
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:

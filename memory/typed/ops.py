@@ -65,7 +65,7 @@ def promote(
     Folders are made. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a destination
     that is there, unless `force`. The Aidefile is not changed: `memdeck typed promote --core` does that too.
     """
-    return _move(src, dst, "typed promote", force, now, store, actor, ignore_lock)
+    return _move(src, dst, "typed.promote", force, now, store, actor, ignore_lock)
 
 
 def demote(
@@ -82,7 +82,7 @@ def demote(
 
     It keeps its time, so that one which was not changed for long may be taken by the next prune.
     """
-    return _move(src, dst, "typed demote", force, now, store, actor, ignore_lock)
+    return _move(src, dst, "typed.demote", force, now, store, actor, ignore_lock)
 
 
 def _move(

@@ -24,7 +24,7 @@ from .sizes import nanoseconds
 if TYPE_CHECKING:
     from memory.storage import Store
 
-OPERATION = "typed prune"
+OPERATION = "typed.prune"
 LARGEST = 256_000_000
 """The largest file, in bytes, of which the history can keep a copy; a larger one stays."""
 _BATCH_FILES, _BATCH_BYTES = 1000, 16_000_000

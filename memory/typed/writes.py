@@ -53,7 +53,7 @@ def merge_file(
         return merged(data, content, dedupe)
 
     words = f"merged into {path} ({dedupe})"
-    return rewrite(store, path, build, "typed merge", words, now=now, actor=actor, owner=owner, ignore_lock=ignore_lock)
+    return rewrite(store, path, build, "typed.merge", words, now=now, actor=actor, owner=owner, ignore_lock=ignore_lock)
 
 
 def rewrite(
@@ -161,7 +161,7 @@ def expire_file(
     def attempt() -> bool:
         if not os.path.lexists(store.root / path):
             return False
-        with store.transaction("typed expire", actor=actor, now=now) as transaction:
+        with store.transaction("typed.expire", actor=actor, now=now) as transaction:
             stored = transaction.read(path)
             if stored.base is None or stored.version.mtime_ns >= limit:
                 return False
@@ -237,4 +237,4 @@ def note_failure(
     def build(data: bytes) -> bytes:
         return with_note(data, note)
 
-    return rewrite(store, path, build, "typed fail", f"noted a failure in {path}", now=now, actor=actor, owner=owner)
+    return rewrite(store, path, build, "typed.fail", f"noted a failure in {path}", now=now, actor=actor, owner=owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,11 +19,15 @@ from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import list_changes, row, views_of
 from memory.maintenance import maintain
+from memory.registry import REGISTRY
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
+
+
+HOUSE = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -514,3 +519,28 @@ def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: W
     assert caught.value.code == "document.conflict"
     assert text(workspace) == tasks
     assert (archive / name).read_bytes() == before
+
+
+def test_an_operation_has_one_name(workspace: Workspace) -> None:
+    """A record whose operation has a space, as they were written once, is listed by the name with a dot."""
+    workspace.change("tasks start", lambda files: task_edits.start_task(files, "Deploy", now=NOW), actor="cli", now=NOW)
+    workspace.change(
+        "tasks.done",
+        lambda files: task_edits.done_task(files, "Deploy", outcome=None, now=NOW),
+        actor="cli",
+        now=NOW,
+    )
+    assert [record.operation for record in workspace.store.history.list(2)] == ["tasks.done", "tasks.start"]
+
+
+def test_operations_are_written_with_dots() -> None:
+    """No module gives a change a name with a space: the screen and the command line name one operation alike."""
+    nouns = "|".join(verb.name for system in REGISTRY for verb in system.verbs)
+    spaced = re.compile(rf"""(?:change|transaction|_changed|_move|Change)\([^()"]*"(?:{nouns}) [a-z]+\"""")
+    found = [
+        f"{path}: {match.group()}"
+        for top in ("app", "memory", "widgets")
+        for path in sorted((HOUSE / top).rglob("*.py"))
+        for match in spaced.finditer(path.read_text("utf-8"))
+    ]
+    assert found == []

@@ -79,7 +79,7 @@ def set_value(session: Session, key: str, value: str, section: str | None) -> No
     from memory.files.config import KNOWN_KEYS, meant_key, set_setting, unknown_key_words
 
     _changed(
-        session, "config set", key, lambda snapshot: set_setting(snapshot, key, value, section=section, now=session.now)
+        session, "config.set", key, lambda snapshot: set_setting(snapshot, key, value, section=section, now=session.now)
     )
     if key not in KNOWN_KEYS:
         tell(f"memdeck: warning: config.unknown_key: {unknown_key_words(key, meant_key(key))}")
@@ -91,7 +91,7 @@ def unset(session: Session, key: str) -> None:
     """Take a setting out of the file."""
     from memory.files.config import unset_setting
 
-    _changed(session, "config unset", key, lambda snapshot: unset_setting(snapshot, key, now=session.now))
+    _changed(session, "config.unset", key, lambda snapshot: unset_setting(snapshot, key, now=session.now))
 
 
 def _changed(session: Session, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> None:

@@ -106,7 +106,7 @@ def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> Non
     from memory.files.contacts.model import add_contact
 
     values = given(**{"channel" if kind == "route" else "name": name}) | pairs(changes)
-    _changed(session, "contacts add", "added", lambda snapshot: add_contact(snapshot, kind, values, now=session.now))
+    _changed(session, "contacts.add", "added", lambda snapshot: add_contact(snapshot, kind, values, now=session.now))
 
 
 @under(contacts, "edit", examples=("memdeck contacts edit 77aa01b --set status=disconnected",))
@@ -118,7 +118,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...]) -> None:
 
     values = pairs(changes)
     something(values)
-    _changed(session, "contacts edit", "changed", lambda snapshot: edit_contact(snapshot, ref, values, now=session.now))
+    _changed(session, "contacts.edit", "changed", lambda snapshot: edit_contact(snapshot, ref, values, now=session.now))
 
 
 @under(contacts, "remove", examples=("memdeck contacts remove 77aa01b",))
@@ -133,5 +133,5 @@ def remove(session: Session, ref: str) -> None:
         removed[:] = [find_contact(snapshot, ref)]
         return remove_contact(snapshot, ref, now=session.now)
 
-    session.change("contacts remove", build)
+    session.change("contacts.remove", build)
     _say(session, "removed", removed[0])

@@ -145,7 +145,7 @@ def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) ->
     time = _time(session, at)
     _changed(
         session,
-        "journal add",
+        "journal.add",
         "added",
         lambda snapshot: add_entry(snapshot, title, text, at=time, now=session.now),
         dated=True,
@@ -210,7 +210,7 @@ def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], 
     time = _time(session, at)
     _changed(
         session,
-        "journal edit",
+        "journal.edit",
         "changed",
         lambda snapshot: edit_entry(snapshot, ref, title=title, lines=text, time=time, now=session.now),
     )
@@ -229,6 +229,6 @@ def remove(session: Session, ref: str) -> None:
         removed[:] = [find_entry(snapshot, ref)]
         return remove_entry(snapshot, ref, now=session.now)
 
-    session.change("journal remove", build)
+    session.change("journal.remove", build)
     entry = removed[0]
     session.answer(lambda: {"entry": entry.json()}, lambda: [session.paint.line(f"removed {entry.ref}  {entry.title}")])

@@ -114,7 +114,7 @@ def add(
     place = section or (DECISIONS if decision else "Technical Facts")
     _changed(
         session,
-        "knowledge add",
+        "knowledge.add",
         "added",
         lambda snapshot: add_knowledge(
             snapshot, text, section=place, topic=topic, date=day, reason=reason, now=session.now
@@ -130,7 +130,7 @@ def edit(session: Session, ref: str, text: str) -> None:
     from memory.files.knowledge.model import edit_knowledge
 
     _changed(
-        session, "knowledge edit", "changed", lambda snapshot: edit_knowledge(snapshot, ref, text, now=session.now)
+        session, "knowledge.edit", "changed", lambda snapshot: edit_knowledge(snapshot, ref, text, now=session.now)
     )
 
 
@@ -146,5 +146,5 @@ def remove(session: Session, ref: str) -> None:
         removed[:] = [find_knowledge(snapshot, ref)]
         return remove_knowledge(snapshot, ref, now=session.now)
 
-    session.change("knowledge remove", build)
+    session.change("knowledge.remove", build)
     _say(session, "removed", removed[0])

@@ -314,7 +314,7 @@ def add(
             now=session.now,
         )
 
-    _changed(session, "tasks add", "added", build, titled=True, due=day)
+    _changed(session, "tasks.add", "added", build, titled=True, due=day)
 
 
 def _fields() -> tuple[str, ...]:
@@ -361,7 +361,7 @@ def edit(
         values["due"] = when(session, values["due"])
     _changed(
         session,
-        "tasks edit",
+        "tasks.edit",
         "changed",
         lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
         titled="title" in values,
@@ -375,7 +375,7 @@ def start(session: Session, ref: str) -> None:
     """Move a task to In Progress."""
     from memory.files.tasks.edits import start_task
 
-    _changed(session, "tasks start", "started", lambda snapshot: start_task(snapshot, ref, now=session.now))
+    _changed(session, "tasks.start", "started", lambda snapshot: start_task(snapshot, ref, now=session.now))
 
 
 @under(tasks, "progress", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
@@ -395,7 +395,7 @@ def progress(session: Session, ref: str, percent: int, note: str | None) -> None
         started = find_task(snapshot, ref).section == "pending"
         return edit
 
-    _changed(session, "tasks progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
+    _changed(session, "tasks.progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
 
 
 @under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
@@ -405,7 +405,7 @@ def done(session: Session, ref: str, outcome: str | None) -> None:
     """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
     from memory.files.tasks.edits import done_task
 
-    _changed(session, "tasks done", "done", lambda snapshot: done_task(snapshot, ref, outcome=outcome, now=session.now))
+    _changed(session, "tasks.done", "done", lambda snapshot: done_task(snapshot, ref, outcome=outcome, now=session.now))
 
 
 @under(tasks, "reopen", examples=("memdeck tasks reopen 3fa94c1",))
@@ -414,7 +414,7 @@ def reopen(session: Session, ref: str) -> None:
     """Move a task back to Pending; its outcome is kept in the notes."""
     from memory.files.tasks.edits import reopen_task
 
-    _changed(session, "tasks reopen", "reopened", lambda snapshot: reopen_task(snapshot, ref, now=session.now))
+    _changed(session, "tasks.reopen", "reopened", lambda snapshot: reopen_task(snapshot, ref, now=session.now))
 
 
 @under(tasks, "remove", examples=("memdeck tasks remove 3fa94c1",))
@@ -430,6 +430,6 @@ def remove(session: Session, ref: str) -> None:
         removed[:] = [find_task(snapshot, ref)]
         return remove_task(snapshot, ref, now=session.now)
 
-    session.change("tasks remove", build)
+    session.change("tasks.remove", build)
     task = removed[0]
     session.answer(lambda: {"task": task.json()}, lambda: [session.paint.line(f"removed {task.ref}  {task.title}")])

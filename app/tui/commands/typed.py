@@ -131,7 +131,7 @@ class TypedVerbs(Part):
         if done.errors:
             words += f", {len(done.errors):,} could not go"
         files = tuple(FileChange(file.path, b"", None) for file in done.deleted)
-        change = Change(done.changes[-1] if done.changes else "", now, "human", "typed prune", words, files)
+        change = Change(done.changes[-1] if done.changes else "", now, "human", "typed.prune", words, files)
         return Changed(Outcome(change, words))
 
 

@@ -89,7 +89,7 @@ def run_action(
             return done_task(current, entry, outcome=outcome, now=now)
         return edit_task(current, entry, set={"outcome": outcome}, now=now)
 
-    return ActionRun(finished, outcome, workspace.change("tasks action", build, actor=actor, now=now))
+    return ActionRun(finished, outcome, workspace.change("tasks.action", build, actor=actor, now=now))
 
 
 def outcome_text(finished: Finished) -> str:

@@ -187,4 +187,4 @@ def repair(store: StateStore, shown: Plan, *, actor: str, now: datetime) -> tupl
             put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
         return plan, writing.commit(f"repaired {len(plan.files)} files")
 
-    return store.change("state repair", build, actor=actor, now=now)
+    return store.change("state.repair", build, actor=actor, now=now)

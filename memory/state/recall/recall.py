@@ -249,7 +249,7 @@ def apply(store: StateStore, shown: Preview, *, actor: str, now: datetime) -> Re
             summary = f"recalled {plural(len(events), 'event')}: {shown.digest.text()}"
         return Recalled(shown, writing.commit(summary), state)
 
-    return store.change("state recall", build, actor=actor, now=now)
+    return store.change("state.recall", build, actor=actor, now=now)
 
 
 def moved(state: Json, source: str, events: Sequence[Json], now: datetime) -> Json:

@@ -392,6 +392,11 @@ def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit:
     return [_record(db, row) for row in found]
 
 
+def operation_name(text: str) -> str:
+    """Return the name of an operation: the verb with a dot (`tasks.add`), also for records with a space in it."""
+    return text.replace(" ", ".")
+
+
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
     from .records import Record, RecordedFile, Touched
 
@@ -405,7 +410,7 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
         str(change_id),
         datetime.fromisoformat(f"{time}+00:00"),
         str(actor),
-        str(operation),
+        operation_name(str(operation)),
         str(summary),
         tuple(
             RecordedFile(

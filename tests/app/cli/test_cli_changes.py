@@ -36,7 +36,7 @@ def test_a_change_is_listed_with_every_key(memdeck: Memdeck) -> None:
     (found,) = changes(memdeck)
     assert tuple(found)[: len(KEYS)] == KEYS
     assert (found["file"], found["entry"], found["actor"]) == ("tasks.md", ref, "cli")
-    assert (found["operation"], found["time"], found["undoneBy"]) == ("tasks start", "2024-01-15T12:00:00Z", None)
+    assert (found["operation"], found["time"], found["undoneBy"]) == ("tasks.start", "2024-01-15T12:00:00Z", None)
     lines = memdeck("changes", "list").out.splitlines()
     assert lines[0].split()[:4] == [found["id"][:16], "2024-01-15", "12:00", "cli"]
     assert memdeck("changes", "list", "-o", "jsonl").objects == [found]

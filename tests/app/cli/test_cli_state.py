@@ -271,7 +271,7 @@ def test_other_verbs_know_it(state: Callable[..., Answer], sessions: Path, memde
     assert memdeck("status", "-o", "json").data["systems"]["state"]["counts"]["events"] == 3
     found = memdeck("search", "SQLite", "--in", "state", "-o", "json").data["results"]
     assert {"state#current-focus", "state#evt-000002"} <= {one["ref"] for one in found}
-    assert memdeck("changes", "list", "-o", "json").data["changes"][0]["operation"] == "state recall"
+    assert memdeck("changes", "list", "-o", "json").data["changes"][0]["operation"] == "state.recall"
     assert memdeck("undo").code == 0
     assert state("status", "-o", "json").data["unrecalled"]["imports"] == 1
     assert state("validate").code == 0

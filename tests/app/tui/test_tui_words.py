@@ -408,7 +408,7 @@ async def test_long_messages_end_above_the_footer(workspace: Workspace, words: i
 async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:
     """One's own change on this screen needs no more words; one from a shell, or of before, says where and when."""
     add = partial(add_task, title="From a shell", now=NOW)
-    workspace.change("tasks add", lambda snapshot: add(snapshot), actor="cli", now=NOW - timedelta(minutes=20))
+    workspace.change("tasks.add", lambda snapshot: add(snapshot), actor="cli", now=NOW - timedelta(minutes=20))
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "s", "u")

@@ -32,7 +32,7 @@ def workspace(tmp_path: Path) -> Workspace:
 def test_writing_one_is_told(workspace: Workspace) -> None:
     """The change is made, and the sentence names file, line and kind, never the secret."""
     outcome = workspace.change(
-        "tasks add",
+        "tasks.add",
         lambda snapshot: add_task(snapshot, "Log in", notes=f"password: {SECRET}", now=NOW),
         actor="cli",
         now=NOW,
@@ -50,17 +50,17 @@ def test_writing_one_is_told(workspace: Workspace) -> None:
 def test_only_what_is_new_is_told(workspace: Workspace) -> None:
     """Moving an entry, or changing another one, says nothing again."""
     workspace.change(
-        "tasks add",
+        "tasks.add",
         lambda snapshot: add_task(snapshot, "Log in", notes=f"password: {SECRET}", now=NOW),
         actor="cli",
         now=NOW,
     )
     moved = workspace.change(
-        "tasks done", lambda snapshot: done_task(snapshot, "Log in", outcome=None, now=NOW), actor="cli", now=NOW
+        "tasks.done", lambda snapshot: done_task(snapshot, "Log in", outcome=None, now=NOW), actor="cli", now=NOW
     )
     assert moved.change.files
     assert moved.secrets == ()
-    other = workspace.change("tasks add", lambda snapshot: add_task(snapshot, "Other", now=NOW), actor="cli", now=NOW)
+    other = workspace.change("tasks.add", lambda snapshot: add_task(snapshot, "Other", now=NOW), actor="cli", now=NOW)
     assert other.secrets == ()
 
 

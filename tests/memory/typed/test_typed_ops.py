@@ -38,7 +38,7 @@ def test_merge_creates_appends_and_is_undone(ada: Path, den: Den) -> None:
     assert path.read_text() == "one\ntwo\n"
     workspace = Workspace.open(ada, state_home=den.state)
     records = workspace.store.history.list()
-    assert [(record.actor, record.operation) for record in records] == [("agent:ada", "typed merge")] * 2
+    assert [(record.actor, record.operation) for record in records] == [("agent:ada", "typed.merge")] * 2
     workspace.undo(actor="agent:ada", now=NOW)
     assert path.read_text() == "one\n"
 

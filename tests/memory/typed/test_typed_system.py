@@ -229,7 +229,7 @@ def test_whole_files_that_a_rule_deleted_stay_thirty_days(den: Den) -> None:
     _touch(store, history, NOW + timedelta(days=29))
     assert all(record.kept for record in history.list())
     _touch(store, history, NOW + timedelta(days=31))
-    assert [record.kept for record in history.list() if record.operation == "typed prune"] == [False]
+    assert [record.kept for record in history.list() if record.operation == "typed.prune"] == [False]
     with pytest.raises(MemdeckError, match="no longer kept"):
         history.revert(next(one.id for one in history.list() if not one.kept), actor="cli", now=LATER)
 
@@ -266,7 +266,7 @@ def test_a_crash_between_moves_leaves_all_or_nothing(den: Den, tmp_path: Path) -
         "    return real(*args)\n"
         "placing.take_away = take_away\n"
         "store = store_of(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-        "move_file(store, 'memory/episodic/a.md', 'memory/a.md', 'typed promote', now=datetime.now(UTC), actor='cli',"
+        "move_file(store, 'memory/episodic/a.md', 'memory/a.md', 'typed.promote', now=datetime.now(UTC), actor='cli',"
         " core='add')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

@@ -153,7 +153,7 @@ def add(
         autoRemediate=remediate,
     ) | pairs(changes)
     _check_threshold(values.get("threshold"), values["type"])
-    _changed(session, "monitors add", "added", lambda snapshot: add_monitor(snapshot, name, values, now=session.now))
+    _changed(session, "monitors.add", "added", lambda snapshot: add_monitor(snapshot, name, values, now=session.now))
 
 
 def _fields() -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
         _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(session.snapshot, ref)))
     _changed(
         session,
-        "monitors edit",
+        "monitors.edit",
         "changed",
         lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=session.now),
     )
@@ -203,5 +203,5 @@ def remove(session: Session, ref: str) -> None:
         removed[:] = [find_monitor(snapshot, ref)]
         return remove_monitor(snapshot, ref, now=session.now)
 
-    session.change("monitors remove", build)
+    session.change("monitors.remove", build)
     _say(session, "removed", removed[0])

@@ -87,7 +87,7 @@ def promote(
     session: Session, source: str, target: str, core: bool, force: bool, agent: str | None, ignore_lock: bool
 ) -> None:
     """Move a file up, typically from episodic to core: all or nothing, with its mode and its time."""
-    _move(session, source, target, "typed promote", "add" if core else None, force, agent, ignore_lock)
+    _move(session, source, target, "typed.promote", "add" if core else None, force, agent, ignore_lock)
 
 
 @under(typed, "demote", examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",))
@@ -98,7 +98,7 @@ def promote(
 @ignoring_lock
 def demote(session: Session, source: str, target: str, force: bool, agent: str | None, ignore_lock: bool) -> None:
     """Move a file down, the opposite of promote; a core file leaves core_files of the Aidefile with it."""
-    _move(session, source, target, "typed demote", "remove", force, agent, ignore_lock)
+    _move(session, source, target, "typed.demote", "remove", force, agent, ignore_lock)
 
 
 def _move(
@@ -137,7 +137,7 @@ def _move(
     listed = aidefile_of(store.root).is_core(there)
     document = {"from": inside, "to": there, "core": listed}
     place.done(store, change, document, change.summary)
-    if operation == "typed promote" and not listed:
+    if operation == "typed.promote" and not listed:
         tell(f"memdeck: {there} is not listed under core_files; promote with --core lists it")
     _warn_of_age(session, store, there)
 
