@@ -24,7 +24,6 @@ from .storage.log.shared import Together
 
 if TYPE_CHECKING:
     from .files.neighbours import Folder
-    from .history.late_bytes import Late
     from .storage.log.records import Reading
     from .storage.watch import Watcher
     from .system_name import SystemName
@@ -457,42 +456,21 @@ class Workspace:
 
         return self.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
 
-    def restore_version(self, change_id: str, entry: str, *, actor: str, now: datetime, after: bool = False) -> Outcome:
-        """Give an entry the source that it had before a change (`after`: right after it).
-
-        `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
-        `change.no_entry` where the change has no such entry in that state, `change.thinned`.
-        """
-        from .files.restore import restore_version
-        from .history.changes import version_of
-
-        version = version_of(self, change_id, entry, after=after)
-
-        def build(snapshot: Snapshot) -> Edit:
-            return restore_version(snapshot, version.file, version.entry, version.section, version.names)
-
-        return self.change("restore", build, actor=actor, now=now)
-
     def notice(self, now: datetime) -> int:
-        """Look at all memory files and note what other programs did to them; return how many changes that were.
+        """Look at the files of all systems and note what other programs did to them; return how many changes that were.
 
         Nothing is written but the change log outside of the workspace. What cannot be read is left out.
         """
-        from .history.outside import notice
-
-        return notice(self, now)
-
-    def merge_late(self, now: datetime) -> tuple[Late, ...]:
-        """Merge what other programs wrote to files that a change had just displaced; see `memory.history.late_bytes`."""  # noqa: E501
-        stores = dict.fromkeys((self.store, *self.stores()))
-        for store in stores:
-            with suppress(MemdeckError):
-                store.look_after(now)
-        if not any(store.kept() for store in stores):
-            return ()
-        from .history.late_bytes import merge_late
-
-        return merge_late(self, now)
+        history, readable = self.store.history, []
+        names = self.files() | set(history.to_look_at())
+        with self.together.glance():
+            for name in sorted(names):
+                with suppress(MemdeckError):
+                    found = self.together.find(name)
+                    if found is not None:
+                        found[0].read(found[1])
+                        readable.append(name)
+            return history.notice(readable, now)
 
 
 class _Reading:

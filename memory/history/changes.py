@@ -109,7 +109,7 @@ class Version:
 
 
 def version_of(workspace: Workspace, change_id: str, entry: str, *, after: bool) -> Version:
-    """Return the source of an entry before or after a change; raises as `Workspace.restore_version`."""
+    """Return the source of an entry before or after a change; raises as `memory.history.versions.restore_version`."""
     record = workspace.store.history.get(change_id)
     if not record.kept:
         raise ConflictError(

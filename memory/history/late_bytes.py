@@ -6,6 +6,7 @@ version of the file, made from the bytes before the change.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -37,8 +38,14 @@ def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
     What cannot be merged stays kept, with the reason: the bytes it started from are no longer known, somebody else
     changed the same meanwhile, or another program is still at it. Doing it twice is doing it once.
     """
+    stores = dict.fromkeys((workspace.store, *workspace.stores()))
+    for store in stores:
+        with suppress(MemdeckError):
+            store.look_after(now)
+    if not any(store.kept() for store in stores):
+        return ()
     found = [_merge(workspace, kept, now) for kept in workspace.store.kept()]
-    for store in workspace.stores():
+    for store in stores:
         if store is not workspace.store:
             found += [_merge_lines(store, kept, now) for kept in store.kept()]
     return tuple(found)

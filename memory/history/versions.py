@@ -13,10 +13,10 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.storage.log.records import Record
 
-from .changes import file_name, list_changes, views_of
+from .changes import file_name, list_changes, version_of, views_of
 
 if TYPE_CHECKING:
-    from memory.workspace import Workspace
+    from memory.workspace import Outcome, Workspace
 
 MOST = 200
 """The most changes of one entry that are looked at at once."""
@@ -117,3 +117,21 @@ def rehearse_revert(workspace: Workspace, change_id: str, now: datetime) -> tupl
     files = history.rehearse_revert(change_id, now=now)
     regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in files]
     return change_views(regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary)
+
+
+def restore_version(
+    workspace: Workspace, change_id: str, entry: str, *, actor: str, now: datetime, after: bool = False
+) -> Outcome:
+    """Give an entry the source that it had before a change (`after`: right after it).
+
+    `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
+    `change.no_entry` where the change has no such entry in that state, `change.thinned`.
+    """
+    from memory.files import restore
+
+    version = version_of(workspace, change_id, entry, after=after)
+
+    def build(snapshot: Snapshot) -> Edit:
+        return restore.restore_version(snapshot, version.file, version.entry, version.section, version.names)
+
+    return workspace.change("restore", build, actor=actor, now=now)

@@ -79,11 +79,13 @@ def maintain(
 
 def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
     """Note what other programs did since anybody looked, and merge what they wrote late; return what to say of that."""
+    from memory.history.late_bytes import merge_late
+
     workspace.notice(now)
     return tuple(
         f"{late.file}: what another program wrote in the moment of a change was "
         + (f"not merged ({late.why}); it is kept in .aiter/.memdeck/stage/{late.name}" if late.why else "merged")
-        for late in workspace.merge_late(now)
+        for late in merge_late(workspace, now)
     )
 
 

@@ -22,6 +22,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
+from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.state import operations as state_operations
 from memory.state.analysis import analyse
@@ -250,7 +251,7 @@ def _revert(place: Place) -> None:
 
 def _earlier_version(place: Place) -> None:
     workspace = place.workspace()
-    workspace.restore_version(_of_the_agent(workspace), "First of all", actor="cli", now=NOW)
+    restore_version(workspace, _of_the_agent(workspace), "First of all", actor="cli", now=NOW)
 
 
 def _save(place: Place) -> None:

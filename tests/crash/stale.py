@@ -14,6 +14,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import views_of
+from memory.history.versions import restore_version
 from memory.storage.log.records import OUTSIDE, Record
 from tests.crash.foreign import MARK
 from tests.crash.kill import Tally
@@ -129,7 +130,7 @@ def _brought_back(
     workspace = place.workspace()
     views = [view for view in views_of(workspace, ours) if view.file == path.name and entry in view.title]
     tally.expect(len(views) == 1, f"{where}: our change shows {len(views)} entries")
-    workspace.restore_version(ours.id, views[0].entry or entry, actor="cli", now=LATER, after=True)
+    restore_version(workspace, ours.id, views[0].entry or entry, actor="cli", now=LATER, after=True)
     after = path.read_bytes()
     source = (views[0].after or "").strip().encode()
     tally.expect(source in after, f"{where}: the entry is not as ours had made it")

@@ -11,7 +11,6 @@ import pytest
 from app.tui.live.header_status import upkeep_of_others
 from memory import systems
 from memory.errors import MemdeckError
-from memory.history.outside import notice
 from memory.installed import installed as offered
 from memory.registry import REGISTRY
 from memory.systems import PlainSystem, System
@@ -76,7 +75,7 @@ def test_a_hook_that_raises(
         upkeep_of_others(workspace, NOW)
         systems.entrust(workspace, None, {})
         systems.asks_of_all(workspace)
-        notice(workspace, NOW)
+        workspace.notice(NOW)
         workspace.watcher(lambda _: None)._more()  # type: ignore[attr-defined]
         assert workspace.stores()
 

@@ -18,6 +18,7 @@ from memory.files.snapshot import MEMORY_FILES
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import list_changes, row, views_of
+from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.registry import REGISTRY
 from memory.workspace import Workspace
@@ -265,18 +266,18 @@ def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
     change = edit(workspace, "Deploy", notes="second")
     edit(workspace, "Deploy", notes="third")
     ref = find_task(workspace.snapshot(), "Deploy").ref
-    workspace.restore_version(change, ref, actor="human", now=NOW)
+    restore_version(workspace, change, ref, actor="human", now=NOW)
     assert find_task(workspace.snapshot(), "Deploy").entry.raw == raw
-    workspace.restore_version(change, "Deploy", actor="human", now=NOW, after=True)
+    restore_version(workspace, change, "Deploy", actor="human", now=NOW, after=True)
     assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "second"
     workspace.change(
         "remove", lambda snapshot: task_edits.remove_task(snapshot, "Deploy", now=NOW), actor="human", now=NOW
     )
-    reopened().restore_version(change, ref, actor="human", now=NOW)
+    restore_version(reopened(), change, ref, actor="human", now=NOW)
     back = find_task(workspace.snapshot(), "Deploy")
     assert (back.entry.raw.rstrip(), back.section) == (raw.rstrip(), "pending")
     with pytest.raises(NotFoundError) as caught:
-        workspace.restore_version(change, "Update README", actor="human", now=NOW)
+        restore_version(workspace, change, "Update README", actor="human", now=NOW)
     assert caught.value.code == "change.no_entry"
 
 
@@ -487,7 +488,7 @@ def test_an_earlier_version_that_was_put_back_does_not_come_twice(workspace: Wor
     ref = find_task(workspace.snapshot(), "Set up").ref
     removal = workspace.change("remove", lambda s: task_edits.remove_task(s, ref, now=NOW), actor="cli", now=NOW).change
     workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
-    workspace.restore_version(removal.id, ref, actor="cli", now=NOW)
+    restore_version(workspace, removal.id, ref, actor="cli", now=NOW)
     assert text(workspace).count("Set up") == 1
     with pytest.raises(ConflictError) as caught:
         workspace.revert(removal.id, actor="cli", now=NOW)

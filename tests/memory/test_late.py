@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.files.tasks import edits as task_edits
+from memory.history.late_bytes import merge_late
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.crash.calls import without_leases
@@ -41,13 +42,13 @@ def test_late_bytes_are_merged(place: Place) -> None:
     """A task that was added late and the change that was in its way are both there, once, and history says who."""
     workspace = _late(place, b"## Pending\n", b"## Pending\n\n### [LOW] Came late\n- created: 2024-01-16\n")
     assert len(workspace.store.kept()) == 1
-    (late,) = workspace.merge_late(NOW)
+    (late,) = merge_late(workspace, NOW)
     assert (late.file, late.why) == ("tasks.md", "")
     text = (workspace.memory / "tasks.md").read_text()
     assert text.count("### [LOW] Came late") == 1
     assert "- notes: ours" in text
     assert workspace.store.history.list(1)[0].actor == "outside"
-    assert workspace.merge_late(NOW) == ()
+    assert merge_late(workspace, NOW) == ()
     assert place.leftovers() == []
 
 
@@ -55,7 +56,7 @@ def test_late_bytes_in_conflict_stay(place: Place) -> None:
     """Where both changed the same field nothing is written, and the bytes stay until a person looked."""
     workspace = _late(place, b"### [NORMAL] First of all\n", b"### [NORMAL] First of all\n- notes: theirs\n")
     before = (workspace.memory / "tasks.md").read_bytes()
-    (late,) = workspace.merge_late(NOW)
+    (late,) = merge_late(workspace, NOW)
     assert "notes" in late.why
     assert (workspace.memory / "tasks.md").read_bytes() == before
     assert [one.data is not None and b"theirs" in one.data for one in workspace.store.kept()] == [True]
@@ -84,10 +85,10 @@ def test_late_lines_are_merged(tmp_path: Path) -> None:
     facts = place.system("facts").store
     facts._store.settle = 0
     facts.store("three", actor="cli", now=NOW)
-    (late,) = place.merge_late(NOW)
+    (late,) = merge_late(place, NOW)
     assert (late.file, late.why) == (".aegis/memory/memories.jsonl", "")
     assert sorted(fact.text for fact in facts.read().facts) == ["came late", "three", "two"]
-    assert place.merge_late(NOW) == ()
+    assert merge_late(place, NOW) == ()
 
 
 def _written_late(place: Place, titles: tuple[str, ...]) -> list[Path]:

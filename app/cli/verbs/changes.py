@@ -161,11 +161,13 @@ def restore(session: Session, ref: str, before: str | None) -> None:
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
+    from memory.history.versions import restore_version
+
     workspace = session.workspace
     if before is None:
         outcome = workspace.restore(ref, actor=session.actor, now=session.now)
     else:
-        outcome = workspace.restore_version(before, ref, actor=session.actor, now=session.now)
+        outcome = restore_version(workspace, before, ref, actor=session.actor, now=session.now)
     _did(session, outcome.change, outcome.ref)
 
 
