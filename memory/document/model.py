@@ -173,12 +173,6 @@ class Document:
         start = self._starts[section + 1]
         return start if entry is None else start + self.section(section).entry_lines()[entry]
 
-    def problems(self) -> list[tuple[int, str, str]]:
-        """Return what is wrong with the structure as (line from 0, code, sentence), in line order."""
-        from .check import structure_problems
-
-        return structure_problems(self)
-
     # -- editing ----------------------------------------------------------------------------------------------
 
     def set_meta(self, key: str, value: str) -> Document:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memory.base.problems import Level, Problem
 from memory.base.remarks import split_field
 from memory.document import Document, Section
+from memory.document.check import structure_problems
 from memory.document.content.fields import split_lines
 
 from .config import meant_key, unknown_key_words
@@ -105,7 +106,7 @@ def _check_file(snapshot: Snapshot, name: str) -> Iterator[Problem]:
 
 def _structure(name: str, document: Document) -> Iterator[Problem]:
     prose = name.removeprefix("archive/").startswith(_PROSE)
-    for line, code, message in document.problems():
+    for line, code, message in structure_problems(document):
         if prose and code.startswith("field."):
             continue
         yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
@@ -219,7 +220,7 @@ def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Probl
     said = {line for line, _, _ in doubtful}
     again = set(map(id, config.duplicates))
     # Two in one section were found as two fields of one name.
-    found = {line for line, code, _ in document.problems() if code == "field.twice"} if again else set()
+    found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
     for setting in config.settings:
         if id(setting) in again:
             if setting.line in found:

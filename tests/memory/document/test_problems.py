@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from memory.document import parse
+from memory.document.check import structure_problems
 from memory.document.markers import has_conflict_markers
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
@@ -68,14 +69,14 @@ SETTINGS = settings(
 )
 def test_problems(data: bytes, wanted: list[tuple[int, str]]) -> None:
     """Each finding has the line (from 0) where it stands, and its code."""
-    assert wanted == [(line, code) for line, code, _ in parse(data).problems()]
+    assert wanted == [(line, code) for line, code, _ in structure_problems(parse(data))]
 
 
 def test_conflict_markers_make_a_file_read_only() -> None:
     """The question that decides over writing has the same answer as the finding."""
     for data in (b"<<<<<<< a\n=======\n>>>>>>> b\n", b"=======\n<<<<<<< a\n>>>>>>> b\n", b"<<<<<<< a\n", b""):
         document = parse(data)
-        found = [code for _, code, _ in document.problems()]
+        found = [code for _, code, _ in structure_problems(document)]
         assert has_conflict_markers(document) == ("document.conflict_markers" in found)
 
 
@@ -83,7 +84,7 @@ def test_conflict_markers_make_a_file_read_only() -> None:
 @given(byte_strings())
 def test_any_bytes_have_problems_in_order(data: bytes) -> None:
     """The check never fails; lines are inside the file and in order, sentences are not empty."""
-    problems = parse(data).problems()
+    problems = structure_problems(parse(data))
     lines = [line for line, _, _ in problems]
     assert lines == sorted(lines)
     assert all(0 <= line <= len(lines_of(data)) for line in lines)
@@ -94,7 +95,7 @@ def test_any_bytes_have_problems_in_order(data: bytes) -> None:
 def test_samples_are_clean(name: str) -> None:
     """The format's own files have no findings, and other line ends bring none."""
     for label in ("as it is", "CRLF", "lone CR", "BOM", "no final newline", "trailing spaces"):
-        assert parse(variants(sample(name))[label]).problems() == [], label
+        assert structure_problems(parse(variants(sample(name))[label])) == [], label
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_hostile_sizes(unit: bytes) -> None:
     """Half a megabyte of one finding is checked in linear time."""
     assert_in_proportion(
         lambda size: b"## A\n### t\n" + unit * (size // len(unit)),
-        lambda data: parse(data).problems(),
+        lambda data: structure_problems(parse(data)),
         500_000 // TIMES,
     )
 
@@ -124,4 +125,4 @@ def test_hostile_sizes(unit: bytes) -> None:
 )
 def test_lines_that_were_meant_as_headings(text: str, found: list[tuple[int, str]]) -> None:
     """A line that misses being a heading by a blank or a mark is reported, not outside of text."""
-    assert found == [(line, code) for line, code, _ in parse(text.encode()).problems()]
+    assert found == [(line, code) for line, code, _ in structure_problems(parse(text.encode()))]
