@@ -18,7 +18,7 @@ from .field_edits import changed_value, check_field_value, with_end
 from .source_text import started_document
 
 if TYPE_CHECKING:
-    from .snapshot import Snapshot
+    from .reader import Files
 
 FILE = "config.md"
 FRONT_KEYS = ("setupComplete", "setupDate")
@@ -329,9 +329,9 @@ def unknown_key_words(key: str, meant: str | None) -> str:
     return f"{key[:60]} is no setting that memdeck knows; {instead}"
 
 
-def get_setting(snapshot: Snapshot, key: str) -> Setting:
+def get_setting(snapshot: Files, key: str) -> Setting:
     """Return the setting that counts for a key; raises NotFoundError `config.not_found`."""
-    found = snapshot.config.setting(key)
+    found = snapshot.view("config.md", read_config).setting(key)
     if found is None:
         raise NotFoundError(
             "config.not_found", f"config.md has no {key[:60]!r}", "`memdeck config list` shows the keys"
@@ -339,7 +339,7 @@ def get_setting(snapshot: Snapshot, key: str) -> Setting:
     return found
 
 
-def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
+def set_setting(snapshot: Files, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
     """Set a key: the first field of that name changes, else one is added to `section`, or to the key's home.
 
     With `section` only that section counts. A key that memdeck does not know goes to Workspace. The remark
@@ -388,7 +388,7 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
     return document.insert_section(at, new), at, None
 
 
-def unset_setting(snapshot: Snapshot, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
+def unset_setting(snapshot: Files, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
     """Take a key out, wherever it stands; raises NotFoundError `config.not_found`, UsageError in the front matter."""
     get_setting(snapshot, key)
     document = snapshot.document(FILE)

@@ -21,7 +21,7 @@ from .refs.refs import look_up
 from .source_text import entry_of_text, started_document
 
 if TYPE_CHECKING:
-    from .snapshot import Snapshot
+    from .reader import Files
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -185,22 +185,22 @@ def read_monitors(file: str, document: Document) -> Monitors:
     return Monitors(file, document)
 
 
-def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
+def find_monitor(snapshot: Files, text: str) -> Monitor:
     """Return the monitor that a ref, its digits or a part of its name means.
 
     Raises NotFoundError `monitor.not_found`, AmbiguousError `monitor.ambiguous`.
     """
-    return look_up(text, KIND, "monitor", [lambda: snapshot.monitors.monitors])
+    return look_up(text, KIND, "monitor", [lambda: snapshot.view("monitors.md", read_monitors).monitors])
 
 
-def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
+def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a monitor at the end of the section Monitors; a missing section or file is made.
 
     `values` are fields by their key in the file. Raises UsageError `monitor.name` for a name that is taken or
     empty, `field.value`, BadCron, BadMoment.
     """
     title = one_line("monitor.name", "the name of a monitor", name)
-    if any(monitor.name == title for monitor in snapshot.monitors.monitors):
+    if any(monitor.name == title for monitor in snapshot.view("monitors.md", read_monitors).monitors):
         raise UsageError("monitor.name", f"there is a monitor {title[:60]!r} already", "give it another name")
     document = started_document(snapshot, FILE, now)
     if not document.find(SECTION):
@@ -216,7 +216,7 @@ def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now
 
 
 def edit_monitor(
-    snapshot: Snapshot,
+    snapshot: Files,
     ref: str,
     set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
     unset: Iterable[str] = (),
@@ -247,7 +247,7 @@ def edit_monitor(
     return _edit(document, monitor.at, f"changed the monitor {monitor.name[:60]}")
 
 
-def remove_monitor(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+def remove_monitor(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a monitor out of the file."""
     monitor = find_monitor(snapshot, ref)
     document = snapshot.document(FILE).remove_entry(*monitor.at)
@@ -255,7 +255,7 @@ def remove_monitor(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # n
 
 
 def replace_monitor_text(
-    snapshot: Snapshot,
+    snapshot: Files,
     ref: str,
     text: str,
     *,

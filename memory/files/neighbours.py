@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from memory.base.problems import Problem
+from memory.errors import MemdeckError
 from memory.storage.files.listing import Unlisted
 
-from .snapshot import ARCHIVE_KINDS, MEMORY_FILES
-
-if TYPE_CHECKING:
-    from .snapshot import Snapshot
+from .reader import ARCHIVE_KINDS, MEMORY_FILES, Files
 
 _ARCHIVE = re.compile(rf"(?:{'|'.join(ARCHIVE_KINDS)})-[0-9]{{4}}-(?:0[1-9]|1[0-2])\.md")
 # Dropbox, Nextcloud, OneDrive; Syncthing; Resilio; a second download or a copy in a file manager.
@@ -37,7 +35,18 @@ class Folder:
     archive: tuple[str, ...] | Unlisted
 
 
-def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
+class Listed(Files, Protocol):
+    """A look at the memory files that also knows what lies in their folder."""
+
+    @property
+    def folder(self) -> Folder | None:
+        """What lies in the memory folder; None where the files lie in none."""
+
+    def refused(self, name: str) -> MemdeckError | None:
+        """Return why a file could not be read, None where it could."""
+
+
+def neighbour_problems(snapshot: Listed) -> Iterator[Problem]:
     """Yield what is wrong with the folders and with what lies beside the memory files; a `readable` look."""
     folder = snapshot.folder
     if folder is None:
@@ -61,7 +70,7 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
                 yield Problem("warning", shown, 0, "file.archive_name", message)
 
 
-def _beside(snapshot: Snapshot, name: str) -> Iterator[Problem]:
+def _beside(snapshot: Listed, name: str) -> Iterator[Problem]:
     if name in MEMORY_FILES:
         if not snapshot.exists(name) and snapshot.refused(name) is None:
             yield Problem("error", name, 0, "file.link_dangling", f"{name} is a link to nothing")

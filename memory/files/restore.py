@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, TypeVar
 
-from memory.document import Document, Entry, Section
+from memory.document import Document, Entry, Section, parse
 from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit
@@ -20,7 +20,10 @@ from .tasks.model import Task, find_task
 from .tasks.sections import with_section
 
 if TYPE_CHECKING:
+    from .reader import Files
     from .snapshot import Snapshot
+
+V = TypeVar("V")
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""
@@ -59,7 +62,7 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     read = read_ref(text.strip())
     kinds = [kind for kind in _FINDERS if read is None or read[0] is None or _fits(read[0], kind)]
     found: list[Task | JournalEntry | Plan] = []
-    view = _ArchiveOnly(snapshot)
+    view: Files = _ArchiveOnly(snapshot)
     candidates: list[object] = []
     choices: list[Choice] = []
     for kind in kinds:
@@ -95,22 +98,33 @@ def _fits(scope: str, kind: str) -> bool:
 
 
 class _ArchiveOnly:
-    """A snapshot in which the files themselves are empty, so that a ref is looked up in the archive alone."""
+    """A look in which the files themselves are empty, so that a ref is looked up in the archive alone."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        from memory.document import parse
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._empty = parse(b"")
 
-        from .journal.model import read_journal
-        from .plans.model import read_plans
-        from .tasks.model import read_tasks
+    def document(self, name: str) -> Document:
+        return self._files.document(name) if name.startswith("archive/") else self._empty
 
-        empty = parse(b"")
-        self.tasks = read_tasks("tasks.md", empty)
-        self.journal = read_journal("journal.md", empty)
-        self.plans = read_plans("orchestration.md", empty)
-        self.archived_tasks = snapshot.archived_tasks
-        self.archived_journals = snapshot.archived_journals
-        self.archived_plans = snapshot.archived_plans
+    def exists(self, name: str) -> bool:
+        return name.startswith("archive/") and self._files.exists(name)
+
+    def archives(self, kind: str) -> tuple[str, ...]:
+        return self._files.archives(kind)
+
+    def view(self, name: str, read: Callable[[str, Document], V]) -> V:
+        return self._files.view(name, read) if name.startswith("archive/") else read(name, self._empty)
+
+    def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
+        return self._files.archived(kind, read)
+
+    def readable(self) -> Files:
+        return self
+
+    @property
+    def zone(self) -> tzinfo:
+        return self._files.zone
 
 
 def _section_title(snapshot: Snapshot, item: Task | JournalEntry | Plan) -> str:

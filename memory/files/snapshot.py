@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from memory.document import Document, parse
 from memory.errors import MemdeckError
 
+from .reader import ARCHIVE_KINDS, MEMORY_FILES
+
 if TYPE_CHECKING:
     from .config import Config
     from .contacts.model import Contacts
@@ -20,18 +22,7 @@ if TYPE_CHECKING:
     from .plans.model import Plans
     from .tasks.model import TaskList
 
-MEMORY_FILES = (
-    "tasks.md",
-    "journal.md",
-    "knowledge.md",
-    "contacts.md",
-    "orchestration.md",
-    "monitors.md",
-    "config.md",
-)
-"""The files of the workspace memory, relative to its folder."""
-ARCHIVE_KINDS = ("tasks", "journal", "orchestration")
-"""What archive files are named after: `archive/tasks-2024-01.md`."""
+__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views"]
 
 V = TypeVar("V")
 _EMPTY = parse(b"")
@@ -166,69 +157,74 @@ class Snapshot:
         """The tasks of tasks.md."""
         from .tasks.model import read_tasks
 
-        return self._view("tasks.md", read_tasks)
+        return self.view("tasks.md", read_tasks)
 
     @property
     def journal(self) -> Journal:
         """The journal of journal.md."""
         from .journal.model import read_journal
 
-        return self._view("journal.md", read_journal)
+        return self.view("journal.md", read_journal)
 
     @property
     def knowledge(self) -> Knowledge:
         """What knowledge.md holds."""
         from .knowledge.model import read_knowledge
 
-        return self._view("knowledge.md", read_knowledge)
+        return self.view("knowledge.md", read_knowledge)
 
     @property
     def contacts(self) -> Contacts:
         """What contacts.md holds."""
         from .contacts.model import read_contacts
 
-        return self._view("contacts.md", read_contacts)
+        return self.view("contacts.md", read_contacts)
 
     @property
     def plans(self) -> Plans:
         """The plans of orchestration.md."""
         from .plans.model import read_plans
 
-        return self._view("orchestration.md", read_plans)
+        return self.view("orchestration.md", read_plans)
 
     @property
     def monitors(self) -> Monitors:
         """The monitors of monitors.md."""
         from .monitors import read_monitors
 
-        return self._view("monitors.md", read_monitors)
+        return self.view("monitors.md", read_monitors)
 
     @property
     def config(self) -> Config:
         """The settings of config.md."""
         from .config import read_config
 
-        return self._view("config.md", read_config)
+        return self.view("config.md", read_config)
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
         from .tasks.model import read_tasks
 
-        return tuple(self._view(name, read_tasks) for name in self.archives("tasks"))
+        return self.archived("tasks", read_tasks)
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
         from .journal.model import read_journal
 
-        return tuple(self._view(name, read_journal) for name in self.archives("journal"))
+        return self.archived("journal", read_journal)
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
         from .plans.model import read_plans
 
-        return tuple(self._view(name, read_plans) for name in self.archives("orchestration"))
+        return self.archived("orchestration", read_plans)
 
-    def _view(self, name: str, read: Callable[[str, Document], V]) -> V:
+    def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
+        """Return the views of the archive files of one kind, newest month first."""
+        return tuple(self.view(name, read) for name in self.archives(kind))
+
+    def view(self, name: str, read: Callable[[str, Document], V]) -> V:
+        """Return `read(name, document)` of a file, computed once per document."""
         return self._views.get(name, self.document(name), read)
 
 

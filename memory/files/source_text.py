@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from memory.document import Document, Entry, parse
 
 if TYPE_CHECKING:
-    from .snapshot import Snapshot
+    from .reader import Files
 
 
-def started_document(snapshot: Snapshot, name: str, now: datetime) -> Document:
+def started_document(snapshot: Files, name: str, now: datetime) -> Document:
     """Return the document of a file; where the file is missing or blank, its template."""
     document = snapshot.document(name)
     if document.dump().strip():

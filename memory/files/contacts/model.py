@@ -19,7 +19,7 @@ from memory.files.refs.refs import look_up
 from memory.files.source_text import started_document
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
+    from memory.files.reader import Files
 
 FILE = "contacts.md"
 KIND = "contacts"
@@ -204,15 +204,15 @@ def read_contacts(file: str, document: Document) -> Contacts:
     return Contacts(file, document)
 
 
-def find_contact(snapshot: Snapshot, text: str) -> Contact:
+def find_contact(snapshot: Files, text: str) -> Contact:
     """Return the channel, route or person that a ref, its digits or a part of its name means.
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
     """
-    return look_up(text, KIND, "contact", [lambda: snapshot.contacts.all()])
+    return look_up(text, KIND, "contact", [lambda: snapshot.view("contacts.md", read_contacts).all()])
 
 
-def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
+def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
     `values` by key (`name`, `id`, …; for rows also the title of any further column). Raises UsageError
@@ -304,7 +304,7 @@ def _bullet(raw: str, newline: str, prefix: str) -> str:
     return newline.join([prefix + first, *("  " + line if line.strip() else "" for line in rest)])
 
 
-def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
+def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
     """Set cells of a row, or name, role and text of a person; only what is set changes.
 
     Raises UsageError `contact.key`, `contact.name`, `table.value`.
@@ -350,7 +350,7 @@ def _with_person(body: str, person: Person, changes: Mapping[str, str]) -> str:
     return changed
 
 
-def remove_contact(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+def remove_contact(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a row or a person out; the table and the section stay."""
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)

@@ -15,7 +15,7 @@ from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes,
 from .lines import read_lines
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
+    from memory.files.reader import Files
 
 KIND = "journal"
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
@@ -263,15 +263,18 @@ def _identity(date: str | None, head: tuple[str | None, str]) -> str:
     return identity_hex(KIND, date or "", time or "", title)
 
 
-def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
+def find_entry(snapshot: Files, text: str, *, archived: bool = False) -> JournalEntry:
     """Return the entry that a ref, seven or more of its hex digits, or a unique part of its title names.
 
     Archives are asked if `archived` says so, and only for what journal.md does not have. Raises NotFoundError
     `journal.not_found`, AmbiguousError `journal.ambiguous` with candidates and their longer refs.
     """
-    journals = (snapshot if archived else snapshot.readable()).archived_journals
-    archive = lambda: (entry for journal in journals() for entry in journal.entries())  # noqa: E731
-    pools: list[Callable[[], Iterable[JournalEntry]]] = [snapshot.journal.entries, *([archive] if archived else ())]
+    files = snapshot if archived else snapshot.readable()
+    archive = lambda: (entry for journal in files.archived(KIND, read_journal) for entry in journal.entries())  # noqa: E731
+    pools: list[Callable[[], Iterable[JournalEntry]]] = [
+        snapshot.view("journal.md", read_journal).entries,
+        *([archive] if archived else ()),
+    ]
     return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive)
 
 

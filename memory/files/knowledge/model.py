@@ -19,7 +19,7 @@ from memory.files.refs.refs import look_up
 from memory.files.source_text import started_document
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
+    from memory.files.reader import Files
 
 FILE = "knowledge.md"
 KIND = "knowledge"
@@ -148,16 +148,16 @@ def read_knowledge(file: str, document: Document) -> Knowledge:
     return Knowledge(file, document)
 
 
-def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
+def find_knowledge(snapshot: Files, text: str) -> KnowledgeItem:
     """Return the item that a ref, its digits or a part of its text means.
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
     """
-    return look_up(text, KIND, KIND, [lambda: snapshot.knowledge.items])
+    return look_up(text, KIND, KIND, [lambda: snapshot.view("knowledge.md", read_knowledge).items])
 
 
 def add_knowledge(
-    snapshot: Snapshot,
+    snapshot: Files,
     text: str,
     *,
     section: str,
@@ -194,7 +194,7 @@ def add_knowledge(
 
 
 def edit_knowledge(
-    snapshot: Snapshot,
+    snapshot: Files,
     ref: str,
     text: str,
     *,
@@ -216,7 +216,7 @@ def edit_knowledge(
     return _replaced(snapshot, item, new, "changed")
 
 
-def remove_knowledge(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+def remove_knowledge(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take a bullet out, with what is indented below it; its section and topic stay."""
     return _replaced(snapshot, find_knowledge(snapshot, ref), None, "removed")
 
@@ -289,7 +289,7 @@ def _topic(document: Document, places: list[int], title: str) -> tuple[int, int,
     return index, number, document.insert_entry(index, number, Entry.compose(title, newline=document.newline))
 
 
-def _replaced(snapshot: Snapshot, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
+def _replaced(snapshot: Files, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
     document = snapshot.document(FILE)
     index, number, place = item.at
     part = document.section(index)

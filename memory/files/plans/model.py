@@ -18,7 +18,7 @@ from .parts import PlanPhase, PlanProblem, PlanTask
 from .problems import plan_problems
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
+    from memory.files.reader import Files
 
 FILE = "orchestration.md"
 KIND = "orchestration"
@@ -166,14 +166,14 @@ def read_plans(file: str, document: Document) -> Plans:
     return Plans(file, document)
 
 
-def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
+def find_plan(snapshot: Files, text: str, *, archived: bool = False) -> Plan:
     """Return the plan that a ref, its digits, its planId or a part of its title means.
 
     Raises NotFoundError `plan.not_found`, AmbiguousError `plan.ambiguous`.
     """
-    pools: list[Callable[[], Iterable[Plan]]] = [lambda: snapshot.plans.plans]
+    pools: list[Callable[[], Iterable[Plan]]] = [lambda: snapshot.view("orchestration.md", read_plans).plans]
     if archived:
-        pools.append(lambda: tuple(plan for plans in snapshot.archived_plans() for plan in plans.plans))
+        pools.append(lambda: tuple(plan for plans in snapshot.archived(KIND, read_plans) for plan in plans.plans))
     for pool in pools:
         found = [plan for plan in pool() if plan.plan_id == text.strip()]
         if len(found) == 1:

@@ -32,7 +32,7 @@ from .values import (
 if TYPE_CHECKING:
     from memory.base.clock import Moment
     from memory.files.columns import Columns
-    from memory.files.snapshot import Snapshot
+    from memory.files.reader import Files
 
 __all__ = [
     "FIELD_KEYS",
@@ -370,15 +370,18 @@ def read_tasks(file: str, document: Document) -> TaskList:
     return TaskList(file, document)
 
 
-def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
+def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
     """Return the task that a ref, seven or more of its hex digits, or a unique part of its title names.
 
     Archives are asked if `archived` says so, and only for what tasks.md does not have. Raises NotFoundError
     `task.not_found`, AmbiguousError `task.ambiguous` with candidates and their longer refs.
     """
-    lists = (snapshot if archived else snapshot.readable()).archived_tasks
-    archive = lambda: (task for tasks in lists() for task in tasks.tasks)  # noqa: E731
-    pools: list[Callable[[], Iterable[Task]]] = [lambda: snapshot.tasks.tasks, *([archive] if archived else ())]
+    files = snapshot if archived else snapshot.readable()
+    archive = lambda: (task for tasks in files.archived("tasks", read_tasks) for task in tasks.tasks)  # noqa: E731
+    pools: list[Callable[[], Iterable[Task]]] = [
+        lambda: snapshot.view("tasks.md", read_tasks).tasks,
+        *([archive] if archived else ()),
+    ]
     return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
 
 
