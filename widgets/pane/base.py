@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -40,41 +40,25 @@ from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.text.glyphs import UNICODE, Glyphs
 
+from .contents import Contents
 from .entry import PaneEntry
 from .filter import Fits, parts_of, strange_words
 from .filter_slices import Narrowing
 from .offers import Badge, Build, FormPlan, Removal
+from .overrides import PaneSays
 from .parts import PaneFilter, PaneList
-from .rows import Row, Rows, keep, match_entries, match_rows
-from .visible_rows import Arrangement, Order
+from .rows import Row, keep, match_entries, match_rows
+from .visible_rows import Arrangement
 
 if TYPE_CHECKING:
-    from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
     from .filter import Needles
-    from .filter_cache import Sieve
 
 WIDE, SINGLE = 110, 60
 """Columns of the terminal from which list and detail stand side by side; below which only one is shown."""
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
-
-
-class Contents(NamedTuple):
-    """What a pane read in a worker, for `Pane.put`."""
-
-    snapshot: Snapshot
-    now: datetime
-    zone: tzinfo
-    rows: Rows
-    remark: str = ""
-    order: Order | None = None
-    """The rows as they are sorted, where that is not their own order."""
-    refusal: MemdeckError | None = None
-    """Why a file of the pane cannot be read; its rows are missing then."""
-    sieve: Sieve | None = None
-    """The rows made ready for the filter; None: that is done when it is needed, or by `Pane.warm`."""
 
 
 def fits_look(look: Mapping[str, str], kept: Mapping[str, str]) -> bool:
@@ -157,6 +141,10 @@ class Pane(Covered, PaneEntry):
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
         self.instead = SafeText("", classes="pane--empty")
         """Says something in the place of rows where the list cannot do so itself."""
+
+    def on_pane_linked(self, message: Linked) -> None:
+        """Show the links, if the cursor is still there."""
+        self.take_links(message.row, message.links)
 
     # What the application asks
 
@@ -370,6 +358,16 @@ class Pane(Covered, PaneEntry):
     def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
         """The rows that nothing hides while there is no filter; for panes that fold."""
         return keys
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether every item is one of those that the filter counts."""
+        return type(self).counts is PaneSays.counts
+
+    @property
+    def keeps_by_words(self) -> bool:
+        """Whether the rows that a filter leaves are those that fit, and not what the pane chooses itself."""
+        return type(self).kept is Pane.kept
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """The rows that a filter leaves."""

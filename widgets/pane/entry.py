@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from widgets.list.line_list import LineList
 
-    from .base import Contents, Pane
+    from .contents import Contents
 
 
 class PaneEntry(PaneSays):
@@ -136,10 +136,10 @@ class PaneEntry(PaneSays):
         self.detail_view.show(lines, entry=self.line_list.cursor)
         self.linking.rest()
 
-    def on_pane_linked(self, message: Pane.Linked) -> None:
-        """Show the links, if the cursor is still there."""
-        new = self.linking.set(message.row, message.links)
-        if new and message.row is self.line_list.cursor and self.is_attached:
+    def take_links(self, row: Row, links: Sequence[Link]) -> None:
+        """Show the links of an entry, if the cursor is still there."""
+        new = self.linking.set(row, links)
+        if new and row is self.line_list.cursor and self.is_attached:
             self._show_detail()
 
     # What happens in it

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from .base import Pane
     from .rows import Row
 
 SHORTEST = 3
@@ -22,6 +21,19 @@ _BEGINNINGS = frozenset("_#@")
 """Signs with which a word may begin that a minus stands before."""
 
 
+class Filtered(Protocol):
+    """What the filter asks about an item; see `widgets.pane.overrides.PaneSays`."""
+
+    def haystack(self, item: Any) -> str:
+        """Return what words are looked for in."""
+
+    def field_text(self, item: Any, name: str) -> str:
+        """Return the value that `name:value` looks at."""
+
+    def field_fits(self, item: Any, name: str, value: str) -> bool | None:
+        """Tell whether `name:value` fits, None for fields that are compared by their words."""
+
+
 def haystack_of(text: str) -> str:
     """Return what words are looked for in: casefolded UTF-8, each byte of it as a character.
 
@@ -31,7 +43,7 @@ def haystack_of(text: str) -> str:
     return text.casefold().encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-def haystack_in(row: Row, pane: Pane) -> str:
+def haystack_in(row: Row, pane: Filtered) -> str:
     """What words are looked for in a row, made when it is asked for the first time."""
     if row.haystack is None:
         row.haystack = pane.haystack(row.item)
@@ -146,7 +158,7 @@ class Needles(NamedTuple):
         """The word, where the filter is the usual one: a single word."""
         return self.words[0] if len(self.words) == 1 and not any(self[1:]) else None
 
-    def fit(self, row: Row, pane: Pane) -> bool:
+    def fit(self, row: Row, pane: Filtered) -> bool:
         """Whether an item fits."""
         haystack = haystack_in(row, pane)
         for word in self.words:
@@ -165,7 +177,7 @@ class Fits:
 
     __slots__ = ("_needles", "_pane", "_word")
 
-    def __init__(self, needles: Needles, pane: Pane) -> None:
+    def __init__(self, needles: Needles, pane: Filtered) -> None:
         self._needles = needles
         self._pane = pane
         self._word = needles.word
@@ -194,7 +206,7 @@ def _goes_on(shorter: tuple[str, str], longer: tuple[str, str], judged: Collecti
     return shorter == longer or (shorter[0] == longer[0] and shorter[0] not in judged and shorter[1] in longer[1])
 
 
-def _has(row: Row, pane: Pane, name: str, value: str) -> bool:
+def _has(row: Row, pane: Filtered, name: str, value: str) -> bool:
     """Whether a field fits a value, or has one at all."""
     fits = pane.field_fits(row.item, name, value) if value else None
     if fits is not None:

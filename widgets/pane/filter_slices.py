@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .base import Pane
+    from .context import PaneContext
 
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
@@ -27,7 +27,7 @@ class Narrowing:
     before asks for them with `finish`.
     """
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneContext) -> None:
         """Nothing was typed yet."""
         self._pane = pane
         self._shown = True

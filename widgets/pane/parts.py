@@ -15,7 +15,7 @@ from widgets.text.styled_text import EMPTY, Line, Piece, line, wrap_line
 from .rows import Row
 
 if TYPE_CHECKING:
-    from .base import Pane
+    from .context import PaneContext
 
 INDENT = 2
 """Cells at the left and at the right of the words of a list without rows."""
@@ -24,7 +24,7 @@ INDENT = 2
 class PaneList(LineList):
     """The list of a pane; it draws what its pane says, and words where there are no rows."""
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneContext) -> None:
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
@@ -74,7 +74,7 @@ class PaneFilter(FilterBar):
 
     DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneContext) -> None:
         super().__init__()
         self._pane = pane
 

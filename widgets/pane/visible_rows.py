@@ -10,7 +10,7 @@ from .filter import Fits, Needles
 from .rows import EMPTY, Row, Rows
 
 if TYPE_CHECKING:
-    from .base import Pane
+    from .context import PaneContext
     from .filter_cache import GoOn, Sieve, Step
 
 REVERSED = ", reversed"
@@ -26,7 +26,7 @@ Order = tuple[str, Sequence[Hashable]]
 class Arrangement:
     """The rows of one pane after its last look, with the sort and the filter that a person chose."""
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: PaneContext) -> None:
         """No rows yet, in the first sort of the pane."""
         self._pane = pane
         self.rows: Rows = EMPTY
@@ -87,11 +87,10 @@ class Arrangement:
 
         A pane that chooses its rows itself, or whose items have further lines, does so when the rows are asked for.
         """
-        from .base import Pane
         from .filter_cache import narrows, to_the_end
 
         pane, keys = self._pane, self._sorted(now, zone)
-        sieve = self._sieve_of(keys) if self.filter and type(pane).kept is Pane.kept else None
+        sieve = self._sieve_of(keys) if self.filter and pane.keeps_by_words else None
         if sieve is None or sieve.groups is None:
             self._step = self.fits = None
             return
@@ -147,10 +146,8 @@ class Arrangement:
 
     def count(self) -> str:
         """How many of all the items a filter left: `3 of 20`, or `3+ of 20` before all were looked at."""
-        from .overrides import PaneSays
-
         counts = self._pane.counts
-        plain = type(self._pane).counts is PaneSays.counts
+        plain = self._pane.counts_all
         if plain and self._step is not None:
             return f"{self._step.found}{'' if self.is_whole else '+'} of {len(self.rows.rows)}"
         left = [key for key in self._pane.shown_keys if isinstance(key, Row)]

@@ -1,0 +1,98 @@
+"""What the parts of a pane ask of it, so that none of them needs to know the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from .filter import Filtered
+
+if TYPE_CHECKING:
+    from widgets.list.line_list import LineList
+    from widgets.text.styled_text import Line
+
+    from .filter import Needles
+    from .visible_rows import Arrangement
+
+
+class PaneContext(Filtered, Protocol):
+    """What the list, the filter bar and the row order ask of their pane; `Pane` is one."""
+
+    sorts: ClassVar[tuple[str, ...]]
+    filter_fields: ClassVar[tuple[str, ...]]
+    judged_fields: ClassVar[tuple[str, ...]]
+    now: datetime
+    zone: tzinfo
+    arrangement: Arrangement
+
+    @property
+    def line_list(self) -> LineList:
+        """The list."""
+
+    @property
+    def row_count(self) -> int:
+        """How many items there are, shown or not."""
+
+    @property
+    def rows_of_picture(self) -> int | None:
+        """So many of the rows that a filter leaves fill the view; None: all are needed."""
+
+    @property
+    def shown_keys(self) -> Sequence[Hashable]:
+        """All rows that are shown."""
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is on a screen."""
+
+    @property
+    def keeps_by_words(self) -> bool:
+        """Whether the rows that a filter leaves are those that fit, and not what the pane chooses itself."""
+
+    @property
+    def counts_all(self) -> bool:
+        """Whether every item is one of those that the filter counts."""
+
+    # What is shown
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """Return the line of an item."""
+
+    def draw_more(self, item: Any, number: int, width: int) -> Line:
+        """Return a further line of an item."""
+
+    def ref(self, item: Any) -> str:
+        """Return what stays the same when an item's content changes."""
+
+    def counts(self, item: Any) -> bool:
+        """Tell whether an item is one of those that the filter counts."""
+
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
+        """Return the key that items are sorted by."""
+
+    def lacks(self, value: Any, name: str) -> bool:
+        """Tell whether a sort key says that there is no value."""
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """Return the rows that nothing hides while there is no filter."""
+
+    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
+        """Return the rows that a filter leaves."""
+
+    # What happens
+
+    def set_filter(self, text: str, *, typed: bool = False) -> None:
+        """Show only what fits."""
+
+    def show_keys(self, keys: Sequence[Hashable], *, redraw: bool = False, to_top: bool = False) -> None:
+        """Show the rows that sort and filter left."""
+
+    def follow_cursor(self) -> None:
+        """Show the entry under the cursor."""
+
+    def say_title(self) -> None:
+        """Say the name and the counts."""
+
+    def call_after_refresh(self, callback: Callable[[], object]) -> bool:
+        """Call a function when everything is drawn."""
