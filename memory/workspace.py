@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
+from .attached import Attached, Systems
 from .document import Document, Entry, parse
 from .document.compare import Region, compare
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.edit import Edit
 from .files.secret_notes import secrets_in
 from .files.snapshot import Snapshot, Views
-from .registry import registered, system_name, workspace_of
+from .registry import workspace_of
 from .storage import Change, State, Store, Stored
 from .storage.log.shared import Together
 
@@ -26,16 +26,10 @@ if TYPE_CHECKING:
     from .files.neighbours import Folder
     from .storage.log.records import Reading
     from .storage.watch import Watcher
-    from .system_name import SystemName
-
-T = TypeVar("T")
 
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
-_NONE: tuple[str, ...] = ()
-FAILED = "system.failed"
-"""The code of errors of which the cause is the code of a memory system."""
 _TRIES = 12  # How often a change is planned again while other programs write to the same files.
 _LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 
@@ -57,29 +51,6 @@ class Outcome:
     entry: Entry | None = None
     secrets: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
-
-
-class Attached(Protocol):
-    """What a workspace itself asks of a memory system; `memory.systems.System` has all of it."""
-
-    @property
-    def name(self) -> str:
-        """The name under which it is registered."""
-
-    def present(self) -> bool:
-        """Tell whether the workspace holds this system."""
-
-    def files(self) -> Iterable[str]:
-        """Yield the files that the history looks at for changes of other programs, as seen from the workspace."""
-
-    def folders(self) -> Iterable[str]:
-        """Yield the folders to watch while a person looks, as seen from the workspace."""
-
-    def look(self) -> object:
-        """Return one look at it for panes: immutable, and the same as long as its files are."""
-
-    def adopt(self, folder: str) -> None:
-        """Take in a folder of a `listed` system that nobody listed, for its history."""
 
 
 class Workspace:
@@ -104,9 +75,9 @@ class Workspace:
         self.home = home
         self.memory = root / MEMORY_FOLDER
         self.state = None if state_home is None else State(state_home, root, home)
-        self.together = Together(self.state, self._more_stores)
+        self._systems = Systems(root, home, self)
+        self.together = Together(self.state, self._systems.add_around)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
-        self._systems: dict[str, Attached] = {}
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
         self._coming: dict[str, Document] = {}
@@ -226,57 +197,18 @@ class Workspace:
 
         Raises MemdeckError `system.failed` where the code of another package does not load.
         """
-        known = self._systems.get(name)
-        if known is None:
-            module, _, made = system_name(name).place.partition(":")
-            try:
-                known = getattr(import_module(module), made)(self)
-            except MemoryError:
-                raise
-            except Exception as error:
-                raise system_failed(name, "load", error) from error
-            known = self._systems.setdefault(name, known)
-        return known
+        return self._systems.get(name)
 
     def system_names(self) -> tuple[str, ...]:
         """Return the names of the memory systems that are here; one is imported only where the home folder lists it."""
-        return tuple(one.name for one in registered() if os.path.lexists(self.root / one.mark) or self._is_listed(one))
-
-    def _is_listed(self, system: SystemName) -> bool:
-        """Tell whether the home folder lists something of a system that lies in the workspace."""
-        if not system.listed or self.home is None or not os.path.lexists(self.home / system.listed):
-            return False
-        return self._asked(system.name, lambda found: found.present(), False)
-
-    def _asked(self, name: str, ask: Callable[[Attached], T], otherwise: T) -> T:
-        """Return what a system answers, `otherwise` where it fails: `check` and `doctor` say so."""
-        try:
-            return ask(self.system(name))
-        except MemoryError:
-            raise
-        except Exception:
-            return otherwise
-
-    def _more_stores(self, path: str) -> None:
-        """Add the stores of all systems that are present, and of one whose mark is around a file of the workspace."""
-        self.present()
-        for system in registered():
-            folder = os.path.dirname(path) if system.listed else ""
-            while folder:
-                if os.path.lexists(self.root / folder / system.mark):
-                    self._asked(system.name, lambda found, folder=folder: found.adopt(folder), None)  # type: ignore[misc]
-                folder = os.path.dirname(folder)
+        return self._systems.names()
 
     def present(self) -> tuple[str, ...]:
         """Return the names of the systems that are present, in the order in which they are shown.
 
         One that fails counts as present where its mark is, so that it is reported.
         """
-        return tuple(name for name in self.system_names() if self._asked(name, lambda found: found.present(), True))
-
-    def files(self) -> frozenset[str]:
-        """Return the files that the history looks at for changes of other programs, as seen from the workspace."""
-        return frozenset(path for name in self.present() for path in self._asked(name, _files_of, _NONE))
+        return self._systems.present()
 
     def stores(self) -> tuple[Store, ...]:
         """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
@@ -291,16 +223,7 @@ class Workspace:
         `zone_refused` is told why config.md cannot be read where only its zone was asked for; see `Snapshot`.
         """
         reader = _Reader(self, self.store.read)
-        return Snapshot(reader, lambda: self.machine_zone, self._views, self._look, zone_refused)
-
-    def _look(self, name: str) -> object:
-        """Return the look at a system for panes; MemdeckErrors of the system, and `system.failed` for any other."""
-        try:
-            return self.system(name).look()
-        except (MemdeckError, MemoryError):
-            raise
-        except Exception as error:
-            raise system_failed(name, "look", error) from error
+        return Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
 
     def document_of(self, name: str, stored: Stored) -> Document:
         """Return the document of a file's bytes; only what differs from the last look is scanned."""
@@ -319,8 +242,7 @@ class Workspace:
         from .storage.watch import Watcher
 
         def more() -> dict[str, Path]:
-            names = self.present()
-            return {path: self.root / path for name in names for path in self._asked(name, _folders_of, _NONE)}
+            return {path: self.root / path for path in self._systems.folders()}
 
         return Watcher(self.memory, callback, more=more, within=self.root)
 
@@ -462,7 +384,7 @@ class Workspace:
         Nothing is written but the change log outside of the workspace. What cannot be read is left out.
         """
         history, readable = self.store.history, []
-        names = self.files() | set(history.to_look_at())
+        names = self._systems.files() | set(history.to_look_at())
         with self.together.glance():
             for name in sorted(names):
                 with suppress(MemdeckError):
@@ -520,21 +442,6 @@ def stamped(document: Document, now: datetime) -> Document:
         return document.set_meta("updated", format_utc(now))
     except MemdeckError:
         return document
-
-
-def _files_of(system: Attached) -> tuple[str, ...]:
-    return tuple(system.files())
-
-
-def _folders_of(system: Attached) -> tuple[str, ...]:
-    return tuple(system.folders())
-
-
-def system_failed(name: str, hook: str, error: Exception) -> MemdeckError:
-    """Return what is said of a system whose code failed."""
-    title = system_name(name).title
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return MemdeckError(FAILED, f"{title} failed at {hook}: {why}", f"report it to the makers of {name}", system=name)
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:

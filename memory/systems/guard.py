@@ -7,10 +7,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from memory.attached import FAILED, system_failed
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.registry import system_name
-from memory.workspace import FAILED, system_failed
 
 from .protocol import Advice, BriefLine, Contribution, System
 

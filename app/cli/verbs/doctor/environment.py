@@ -141,8 +141,8 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     """Tell what the memory systems want a person to look at."""
+    from memory.attached import FAILED
     from memory.systems import failures_of, load_problems, systems_of
-    from memory.workspace import FAILED
 
     for name, failure in failures_of(workspace, now):
         yield Finding(name, "person", failure.message, failure.hint)
