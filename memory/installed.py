@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "memdeck.systems"
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
-_PLACE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_NAME = r"[a-z][a-z0-9_-]{0,31}"
+_PLACE = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 
 
 def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[Broken, ...]]:
@@ -67,8 +67,9 @@ def _folders() -> Iterator[str]:
     The current folder is passed over, which `python -m` puts on the path: a repository brings no code.
     """
     here = os.path.realpath(os.curdir)
+    library = os.path.dirname(os.__file__)
     for path in sys.path:
-        if not os.path.isabs(path) or os.path.realpath(path) == here:
+        if not os.path.isabs(path) or path in (library, f"{library}/lib-dynload") or os.path.realpath(path) == here:
             continue
         try:
             with os.scandir(path) as listing:
@@ -91,10 +92,10 @@ def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
     if not all(isinstance(pane, PaneEntry) for pane in found.panes):
         return "its panes are not all PaneEntry"
     for word in (found.name, *found.kinds, *(verb.name for verb in found.verbs), *(pane.id for pane in found.panes)):
-        if not isinstance(word, str) or not _NAME.fullmatch(word):
+        if not isinstance(word, str) or not re.fullmatch(_NAME, word):
             return f"{word!r} is no name: small letters, digits, - and _"
     for place in (found.place, *(verb.place for verb in found.verbs), *(pane.place for pane in found.panes)):
-        if not isinstance(place, str) or not _PLACE.fullmatch(place):
+        if not isinstance(place, str) or not re.fullmatch(_PLACE, place):
             return f"{place!r} is no place such as package.module:Name"
     parts = found.mark.split("/") if isinstance(found.mark, str) else [""]
     if any(part in ("", ".", "..") for part in parts):
