@@ -63,7 +63,7 @@ class Systems:
         if known is None:
             if name in self._failed:
                 # Its stores were added already: it is not tried again.
-                raise self._failed[name]
+                raise self._failed[name].with_traceback(None)
             module, _, made = system_name(name).place.partition(":")
             try:
                 known = getattr(import_module(module), made)(self._workspace)
