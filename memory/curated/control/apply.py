@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.curated import Curated
 from memory.curated.files.index_file import Line, rendered
-from memory.curated.index.catalog import Catalog, memories
+from memory.curated.index.catalog import Catalog, index_lines
 from memory.curated.index.records import add_event, milliseconds
-from memory.curated.model import INDEX, Json, Memory
+from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
 from memory.errors import ConflictError
 
@@ -189,8 +189,8 @@ def _index(side: Side, decision: Decision, transaction: Transaction) -> None:
     """Write the index anew: the memory of the decision on top, then all others, the newest first."""
     root = decision.root
     mine = {decision.target_filename, decision.source_file}
-    found: list[Memory] = side.catalog.read((root,), lambda db: memories(db, (root,)))
-    lines = [Line(one.header.name, one.filename, one.header.description) for one in found if one.filename not in mine]
+    known = side.catalog.read((root,), lambda db: index_lines(db, root))
+    lines = [line for line in known if line.filename not in mine]
     if decision.op != "delete":
         header = decision.header
         lines.insert(0, Line(header["name"], decision.target_filename, header["description"]))

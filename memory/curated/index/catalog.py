@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from memory.curated.files.index_file import Line
 from memory.curated.files.listing import Seen, read_file, seen_in
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 
@@ -231,6 +232,27 @@ def memories(
         [*known, *values],
     )
     return [memory_of(row, known) for row in rows]
+
+
+def index_lines(db: sqlite3.Connection, root: Root) -> list[Line]:
+    """Return what the index of a folder says of its memories, the newest first."""
+    rows = db.execute(
+        "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
+        " ORDER BY mtime_ns DESC, filename",
+        (root.key,),
+    )
+    return [Line(*row) for row in rows]
+
+
+def roots_in(db: sqlite3.Connection) -> list[str]:
+    """Return the keys of all folders in the catalogue."""
+    found: list[str] = []
+    while True:
+        after = found[-1] if found else ""
+        (key,) = db.execute("SELECT min(root) FROM memory_catalog_entries WHERE root > ?", (after,)).fetchone()
+        if key is None:
+            return found
+        found.append(key)
 
 
 def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import read_file
-from memory.curated.index.catalog import COLUMNS, memory_of
+from memory.curated.index.catalog import COLUMNS, memory_of, roots_in
 from memory.curated.index.words import fold
 from memory.curated.model import Memory, Root
 from memory.curated.places.settings import Settings
@@ -98,8 +99,7 @@ def _search(
     db: sqlite3.Connection, text: str, roots: Mapping[str, Root], raw: int
 ) -> tuple[Query, list[tuple[float, Memory]], list[tuple[float, Memory]]]:
     query = query_of(db, text)
-    known = [row[0] for row in db.execute("SELECT DISTINCT root FROM memory_catalog_entries")]
-    inside = "" if set(known) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
+    inside = "" if set(roots_in(db)) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
     values = [*roots] if inside else []
     columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
 
@@ -168,10 +168,8 @@ def _scored(
 
 def _as_it_is(side: Side, memory: Memory) -> Memory | None:
     """Return a memory as its file is now: another program may have written into it since the catalogue was made."""
-    import os
-
     try:
-        found = os.lstat(side.store.root / memory.root.folder / memory.filename)
+        found = os.lstat(f"{side.store.root}/{memory.root.folder}/{memory.filename}")
     except OSError:
         return None
     if found.st_mtime_ns == memory.mtime_ns:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "ly")
 _STEM, _PIECE = 4, 3
 _MOST_WORDS = 32
+_COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2
 
 
 class Query(NamedTuple):
@@ -30,6 +31,8 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
     a typo or a part of a word finds what is near; other words find their inflections. Unspaced runs go by pairs.
     """
     terms = (meaningful(text) or words(text))[:_MOST_WORDS]
+    counts = {term: _count(db, term) for term in terms if not is_unspaced(term)}
+    common = _common(db, counts)
     plain: list[str] = []
     letters: list[str] = []
     pieces: list[str] = []
@@ -39,15 +42,29 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
             letters += [f'"{piece}"' for piece in _threes(term)]
             pieces.append(term)
             continue
+        if term in common:
+            continue
         plain.append(f'"{term}"')
         if len(term) < _PIECE:
             continue
-        known = db.execute("SELECT 1 FROM memory_words WHERE term = ?", (term,)).fetchone()
-        if known is not None:
+        if counts[term]:
             letters.append(f'"{_stem(term)}"')
         else:
             letters += [f'"{piece}"' for piece in _threes(term)]
     return Query(terms, _any(plain), _any(letters), tuple(pieces))
+
+
+def _count(db: sqlite3.Connection, term: str) -> int:
+    row = db.execute("SELECT doc FROM memory_words WHERE term = ?", (term,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _common(db: sqlite3.Connection, counts: dict[str, int]) -> set[str]:
+    """Return the words that so many memories have that they tell nothing apart; some rarer ones always stay."""
+    (most,) = db.execute("SELECT max(id) FROM memory_catalog_entries").fetchone()
+    limit = max((most or 0) * _COMMON_SHARE, _COMMON_LEAST)
+    rare = sum(0 < count <= limit for count in counts.values())
+    return {term for term, count in counts.items() if count > limit} if rare >= _RARE else set()
 
 
 def _any(parts: list[str]) -> str:
