@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.curated.curated import Curated
 from memory.curated.model import INDEX, Invalid, Memory, Root
-from memory.curated.places.identity import FILE, FOLDER, read_identity
+from memory.curated.places.identity import FILE, FOLDER
+from memory.curated.places.roots import agent_root, agents_in, workspace_root
 from memory.errors import MemdeckError
 from memory.storage.log.records import PlainReading
 
@@ -29,10 +30,11 @@ RULE = "prune-curated-decisions"
 
 @dataclass(frozen=True, slots=True)
 class CuratedLook:
-    """One look at the memories of a workspace."""
+    """One look at the memories of a workspace; `error` says why there is none."""
 
     memories: tuple[Memory, ...]
     invalid: tuple[Invalid, ...]
+    error: MemdeckError | None = None
 
 
 class Found(NamedTuple):
@@ -75,7 +77,8 @@ class CuratedMemory:
         return os.path.lexists(self._workspace.root / FOLDER / FILE) and "workspace" in self.curated.sides
 
     def _roots(self) -> tuple[Root, ...]:
-        return tuple(root for root in self.curated.all_roots() if root.side == "workspace")
+        agents = agents_in(self._files.root)
+        return (workspace_root(), *(agent_root(agent, "workspace") for agent in agents))
 
     def files(self) -> Iterable[str]:
         """Yield the identity, the memories and the indexes."""
@@ -96,8 +99,11 @@ class CuratedMemory:
     def look(self) -> CuratedLook:
         """Return one look at the memories; the same object as long as they are."""
         roots = self._roots()
-        found = CuratedLook(tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots)))
-        if self._last is None or self._last != found:
+        try:
+            found = CuratedLook(tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots)))
+        except MemdeckError as error:
+            found = CuratedLook((), (), error)
+        if self._last is None or _facts(self._last) != _facts(found):
             self._last = found
         return self._last
 
@@ -108,8 +114,11 @@ class CuratedMemory:
         found: list[Problem] = []
         shown = f"{FOLDER}/{FILE}"
         try:
-            read_identity(self._files)
-            for one in self.look().invalid:
+            _ = self.curated.settings
+            look = self.look()
+            if look.error is not None:
+                raise look.error
+            for one in look.invalid:
                 path = f"{FOLDER}/{one.root.folder}/{one.filename}"
                 found.append(Problem("error", path, one.line, one.code, one.reason))
             for copy in self.curated.sides["workspace"].claim.copies:
@@ -155,12 +164,11 @@ class CuratedMemory:
 
         if kinds is not None and self.name not in kinds:
             return
-        try:
-            look = self.look()
-        except MemdeckError as error:
+        look = self.look()
+        if look.error is not None:
             if refused is None:
-                raise
-            refused[f"{FOLDER}/{FILE}"] = error
+                raise look.error
+            refused[f"{FOLDER}/{FILE}"] = look.error
             return
         for bad in look.invalid:
             if refused is not None:
@@ -178,7 +186,9 @@ class CuratedMemory:
         counts: dict[str, int] = {"memories": len(look.memories)}
         for one in look.memories:
             counts[one.root.label] = counts.get(one.root.label, 0) + 1
-        return {"counts": counts, "invalid": len(look.invalid), "workspace_id": self.curated.workspace_id()}
+        number = None if look.error is not None else self.curated.workspace_id()
+        error = None if look.error is None else str(look.error)
+        return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
     def wants(self) -> Iterable[Ask]:
         """Yield nothing."""
@@ -203,6 +213,11 @@ class CuratedReading(PlainReading):
     def document(self, path: str, data: bytes) -> None:  # noqa: ARG002
         """Return none: a memory is one file and has no entries."""
         return
+
+
+def _facts(look: CuratedLook) -> object:
+    """Return what tells one look from another; errors are no values that compare."""
+    return look.memories, look.invalid, str(look.error or "")
 
 
 def _day(stamp: int | None) -> str:

@@ -13,6 +13,8 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "ly
 _STEM, _PIECE = 4, 3
 _MOST_WORDS = 32
 _COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2
+_INFLECTED = 3
+"""How many words, the rarest first, find their inflections too."""
 
 
 class Query(NamedTuple):
@@ -33,6 +35,7 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
     terms = (meaningful(text) or words(text))[:_MOST_WORDS]
     counts = {term: _count(db, term) for term in terms if not is_unspaced(term)}
     common = _common(db, counts)
+    inflected = set(sorted((term for term in counts if counts[term]), key=counts.__getitem__)[:_INFLECTED])
     plain: list[str] = []
     letters: list[str] = []
     pieces: list[str] = []
@@ -47,9 +50,9 @@ def query_of(db: sqlite3.Connection, text: str) -> Query:
         plain.append(f'"{term}"')
         if len(term) < _PIECE:
             continue
-        if counts[term]:
+        if term in inflected:
             letters.append(f'"{_stem(term)}"')
-        else:
+        elif not counts[term]:
             letters += [f'"{piece}"' for piece in _threes(term)]
     return Query(terms, _any(plain), _any(letters), tuple(pieces))
 

@@ -205,6 +205,29 @@ def test_the_other_verbs_see_it(memdeck: Memdeck, cur: Callable[..., Any], shop:
     assert "prune-curated-decisions" in [one["rule"] for one in report["rules"]]
 
 
+@pytest.mark.parametrize("damage", ["identity", "settings"])
+def test_what_cannot_be_read_stops_no_other_verb(
+    memdeck: Memdeck, cur: Callable[..., Any], shop: Path, damage: str
+) -> None:
+    """A damaged identity and wrong settings are told by check; tasks, status, search and undo go on."""
+    _write(cur)
+    (shop / "../home/.agh").mkdir(parents=True, exist_ok=True)
+    if damage == "identity":
+        (shop / ".agh/workspace.toml").write_text("workspace_id = 3\n")
+    else:
+        (shop / "../home/.agh/config.toml").write_text("[memory]\nnonsense = 1\n")
+    code = {"identity": "memory.workspace.unreadable", "settings": "memory.config"}[damage]
+    check = memdeck("check", "-o", "json")
+    assert check.code == 4
+    assert code in [one["code"] for one in check.data["problems"]]
+    for arguments in (("tasks", "list"), ("status",), ("search", "anything"), ("changes", "list"), ("undo",)):
+        answer = memdeck(*arguments)
+        assert answer.code == 0, (arguments, answer.err)
+    assert memdeck("--maintain", "--no-exec").code == 0
+    answer = memdeck("curated", "list", "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (2, code)
+
+
 def test_settings_show_where_they_come_from(cur: Callable[..., Any], memdeck: Memdeck, tmp_path: Path) -> None:
     """Value, default and source; a wrong file is an error with its line, for every verb."""
     place = tmp_path / "home/.agh/config.toml"
