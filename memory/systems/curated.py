@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory.maintenance import Report
     from memory.search import Record
     from memory.storage import Store
-    from memory.trust.consent import Ask
+    from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
 RULE = "prune-curated-decisions"
@@ -56,6 +56,13 @@ class CuratedMemory:
         self._workspace = workspace
         self._files = workspace.add_store(FOLDER, CuratedReading())
         self._last: CuratedLook | None = None
+
+    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+        """Take the person's decisions: an approved command of the settings may be asked where rules leave it open."""
+        from .curated_commands import tiebreaker_of
+
+        folder = None if self._workspace.state is None else self._workspace.state.folder
+        self.curated.tiebreaker = tiebreaker_of(self.curated, trust, folder, environ)
 
     @cached_property
     def curated(self) -> Curated:
@@ -191,8 +198,15 @@ class CuratedMemory:
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
     def wants(self) -> Iterable[Ask]:
-        """Yield nothing."""
-        return ()
+        """Yield the command that the settings name as tiebreaker."""
+        from .curated_commands import tiebreaker_ask
+
+        try:
+            ask = tiebreaker_ask(self.curated.settings)
+        except MemdeckError:
+            return
+        if ask is not None:
+            yield ask
 
     def care(self) -> Iterable[tuple[str, str]]:
         """Yield the folders that have the same identity."""

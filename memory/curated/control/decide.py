@@ -48,7 +48,7 @@ def decide(
         targets = tuple(view.alike(candidate.content))
     if targets and _asks(settings) and tiebreaker is not None:
         source = "llm"
-        llm, confidence = _ask(candidate, verdict, targets, settings, tiebreaker)
+        llm, confidence = _ask(candidate, verdict, targets, settings, tiebreaker, now)
     # What is rejected may be a secret or an order to a model: nothing of it is kept.
     kept = candidate.header is not None and verdict.op != "reject"
     made = Decision(
@@ -137,6 +137,7 @@ def _ask(
     targets: tuple[Memory, ...],
     settings: Settings,
     tiebreaker: Tiebreaker,
+    now: datetime,
 ) -> tuple[dict[str, object], float]:
     """Ask about the targets and put the answer into the verdict; return the trace and the confidence."""
     offered = targets[: settings["controller.llm.top_k"]]
@@ -148,7 +149,7 @@ def _ask(
     begun = time.perf_counter()
     answer: Answer | None = None
     try:
-        text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit)
+        text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
         answer = read_answer(text, [one.filename for one in offered], limit)
     except TiebreakError as error:
         trace["error"] = str(error)[:240]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from memory.curated.model import Json, Memory
@@ -18,7 +19,7 @@ _KEYS = {"op", "target_id", "confidence", "reason"}
 class Tiebreaker(Protocol):
     """Somebody who answers a question; `ask` raises `TiebreakError` where there is no answer in time."""
 
-    def ask(self, question: Json, *, seconds: float, limit: int) -> str:
+    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:
         """Return the answer to a question as text: one JSON object of at most `limit` bytes."""
 
 

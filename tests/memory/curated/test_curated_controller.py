@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -147,7 +147,7 @@ class Recorded:
     answers: list[str]
     questions: list[dict[str, Any]] = field(default_factory=list)
 
-    def ask(self, question: dict[str, Any], *, seconds: float, limit: int) -> str:
+    def ask(self, question: dict[str, Any], *, seconds: float, limit: int, now: datetime) -> str:
         """Return the next answer; none left is one that does not come in time."""
         self.questions.append({**question, "seconds": seconds, "limit": limit})
         if not self.answers:

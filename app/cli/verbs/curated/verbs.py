@@ -51,8 +51,14 @@ def opened(session: Session) -> Curated:
 
         root = Path(os.path.realpath(start))
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
-    found: Curated = workspace.system("curated").curated
-    return session.opened(found)
+    system = workspace.system("curated")
+    found: Curated = session.opened(system.curated)
+    if not session.safe and found.settings["controller.llm.command"]:
+        from app.places import config_home
+        from memory.trust.consent import trust_of
+
+        system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
+    return found
 
 
 def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
