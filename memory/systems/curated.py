@@ -16,6 +16,8 @@ from memory.curated.places.roots import agent_root, agents_in, workspace_root
 from memory.errors import MemdeckError
 from memory.storage.log.records import PlainReading
 
+from .protocol import Advice, Contribution, PlainSystem
+
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError as Refusal
@@ -43,7 +45,7 @@ class Found(NamedTuple):
     line: int = 0
 
 
-class CuratedMemory:
+class CuratedMemory(PlainSystem):
     """The curated memory of a workspace; `curated` is what verbs and other programs use.
 
     The person's own memories (`$AGH_HOME`) are in reach of `curated`; check, search and status tell of the workspace.
@@ -197,6 +199,19 @@ class CuratedMemory:
         error = None if look.error is None else str(look.error)
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
+        """Yield the memories of the workspace that a message may be about, the best first."""
+        from memory.curated.index.words import is_trivial
+        from memory.curated.recall.find import find
+
+        if is_trivial(message) or not self.curated.settings["enabled"]:
+            return
+        top = self.curated.settings["recall.top_k"]
+        for one in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
+            yield Contribution(
+                self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
+            )
+
     def wants(self) -> Iterable[Ask]:
         """Yield the command that the settings name as tiebreaker."""
         from .curated_commands import tiebreaker_ask
@@ -208,14 +223,14 @@ class CuratedMemory:
         if ask is not None:
             yield ask
 
-    def care(self) -> Iterable[tuple[str, str]]:
+    def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity."""
         try:
             copies = self.curated.sides["workspace"].claim.copies
         except MemdeckError:
             return
         for copy in copies:
-            yield (
+            yield Advice(
                 f"{copy} has the same workspace_id as this workspace",
                 f"remove {FOLDER}/{FILE} from the copy: its next write gives it an id of its own",
             )

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memory.curated.control.apply import Proposed
+from memory.systems import system_of
 from memory.systems.curated import CuratedMemory
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
@@ -27,12 +28,13 @@ class Place:
         self.den = den
         self.workspace = Workspace(den.workspace, state_home=den.state, home=den.top / "home")
         self.trust = Trust(den.state, den.workspace)
+        self.system = system_of(self.workspace, "curated", CuratedMemory)
 
     def configure(self, command: str, more: str = "") -> CuratedMemory:
         """Write the settings and return the system."""
         limits = "max_latency = '60s'\nllm.timeout = '60s'\n" if "timeout" not in more else ""
         self.den.settings(f"[memory.controller]\nllm.command = {json.dumps(command)}\n{limits}{more}")
-        system: CuratedMemory = self.workspace.system("curated")
+        system = self.system
         system.entrust(self.trust, {"PATH": "/usr/bin:/bin", "SECRET": "hidden"})
         return system
 
@@ -56,7 +58,7 @@ def place(den: Den, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.delenv("AGH_HOME", raising=False)
     made = Place(den)
     yield made
-    made.workspace.system("curated").curated.close()
+    made.system.curated.close()
     made.workspace.close()
 
 

@@ -39,6 +39,8 @@ def opened(session: Session) -> Curated:
     from app.places import home, state_home
     from memory.curated.places.identity import find_root
     from memory.person import agh_home
+    from memory.systems import system_of
+    from memory.systems.curated import CuratedMemory
     from memory.workspace import Workspace
 
     start = session.folder or "."
@@ -51,8 +53,8 @@ def opened(session: Session) -> Curated:
 
         root = Path(os.path.realpath(start))
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
-    system = workspace.system("curated")
-    found: Curated = session.opened(system.curated)
+    system = system_of(workspace, "curated", CuratedMemory)
+    found = session.opened(system.curated)
     if not session.safe and found.settings["controller.llm.command"]:
         from app.places import config_home
         from memory.trust.consent import trust_of
