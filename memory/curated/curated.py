@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, UsageError
 
-from .files.names import spellings
+from .files.names import fault_of, spellings
 from .model import SYSTEM, Invalid, Memory, Root
 from .places.roots import agent_root, agents_in, check_selector, global_root, workspace_root
 from .places.settings import Settings, read_settings
@@ -159,8 +159,10 @@ class Curated:
         if "/" not in name and "\0" not in name and "\\" not in name:
             for root in self.chosen(scope, agent, tier):
                 for spelling in spellings(name):
+                    if fault_of(spelling) is not None:
+                        continue
                     one = read_file(self.side_of(root).store, root, spelling)
-                    if isinstance(one, Memory) and not spelling.startswith((".", "_")):
+                    if isinstance(one, Memory):
                         found.append(one)
                         break
                     if isinstance(one, Invalid):

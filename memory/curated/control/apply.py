@@ -13,7 +13,7 @@ from memory.curated.index.catalog import Catalog, index_lines
 from memory.curated.index.records import add_event, milliseconds
 from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
-from memory.errors import ConflictError
+from memory.errors import ConflictError, MemdeckError
 
 from .candidate import Candidate
 from .decide import decide
@@ -62,6 +62,12 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
         return Proposed(_known(side, candidate) or _decided(curated, side, candidate, view, None, now), False, True)
     from .replay import replay
 
+    if side.name == "workspace" and not side.workspace_id and not curated.settings["workspace.auto_create"]:
+        raise MemdeckError(
+            "memory.workspace.missing",
+            "the workspace has no identity, and memory.workspace.auto_create is false",
+            "set it to true for the first write",
+        )
     side.prepare(actor=actor, now=now)
     candidate = replace(candidate, workspace_id=side.workspace_id)
     replay(side, now)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DAY = 86400.0
 _BM25 = "bm25(memory_chunks_fts, 6.0, 3.0, 1.0, 1.0)"
 _FALLBACK = 40
+_RRF = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,16 @@ def find(
         ranked.sort(key=lambda one: (one[0], -one[2].mtime_ns, one[2].id))
         for place, (_, side, memory) in enumerate(ranked[:raw]):
             entry = shares.setdefault(f"{memory.root.side}:{memory.id}", (side, memory, [0.0, 0.0]))
-            entry[2][at] = max(entry[2][at], 1 / (place + 1))
+            entry[2][at] = max(entry[2][at], _share(settings, place))
     scored = _scored(shares, settings, now, skip)
     scored.sort(key=lambda one: (-one.score, -one.memory.root.depth, -one.memory.changed, one.memory.id))
     ranked_all, hidden = _shadow(scored)
     return Found(terms, tuple(ranked_all), tuple(hidden), len(shares))
+
+
+def _share(settings: Settings, place: int) -> float:
+    """Return what a place (from 0) in one list is worth, 1 for the first; `rrf` falls off much more slowly."""
+    return (_RRF + 1) / (_RRF + 1 + place) if settings["recall.fusion"] == "rrf" else 1 / (place + 1)
 
 
 def _search(

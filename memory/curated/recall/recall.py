@@ -131,7 +131,8 @@ def _note(curated: Curated, roots: Sequence[Root], done: Recall, options: Option
         records.event("memory.recall.executed", now, **facts, result_count=len(done.entries))
         for name, side in curated.sides.items():
             scores = {one.memory.id: one.score for one in done.entries if one.memory.root.side == name}
-            if scores and not side.records.recalled(scores, now, options.session):
+            counted = not scores or side.records.recalled(scores, now, options.session)
+            if not counted and curated.settings["recall.signals.metrics_enabled"]:
                 side.records.event("memory.recall.signal_dropped", now, dropped=len(scores))
         for loser, winner in () if done.found is None else done.found.hidden:
             records.event(

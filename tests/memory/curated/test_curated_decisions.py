@@ -14,7 +14,7 @@ from memory.curated.control.retention import prune
 from memory.curated.control.revert import find, revert
 from memory.curated.curated import Curated
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
-from tests.memory.curated.conftest import NOW, Den, forget, write
+from tests.memory.curated.conftest import NOW, Den, forget, tree, write
 from tests.patience import join
 
 
@@ -230,6 +230,22 @@ def test_two_processes_that_decide_at_once_lose_nothing(den: Den) -> None:
     assert len(lines) == len(set(lines)) == 30
     count = "SELECT count(*) FROM memory_decisions WHERE applied_at IS NOT NULL"
     assert curated.sides["global"].records.run(lambda db: db.execute(count).fetchone()[0]) == 40
+
+
+def test_what_cannot_be_recorded_is_not_written(den: Den) -> None:
+    """Where the state folder takes nothing, no file of memory changes, and the error says so."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    curated.close()
+    before = tree(den.person / "memory")
+    for place in list(den.state.rglob("curated.sqlite*")):
+        place.unlink()
+    (folder,) = [path for path in den.state.glob("memdeck/*") if (path / "catalog.sqlite").exists()]
+    (folder / "curated.sqlite").mkdir()
+    with pytest.raises(MemdeckError) as error:
+        write(den, den.open(), "user", "Coffee", "likes soy milk")
+    assert error.value.code == "memory.records.unavailable"
+    assert tree(den.person / "memory") == before
 
 
 @pytest.mark.parametrize("damage", ["removed", "garbage"])

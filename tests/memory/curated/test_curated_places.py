@@ -253,6 +253,24 @@ def test_memory_that_is_switched_off_is_not_written(den: Den) -> None:
     assert error.value.code == "memory.disabled"
 
 
+def test_an_identity_is_made_only_where_that_is_allowed(den: Den) -> None:
+    """With `auto_create = false` a workspace without an identity gets none, and nothing is written."""
+    den.settings("[memory.workspace]\nauto_create = false\n")
+    with pytest.raises(MemdeckError) as error:
+        write(den, den.open(), "project", "Port", "The port is 8080", scope="workspace")
+    assert error.value.code == "memory.workspace.missing"
+    assert not (den.workspace / ".agh").exists()
+
+
+def test_the_index_and_hidden_files_are_no_memories(den: Den) -> None:
+    """They are not found by name, whatever is in them."""
+    curated = den.open()
+    write(den, curated, "user", "Coffee", "likes oat milk")
+    for name in ("MEMORY.md", "MEMORY", ".memdeck", "_system", "..", ""):
+        with pytest.raises(NotFoundError):
+            curated.find(name)
+
+
 def test_the_global_folder_can_be_another_one(den: Den, tmp_path: Path) -> None:
     """`global_dir` names another folder beneath the person's."""
     den.settings("[memory]\nglobal_dir = 'notes'\n")

@@ -92,6 +92,14 @@ def test_weights_and_number_are_settings(den: Den) -> None:
     assert len(ask(den, den.open(), "runbooks deploy editor", top_k=3).entries) == 3
 
 
+def test_the_fusion_is_a_setting(den: Den) -> None:
+    """With `rrf` the second place is worth nearly as much as the first."""
+    _fill(den)
+    den.settings("[memory.recall]\nfusion = 'rrf'\n")
+    words = sorted(one.unicode for one in ask(den, den.open(), "runbooks deploy editor", top_k=3).entries)
+    assert words == pytest.approx([0.55 * 61 / 63, 0.55 * 61 / 62, 0.55])
+
+
 @pytest.mark.parametrize("query", ["is it", "the", "deploy", "", "?!", "what was it"])
 def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None:
     """Fewer than two meaningful words return nothing, unless a search allows them."""
