@@ -184,7 +184,7 @@ def _put(db: sqlite3.Connection, found: Memory | Invalid, seen: Seen) -> None:
         )
         db.execute(
             "INSERT INTO memory_chunks_fts (rowid, name, description, body, grams) VALUES (?, ?, ?, ?, ?)",
-            (made_id, name, description, body, grams(content)),
+            (made_id, fold(name), fold(description), fold(body), grams(content)),
         )
         db.execute("INSERT INTO memory_chunks_fts_trigram (rowid, content) VALUES (?, ?)", (made_id, fold(content)))
 

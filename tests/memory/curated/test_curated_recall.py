@@ -19,6 +19,8 @@ _MEMORIES = (
     ("project", "Billing service", "Who owns billing", "Grace owns invoice-router-v2 and its retries"),
     ("project", "部署窗口", "发布时间", "我们每周二上午部署，周五从不部署"),
     ("project", "結帳頁面", "支払い", "チェックアウトの頁は三月に新しくなる"),
+    ("project", "Чайный домик", "Где встречаемся", "Вечером мы встречаемся в чайном домике у реки"),
+    ("project", "İstanbul ofisi", "Ofis", "İstanbul ofisinin kapısı güneye bakar"),
     ("reference", "Runbooks", "Where operations are written down", "The runbooks are kept in the operations handbook"),
     ("user", "Editor", "What is used to write", "Uses vim for prose and emacs for mail"),
 )
@@ -45,6 +47,9 @@ def _fill(den: Den) -> None:
         ("部署窗口", "部署窗口"),
         ("周五可以部署吗", "部署窗口"),
         ("チェックアウト", "結帳頁面"),
+        ("чайный домик", "Чайный домик"),
+        ("ЧАЙНЫЙ сегодня вечером", "Чайный домик"),
+        ("istanbul ofisinin", "İstanbul ofisi"),
         ("emacs prose zzzz qqqq xxxx", "Editor"),
     ],
 )
