@@ -32,7 +32,12 @@ def tiebreaker_ask(settings: Settings) -> Ask | None:
         return None
     line = settings.lines.get("controller.llm.command", 1) - 1
     return command_ask(
-        ROLE, text, "tiebreaker of curated memory", FILE, line, timeout=settings["controller.llm.timeout"]
+        ROLE,
+        text,
+        "tiebreaker of curated memory",
+        f"$AGH_HOME/{FILE}",
+        line,
+        timeout=settings["controller.llm.timeout"],
     )
 
 
