@@ -34,6 +34,12 @@ def config_home(environ: Mapping[str, str]) -> Path:
     return _named(environ, "XDG_CONFIG_HOME", ".config")
 
 
+def agh_home(environ: Mapping[str, str], person: Path) -> Path:
+    """Return `$AGH_HOME`, the folder of the person's curated memory, or `.agh` in `person` where it is not absolute."""
+    setting = environ.get("AGH_HOME", "")
+    return Path(setting) if os.path.isabs(setting) else person / ".agh"
+
+
 def _named(environ: Mapping[str, str], name: str, beneath: str) -> Path:
     setting = environ.get(name, "")
     return Path(setting) if os.path.isabs(setting) else home(environ) / beneath

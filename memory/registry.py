@@ -79,6 +79,21 @@ REGISTRY: tuple[SystemName, ...] = (
         ),
         panes=(PaneEntry("state", "State", _PANES + "state.pane:StatePane", (".agent-memory/", "docs/agent-memory/")),),
     ),
+    SystemName(
+        "curated",
+        "curated memory",
+        ".agh/workspace.toml",
+        "memory.systems.curated:CuratedMemory",
+        ("curated",),
+        is_file=True,
+        verbs=(
+            VerbName(
+                "curated",
+                _CLI + "curated.verbs:curated",
+                "Curated memory: write, search, decisions, recall, snapshots.",
+            ),
+        ),
+    ),
 )
 """The systems that memdeck brings, in the order in which they are shown."""
 
@@ -127,7 +142,7 @@ def workspace_of(start: str) -> str | None:
     folder, found = start, None
     systems = registered()
     while True:
-        if any(not system.listed and os.path.isdir(f"{folder}/{system.mark}") for system in systems):
+        if any(not system.listed and system.marks(folder) for system in systems):
             return folder
         if found is None and holds_memory(folder):
             found = folder
@@ -138,7 +153,5 @@ def workspace_of(start: str) -> str | None:
 
 
 def holds_memory(folder: str) -> bool:
-    """Tell whether a folder is a workspace: whether any system has its mark there, a file for a `listed` one."""
-    return any(
-        (os.path.isfile if system.listed else os.path.isdir)(f"{folder}/{system.mark}") for system in registered()
-    )
+    """Tell whether a folder is a workspace: whether any system has its mark there."""
+    return any(system.marks(folder) for system in registered())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 
@@ -42,6 +43,7 @@ class SystemName(NamedTuple):
 
     `listed` is a file of the home folder that may name further folders of the system, which lie anywhere in a
     workspace. A folder of such a system, found by its mark, is a workspace itself only where no other one is around it.
+    `is_file` says that the mark is a file; that of a `listed` system always is.
     """
 
     name: str
@@ -52,6 +54,12 @@ class SystemName(NamedTuple):
     listed: str = ""
     verbs: tuple[VerbName, ...] = ()
     panes: tuple[PaneEntry, ...] = ()
+    is_file: bool = False
+
+    def marks(self, folder: str) -> bool:
+        """Tell whether a folder has the mark of the system."""
+        place = f"{folder}/{self.mark}"
+        return os.path.isfile(place) if self.listed or self.is_file else os.path.isdir(place)
 
 
 class Broken(NamedTuple):

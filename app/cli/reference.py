@@ -39,15 +39,14 @@ def _verbs() -> Iterator[str]:
             yield from _verb(command, f"memdeck {name}")
 
 
-def _verb(command: click.Command, path: str) -> Iterator[str]:
-    yield f"### {path}\n"
+def _verb(command: click.Command, path: str, level: int = 3) -> Iterator[str]:
+    yield f"{'#' * level} {path}\n"
     if not isinstance(command, VerbGroup):
         yield _body(command, path)
         return
     yield f"{command.help}\n"
     for name, inner in command.commands.items():
-        yield f"#### {path} {name}\n"
-        yield _body(inner, f"{path} {name}")
+        yield from _verb(inner, f"{path} {name}", level + 1)
 
 
 def _body(command: click.Command, path: str) -> str:

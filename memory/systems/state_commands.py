@@ -7,9 +7,8 @@ the repository. It gets one JSON object on its standard input, `{"version": 1, "
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,12 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
 from memory.state.files.model import STATE, Json
 from memory.state.files.reading import Memory, line_of
+from memory.storage.private.record import PrivateRecord
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, Settings
 from memory.trust.wants import command_ask
+
+from .model_command import NotUsed, ask_command, last_line
 
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished
@@ -32,8 +34,6 @@ VALIDATION, ENGINE = "validation", "engine"
 VALIDATION_SECONDS = 600.0
 LIMIT = 16_000_000
 """Bytes that an engine may print."""
-_INPUT = "MEMDECK_INPUT"
-_LONGEST = 200
 
 
 def validation_asks(memory: Memory) -> tuple[Ask, ...]:
@@ -90,25 +90,13 @@ def run_validation(memory: Memory, trust: Trust | None, environ: Mapping[str, st
 def _ended(ended: Finished) -> tuple[str, str]:
     """Return the status and a sentence for how a command ended."""
     if ended.failure or ended.exit_code in (126, 127):
-        return "unavailable", ended.failure or _last(ended) or f"exit code {ended.exit_code}"
+        return "unavailable", ended.failure or last_line(ended) or f"exit code {ended.exit_code}"
     if ended.timed_out:
         return "failed", f"it did not end within {VALIDATION_SECONDS:.0f} seconds"
     if ended.exit_code == 0:
-        return "passed", _last(ended) or "exit code 0"
+        return "passed", last_line(ended) or "exit code 0"
     code = f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
-    return "failed", f"{code}: {_last(ended)}" if _last(ended) else code
-
-
-def _last(ended: Finished) -> str:
-    """Return the last line that a command printed, of its errors where it printed nothing."""
-    from memory.base.safe_text import visible
-    from memory.base.secrets import find_secrets
-
-    for text in (ended.output, ended.errors):
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if lines and not find_secrets(lines[-1]):
-            return visible(lines[-1])[:_LONGEST]
-    return ""
+    return "failed", f"{code}: {last_line(ended)}" if last_line(ended) else code
 
 
 def engine_ask(settings: Settings) -> Ask | None:
@@ -137,17 +125,13 @@ def engine_of(trust: Trust, folder: StateFolder | None, environ: Mapping[str, st
             return None, f"the engine is not approved ({decision.why}), so the deterministic one was used"
         try:
             made = _ask_engine(decision.text or "", bundle, events, section, trust, folder, environ, now)
-        except _NotUsed as error:
+        except NotUsed as error:
             return None, f"the engine was not used: {error}; the deterministic one was"
         except MemdeckError as error:
             return None, f"the engine was not used: {error.message}; the deterministic one was"
         return made, ask.text[:60]
 
     return engine
-
-
-class _NotUsed(Exception):
-    """Why what an engine did is not taken."""
 
 
 def _ask_engine(
@@ -160,37 +144,19 @@ def _ask_engine(
     environ: Mapping[str, str],
     now: datetime,
 ) -> Json:
-    from memory.storage.private.record import PrivateRecord
-
     question = {"version": 1, "section": section, "bundle": bundle, "events": list(events)}
-    record = PrivateRecord(folder, "state", "engine-input.json")
-    record.update(lambda _: json.dumps(question, ensure_ascii=False).encode(), command="state", now=now)
-    settings = trust.settings
-    environment = {**clean_environment(environ, settings.engine_environment), _INPUT: str(record.path)}
-    try:
-        # What was approved runs as it is, with its input where a command expects it.
-        ended = run_command(
-            f'exec <"${_INPUT}"\n{text}',
-            folder=trust.workspace,
-            environment=environment,
-            timeout=settings.engine_timeout,
-            limit=LIMIT,
-        )
-    finally:
-        record.update(lambda _: b"{}", command="state", now=now)
-    if ended.failure:
-        raise _NotUsed(ended.failure)
-    if ended.timed_out:
-        raise _NotUsed(f"it did not answer within {settings.engine_timeout:g} seconds")
-    if ended.exit_code != 0:
-        raise _NotUsed(" ".join(["it failed with", *_code(ended)]))
-    return _bundle(ended.output, bundle)
-
-
-def _code(ended: Finished) -> Iterator[str]:
-    yield f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
-    if last := _last(ended):
-        yield f"({last})"
+    output = ask_command(
+        text,
+        question,
+        PrivateRecord(folder, "state", "engine-input.json"),
+        folder=trust.workspace,
+        environ=environ,
+        names=trust.settings.engine_environment,
+        seconds=trust.settings.engine_timeout,
+        limit=LIMIT,
+        now=now,
+    )
+    return _bundle(output, bundle)
 
 
 def _bundle(output: str, before: Json) -> Json:
@@ -200,12 +166,12 @@ def _bundle(output: str, before: Json) -> Json:
     try:
         bundle = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
     except MemdeckError as error:
-        raise _NotUsed(error.message) from error
+        raise NotUsed(error.message) from error
     faults = schema.faults_of(schema.BUNDLE, bundle)
     if faults:
-        raise _NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
+        raise NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
     unknown = [key for key in bundle if key not in before]
     if unknown:
-        raise _NotUsed(f"its answer has keys that a bundle has not: {', '.join(unknown)[:80]}")
+        raise NotUsed(f"its answer has keys that a bundle has not: {', '.join(unknown)[:80]}")
     found: Json = bundle
     return found

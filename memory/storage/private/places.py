@@ -95,10 +95,12 @@ class StateFolder:
     into it: what git brings along is open to others.
     """
 
-    def __init__(self, home: Path, workspace: Path, person: Path | None = None) -> None:
+    def __init__(self, home: Path, workspace: Path, person: Path | None = None, *, name: str | None = None) -> None:
         """`home` is `$XDG_STATE_HOME`, `workspace` the folder that holds the memory system, `person` the person's home
-        folder (None: not known); nothing is looked at yet.
+        folder (None: not known); nothing is looked at yet. `name` is what the folder is called where something else
+        than the workspace's path identifies it.
         """
+        self._name = name
         self.home = home
         self.workspace = workspace
         self.person = person
@@ -113,7 +115,7 @@ class StateFolder:
             import hashlib
 
             real = os.fsencode(os.path.realpath(self.workspace))
-            self._path = self.home / "memdeck" / hashlib.sha256(real).hexdigest()[:32]
+            self._path = self.home / "memdeck" / (self._name or hashlib.sha256(real).hexdigest()[:32])
         return self._path
 
     def holds(self, path: str) -> bool:

@@ -1,0 +1,3 @@
+"""The verbs on curated memory."""
+
+from __future__ import annotations

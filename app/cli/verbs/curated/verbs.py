@@ -1,0 +1,155 @@
+"""`memdeck curated`: the verbs on curated memory, made from the registry of its operations."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import Verb, VerbGroup, group
+from app.cli.session import Session
+from memory.curated.operations.registry import OPERATIONS, Operation
+from memory.errors import MemdeckError, UsageError
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+curated = group(
+    "curated",
+    """Curated memory: one Markdown file a memory, in the scopes global, workspace and agent.
+
+    Every write is decided by a controller, recorded, and can be reverted. Global memories are in $AGH_HOME (default:
+    ~/.agh), those of a workspace in its folder .agh.
+    """,
+)
+_GROUPS = {
+    "decisions": "What the controller decided, and why.",
+    "recall": "What agents got to read.",
+}
+_OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",
+            "query_text": "query"}  # fmt: skip
+_LARGEST = 1_000_000
+
+
+def opened(session: Session) -> Curated:
+    """Return the curated memory that the folder of a run sees; the folder itself where no workspace is around it."""
+    from app.places import home, state_home
+    from memory.curated.places.identity import find_root
+    from memory.person import agh_home
+    from memory.systems import system_of
+    from memory.systems.curated import CuratedMemory
+    from memory.workspace import Workspace
+
+    start = session.folder or "."
+    if not os.path.isdir(start):
+        raise UsageError("workspace.no_folder", f"{start!r} is not a folder", "name a folder")
+    own = home(os.environ)
+    root = find_root(start, agh_home(os.environ, own)) or session.root
+    if root is None:
+        from pathlib import Path
+
+        root = Path(os.path.realpath(start))
+    workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
+    system = system_of(workspace, "curated", CuratedMemory)
+    found = session.opened(system.curated)
+    if not session.safe and found.settings["controller.llm.command"]:
+        from app.places import config_home
+        from memory.trust.consent import trust_of
+
+        system.entrust(trust_of(workspace, config_home(os.environ)), os.environ)
+    return found
+
+
+def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None:
+    from memory.curated.operations.memories import Call
+
+    given: dict[str, Any] = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    given = {key: value for key, value in given.items() if value not in (None, [], False)}
+    for key, schema in operation.input["properties"].items():
+        if schema.get("x-content") and key in given:
+            given[key] = _content(given[key])
+    done = operation.call(opened(session), given, Call(session.now, session.actor, "cli"))
+    if done.get("applied"):
+        session.made = f"{done['decision']['op']} {done['decision']['target_filename']}"
+    rows = operation.output.get("x-rows")
+    if session.output == "jsonl" and rows is not None:
+        session.writer.objects(done[rows])
+    elif session.output != "human":
+        session.writer.document(done)
+    else:
+        from .human import lines
+
+        session.writer.lines(session.paint.line(line) for line in lines(operation.name, done))
+
+
+def _content(text: str) -> str:
+    """Return a text: the content of a file for `@FILE`, of standard input for `-`."""
+    if text == "-":
+        return sys.stdin.read(_LARGEST)
+    if not text.startswith("@"):
+        return text
+    if not text[1:]:
+        raise UsageError("memory.content_path_required", "@ needs the path of a file", "write @FILE")
+    try:
+        with open(text[1:], encoding="utf-8") as file:
+            return file.read(_LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8"
+        raise MemdeckError(
+            "memory.content_read_failed", f"{text[1:]} cannot be read: {why}", "name a text file"
+        ) from error
+
+
+def _parameters(operation: Operation) -> Iterator[click.Parameter]:
+    properties, required = operation.input["properties"], operation.input["required"]
+    for key in operation.first:
+        name = key.upper().removesuffix("_TEXT").removesuffix("_ID")
+        kind = click.INT if properties[key]["type"] == "integer" else None
+        yield click.Argument(
+            [key], metavar=name if key in required else f"[{name}]", required=key in required, type=kind
+        )
+    for key, schema in properties.items():
+        if key in operation.first:
+            continue
+        flag = f"--{_OPTIONS.get(key, key).replace('_', '-')}"
+        more: dict[str, Any] = {"help": schema["description"]}
+        if schema["type"] == "boolean":
+            more["is_flag"] = True
+        elif schema["type"] == "integer":
+            more |= {"type": click.IntRange(min=schema["minimum"]), "metavar": "N"}
+        elif schema["type"] == "array":
+            more |= {"multiple": True, "metavar": "TEXT"}
+        elif "enum" in schema:
+            # Checked with the operation, which says the code that all faces say.
+            more["metavar"] = "|".join(schema["enum"])
+        else:
+            more["metavar"] = "TEXT"
+        yield click.Option([key, flag], required=key in required, **more)
+
+
+def _verb(operation: Operation, name: str) -> Verb:
+    @click.pass_obj
+    def run(session: Session, /, **values: Any) -> None:
+        _run(session, operation, values)
+
+    return Verb(
+        name, callback=run, params=list(_parameters(operation)), help=operation.does, examples=(operation.example,)
+    )
+
+
+def _fill(parent: VerbGroup) -> None:
+    groups = {name: group(name, text) for name, text in _GROUPS.items()}
+    for operation in OPERATIONS:
+        first, _, rest = operation.name.partition(" ")
+        if rest:
+            groups[first].add_command(_verb(operation, rest), rest)
+            if first not in parent.commands:
+                parent.add_command(groups[first], first)
+        else:
+            parent.add_command(_verb(operation, first), first)
+
+
+_fill(curated)

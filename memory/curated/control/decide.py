@@ -1,0 +1,192 @@
+"""The decision on a candidate: the rules, the tiebreaker where they leave it open, and the bytes to write."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from memory.base.clock import format_utc
+from memory.curated.files.header import text_of
+from memory.curated.files.listing import digest
+from memory.curated.model import Header, Memory, Provenance
+from memory.curated.places.settings import Settings
+from memory.errors import ConflictError, RefusedError
+
+from .candidate import Candidate, slot
+from .decision import ABSENT, Decision, Trace
+from .rules import Verdict, judge
+from .tiebreak import Answer, Tiebreaker, TiebreakError, question_of, read_answer
+from .view import View
+
+Read = Callable[[str], bytes | None]
+"""What gives the bytes of a file of the folder, None where there is none."""
+
+
+def decide(
+    candidate: Candidate,
+    view: View,
+    settings: Settings,
+    read: Read,
+    *,
+    now: datetime,
+    writes: int = 0,
+    tiebreaker: Tiebreaker | None = None,
+) -> Decision:
+    """Return the decision on a candidate, without key and id; nothing is written.
+
+    RefusedError `memory.file_invalid` and `memory.exists` for a file that must not be overwritten; ConflictError
+    where a file changed between two looks.
+    """
+    verdict = judge(candidate, view, settings, writes)
+    llm: dict[str, object] | None = None
+    source, confidence = "rule", verdict.confidence
+    version = settings["controller.llm.prompt_version"]
+    targets = verdict.open
+    if not targets and settings["controller.mode"] == "llm" and verdict.op == "add":
+        targets = tuple(view.alike(candidate.content))
+    if targets and _asks(settings) and tiebreaker is not None:
+        source = "llm"
+        llm, confidence = _ask(candidate, verdict, targets, settings, tiebreaker, now)
+    # What is rejected may be a secret or an order to a model: nothing of it is kept.
+    kept = candidate.header is not None and verdict.op != "reject"
+    made = Decision(
+        candidate.root,
+        verdict.op,
+        () if verdict.target is None else (verdict.target.filename,),
+        verdict.filename,
+        _bounded(candidate.metadata.get("reason") or verdict.reason, verdict.op),
+        tuple(verdict.traces) or (Trace("controller.default", True, "no rule applies"),),
+        confidence,
+        candidate.hash,
+        candidate.origin,
+        candidate.header.json() if kept and candidate.header is not None else {},
+        slot(candidate.entity) if kept else "",
+        slot(candidate.attribute) if kept else "",
+        source=source,
+        llm_trace=llm,
+        prompt_version=version,
+        workspace_id=candidate.workspace_id,
+    )
+    return _with_bytes(made, candidate, verdict, view, settings, read, now) if made.changes else made
+
+
+def _with_bytes(
+    made: Decision,
+    candidate: Candidate,
+    verdict: Verdict,
+    view: View,
+    settings: Settings,
+    read: Read,
+    now: datetime,
+) -> Decision:
+    """Return a decision with what stands in its file before and after."""
+    target = verdict.target
+    prior = None if made.op == "add" else read(made.source_file)
+    if target is not None and (prior is None or digest(prior) != target.hash):
+        raise ConflictError("document.conflict", f"{target.filename} was changed meanwhile", crossed=True)
+    if made.target_filename != made.source_file or made.op == "add":
+        there = view.file(made.target_filename)
+        if there is not None:
+            raise RefusedError(
+                "memory.exists", f"{made.target_filename} is there already", "choose another name or type"
+            )
+    made = replace(made, prior=prior, prior_hash=ABSENT if prior is None else digest(prior))
+    if made.op == "delete":
+        return made
+    assert candidate.header is not None
+    header = _stamped(candidate.header, candidate.origin, target, now)
+    post = text_of(header, candidate.content).encode()
+    most = settings["decisions.max_post_content_bytes"]
+    if len(post) > most:
+        trace = Trace("controller.policy.max_post_content_bytes", False, f"the file has {len(post)} bytes of {most}")
+        return replace(
+            made, op="reject", reason=trace.reason, trace=(*made.trace, trace), prior=None, prior_hash=ABSENT,
+            confidence=1.0, target_filename="", targets=(),
+        )  # fmt: skip
+    return replace(made, header=header.json(), post=post, post_hash=digest(post))
+
+
+def _stamped(header: Header, origin: str, before: Memory | None, now: datetime) -> Header:
+    """Return a header with who wrote it when; what an earlier version knew stays."""
+    source = header.provenance
+    old = Provenance() if before is None else before.header.provenance
+    sessions = tuple(dict.fromkeys((*old.source_sessions, *source.source_sessions)))
+    moment = format_utc(now)
+    return replace(
+        header,
+        provenance=Provenance(
+            origin,
+            sessions,
+            source.confidence or old.confidence,
+            source.superseded_by or old.superseded_by,
+            old.created_at or moment,
+            moment,
+        ),
+    )
+
+
+def _asks(settings: Settings) -> bool:
+    return bool(settings["controller.mode"] != "rules" and settings["controller.llm.enabled"])
+
+
+def _ask(
+    candidate: Candidate,
+    verdict: Verdict,
+    targets: tuple[Memory, ...],
+    settings: Settings,
+    tiebreaker: Tiebreaker,
+    now: datetime,
+) -> tuple[dict[str, object], float]:
+    """Ask about the targets and put the answer into the verdict; return the trace and the confidence."""
+    offered = targets[: settings["controller.llm.top_k"]]
+    version, limit = settings["controller.llm.prompt_version"], settings["controller.llm.max_tokens_out"] * 4
+    seconds = min(settings.seconds("controller.llm.timeout"), settings.seconds("controller.max_latency"))
+    trace: dict[str, object] = {
+        "model": settings["controller.llm.model"], "prompt_version": version, "latency_ms": 0, "error": None
+    }  # fmt: skip
+    begun = time.perf_counter()
+    answer: Answer | None = None
+    try:
+        text = tiebreaker.ask(question_of(candidate, offered, version), seconds=seconds, limit=limit, now=now)
+        answer = read_answer(text, [one.filename for one in offered], limit)
+    except TiebreakError as error:
+        trace["error"] = str(error)[:240]
+    trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
+    if answer is None:
+        op = settings["controller.default_op_on_fail"]
+        verdict.traces.append(Trace("controller.tiebreak_failed", False, str(trace["error"])))
+        verdict.op, verdict.target, verdict.filename = op, None, ""
+        verdict.reason = "the tiebreaker gave no answer that counts"
+        return trace, verdict.confidence
+    verdict.traces.append(Trace("controller.tiebreak", True, f"the answer is {answer.op}", answer.target_id or ""))
+    verdict.op, verdict.reason = answer.op, _clean(answer.reason)
+    verdict.target = next((one for one in offered if one.filename == answer.target_id), None)
+    if answer.op == "add":
+        assert candidate.header is not None
+        from memory.curated.files.names import filename
+
+        verdict.filename = candidate.target or filename(candidate.header.type, candidate.header.name)
+    else:
+        verdict.filename = "" if verdict.target is None else verdict.target.filename
+        if answer.op == "update" and verdict.target is not None and candidate.header is not None:
+            kind = candidate.header.type
+            if kind != verdict.target.header.type:
+                verdict.filename = f"{kind}_{verdict.target.slug}.md"
+    return trace, answer.confidence
+
+
+def _clean(reason: str) -> str:
+    """Return the reason of an answer, or a plain one where the content scan would reject it."""
+    from .scan import scan
+
+    if any(hit.action == "reject" for hit in scan((reason,))):
+        return "the reason of the answer is left out: the content scan rejects it"
+    return reason
+
+
+def _bounded(reason: str, op: str) -> str:
+    """Return a reason of at most 240 bytes; a caller's one that the scan rejects is left out."""
+    text = _clean(" ".join(reason.split()))
+    return text.encode("utf-8", "replace")[:240].decode("utf-8", "ignore") if text else op

@@ -1,0 +1,186 @@
+"""A decision of the controller: what is to be done, why, and all that is needed to do it or to take it back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import format_utc
+from memory.curated.index.records import milliseconds
+from memory.curated.model import Json, Root
+from memory.curated.places.roots import agent_root, global_root, workspace_root
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PROMPT_VERSION = "v1"
+CHANGES = ("add", "update", "delete")
+ABSENT = "absent"
+"""The hash of a file that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One rule that was tried."""
+
+    name: str
+    passed: bool
+    reason: str
+    target: str = ""
+    details: str = ""
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "name": self.name, "passed": self.passed, "reason": self.reason, "target": self.target,
+            "details": self.details,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision. `targets` are files of the folder that it is about, `target_filename` the one that it writes.
+
+    `prior` are the bytes before (None: no file), `prior_hash` their SHA-256 or `absent`; `post` the bytes after, empty
+    hash where there are none. Times are milliseconds. `abandoned` says why it was never carried out.
+    """
+
+    root: Root
+    op: str
+    targets: tuple[str, ...]
+    target_filename: str
+    reason: str
+    trace: tuple[Trace, ...]
+    confidence: float
+    candidate_hash: str
+    origin: str
+    header: Json = field(default_factory=dict)
+    entity: str = ""
+    attribute: str = ""
+    prior: bytes | None = None
+    prior_hash: str = ABSENT
+    post: bytes | None = None
+    post_hash: str = ""
+    source: str = "rule"
+    llm_trace: Json | None = None
+    prompt_version: str = PROMPT_VERSION
+    workspace_id: str = ""
+    idempotency_key: str = ""
+    id: str = ""
+    reverts: str | None = None
+    decided_at: int = 0
+    applied_at: int | None = None
+    abandoned: str | None = None
+    seq: int = 0
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes a file."""
+        return self.op in CHANGES
+
+    @property
+    def source_file(self) -> str:
+        """The file whose bytes are `prior`: the target itself, or the file that an update moves."""
+        return self.targets[0] if self.op == "update" and self.targets else self.target_filename
+
+    def keyed(self, before: str, own: str | None, now: datetime) -> Decision:
+        """Return it with its key and id; `before` is the newest decision on the same file, `own` the caller's key.
+
+        The key is that of the candidate and of the file as it was, at that point of the file's history: so the same
+        memory can be written, forgotten and written again.
+        """
+        parts = (self.candidate_hash, self.op, ",".join(self.targets), self.target_filename, self.prior_hash, before,
+                 self.prompt_version)  # fmt: skip
+        key = f"caller:{own}" if own else hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        name = "dec_" + hashlib.sha256(f"{self.root.key}\0{key}".encode()).hexdigest()[:24]
+        return replace(self, idempotency_key=key, id=name, decided_at=milliseconds(now))
+
+    def json(self) -> Json:
+        """Return it for programs, without the contents of files."""
+        return {
+            "id": self.id,
+            "candidate_hash": self.candidate_hash,
+            "idempotency_key": self.idempotency_key,
+            "op": self.op,
+            **self.root.json(),
+            "workspace_id": self.workspace_id,
+            "origin": self.origin,
+            "targets": list(self.targets),
+            "target_filename": self.target_filename,
+            "frontmatter": self.header,
+            "prior_hash": self.prior_hash,
+            "post_content_hash": self.post_hash,
+            "confidence": self.confidence,
+            "source": self.source,
+            "rule_trace": [one.json() for one in self.trace],
+            "llm_trace": self.llm_trace,
+            "reason": self.reason,
+            "prompt_version": self.prompt_version,
+            "reverts": self.reverts,
+            "decided_at": time_of(self.decided_at),
+            "applied_at": None if self.applied_at is None else time_of(self.applied_at),
+            "abandoned": self.abandoned,
+        }
+
+
+def time_of(stamp: int) -> str:
+    """Return milliseconds as a time in UTC."""
+    return format_utc(datetime.fromtimestamp(stamp / 1000, UTC))
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+_COLUMNS = (
+    "id", "candidate_hash", "idempotency_key", "workspace_id", "scope", "agent_name", "agent_tier", "op", "targets",
+    "target_filename", "frontmatter", "entity", "attribute", "prior_hash", "prior_content", "post_content",
+    "post_content_hash", "confidence", "source", "rule_trace", "llm_trace", "reason", "prompt_version", "origin",
+    "reverts", "decided_at", "applied_at", "abandoned",
+)  # fmt: skip
+_SELECT = f"SELECT seq, {', '.join(_COLUMNS)} FROM memory_decisions"
+
+
+def insert(db: sqlite3.Connection, one: Decision) -> None:
+    """Put a decision into the record."""
+    row = (
+        one.id, one.candidate_hash, one.idempotency_key, one.workspace_id, one.root.scope, one.root.agent,
+        one.root.tier, one.op, json.dumps(one.targets), one.target_filename,
+        json.dumps(one.header, ensure_ascii=False), one.entity, one.attribute, one.prior_hash, one.prior, one.post,
+        one.post_hash, one.confidence, one.source, json.dumps([trace.json() for trace in one.trace]),
+        None if one.llm_trace is None else json.dumps(one.llm_trace), one.reason, one.prompt_version, one.origin,
+        one.reverts, one.decided_at, one.applied_at, one.abandoned,
+    )  # fmt: skip
+    marks = ",".join("?" * len(_COLUMNS))
+    db.execute(f"INSERT INTO memory_decisions ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
+
+
+def select(db: sqlite3.Connection, where: str, values: Sequence[Any], global_folder: str = "memory") -> list[Decision]:
+    """Return the decisions that a condition fits (with its order and limit)."""
+    found = []
+    for row in db.execute(f"{_SELECT} WHERE {where}", list(values)):
+        one = dict(zip(("seq", *_COLUMNS), row, strict=True))
+        scope, agent = one["scope"], one["agent_name"]
+        if scope == "agent":
+            root = agent_root(agent, one["agent_tier"])
+        else:
+            root = global_root(global_folder) if scope == "global" else workspace_root()
+        found.append(
+            Decision(
+                root, one["op"], tuple(json.loads(one["targets"])), one["target_filename"], one["reason"],
+                tuple(Trace(**trace) for trace in json.loads(one["rule_trace"])), one["confidence"],
+                one["candidate_hash"], one["origin"], json.loads(one["frontmatter"]), one["entity"] or "",
+                one["attribute"] or "", one["prior_content"], one["prior_hash"], one["post_content"],
+                one["post_content_hash"], one["source"], None if one["llm_trace"] is None else
+                json.loads(one["llm_trace"]), one["prompt_version"], one["workspace_id"], one["idempotency_key"],
+                one["id"], one["reverts"], one["decided_at"], one["applied_at"], one["abandoned"], one["seq"],
+            )
+        )  # fmt: skip
+    return found
+
+
+def of_root(root: Root) -> tuple[str, list[Any]]:
+    """Return the condition that decisions on one folder fit."""
+    return "scope = ? AND agent_name IS ? AND agent_tier IS ?", [root.scope, root.agent, root.tier]

@@ -1,0 +1,139 @@
+"""Taking a decision back, while its file is still as the decision left it; a decision of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.curated.files.header import BadFile, read
+from memory.curated.files.listing import digest
+from memory.curated.index.records import milliseconds
+from memory.curated.model import Json
+from memory.errors import ConflictError, NotFoundError, RefusedError
+
+from .apply import again, carry_out
+from .decision import ABSENT, Decision, Trace, select
+from .replay import replay
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+    from memory.curated.sides import Side
+
+_SHOWN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """What a revert did: `decision` is the one that was taken back, `by` the one that did so (None: dry run)."""
+
+    decision: Decision
+    by: Decision | None
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "decision": self.decision.json(),
+            "reverted": self.by is not None,
+            "dry_run": self.by is None,
+            "by": None if self.by is None else self.by.json(),
+        }
+
+
+def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
+    """Return a decision by its id and the side that holds it; NotFoundError `memory.not_found`."""
+    for side in curated.sides.values():
+        found = side.records.look(lambda db: select(db, "id = ?", [decision_id]), list[Decision]())
+        if found:
+            return side, found[0]
+    raise NotFoundError(
+        "memory.not_found", f"there is no decision {decision_id[:80]!r}", "`memdeck curated decisions list`"
+    )
+
+
+def revert(
+    curated: Curated, decision_id: str, *, reason: str = "", actor: str, now: datetime, dry_run: bool = False
+) -> Reverted:
+    """Bring a file back to what it was before a decision; `dry_run` only looks whether that is possible.
+
+    RefusedError `memory.revert.nothing` for a decision that changed no file, ConflictError `memory.revert.changed`,
+    with both versions, where the file is another by now.
+    """
+    side, decision = find(curated, decision_id)
+    if not dry_run:
+        replay(side, now)
+        side, decision = find(curated, decision_id)
+    if not decision.changes or decision.applied_at is None:
+        raise RefusedError("memory.revert.nothing", f"{decision.id} changed no file", "there is nothing to take back")
+    if dry_run:
+        _check(decision, lambda path: side.store.read(path).base)
+        return Reverted(decision, None)
+
+    def attempt() -> Reverted:
+        with side.store.transaction("curated revert", actor=actor, now=now) as transaction:
+            current = _check(decision, lambda path: transaction.read(path).base)
+            made = _inverse(decision, current, reason, now)
+            carry_out(side, made, transaction, now, event="memory.write.reverted")
+            return Reverted(decision, replace(made, applied_at=milliseconds(now)))
+
+    return again(attempt)
+
+
+def _check(decision: Decision, read_bytes: object) -> bytes | None:
+    """Return the bytes of the file as the decision left it; ConflictError where it is another one."""
+    folder = decision.root.folder
+    current: bytes | None = read_bytes(f"{folder}/{decision.target_filename}")  # type: ignore[operator]
+    found = ABSENT if current is None else digest(current)
+    wanted = ABSENT if decision.op == "delete" else decision.post_hash
+    blocked = None
+    if decision.source_file != decision.target_filename:
+        blocked = read_bytes(f"{folder}/{decision.source_file}")  # type: ignore[operator]
+    if found != wanted or blocked is not None:
+        raise ConflictError(
+            "memory.revert.changed",
+            f"{decision.target_filename} was changed since, so the decision is not taken back",
+            "look at both versions, then edit the memory",
+            filename=decision.target_filename,
+            recorded=_text(decision.post),
+            current=_text(blocked if found == wanted else current),
+        )
+    return current
+
+
+def _inverse(decision: Decision, current: bytes | None, reason: str, now: datetime) -> Decision:
+    op = {"add": "delete", "update": "update", "delete": "add"}[decision.op]
+    trace = (Trace("controller.revert", True, f"takes back {decision.id}", decision.target_filename),)
+    post = None if op == "delete" else decision.prior
+    made = Decision(
+        decision.root,
+        op,
+        (decision.target_filename,) if op == "update" else (),
+        decision.source_file,
+        reason or f"takes back {decision.id}",
+        trace,
+        1.0,
+        digest(f"revert {decision.id}".encode()),
+        decision.origin,
+        _header(decision, post),
+        prior=current,
+        prior_hash=ABSENT if current is None else digest(current),
+        post=post,
+        post_hash="" if post is None else digest(post),
+        workspace_id=decision.workspace_id,
+        reverts=decision.id,
+    )
+    return made.keyed(f"{decision.id} {milliseconds(now)}", None, now)
+
+
+def _header(decision: Decision, post: bytes | None) -> Json:
+    """Return the header of the bytes that come back."""
+    if post is None:
+        return decision.header
+    try:
+        return read(post, decision.root)[0].json()
+    except BadFile:
+        return decision.header
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")[:_SHOWN]

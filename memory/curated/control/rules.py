@@ -1,0 +1,178 @@
+"""The seven rules of the controller, in their order, each with the name that its trace carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memory.curated.files.names import fault_of, filename, slug
+from memory.curated.model import AUTONOMOUS, Invalid, Memory
+from memory.curated.places.settings import Settings
+from memory.errors import RefusedError
+
+from .candidate import Candidate
+from .decision import Trace
+from .scan import THREAT, Hit, scan
+from .view import View
+
+_CONFIDENCE = {"reject": 1.0, "noop": 0.95}
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What the rules say: the operation, the memory it is about, the file to write, and the traces on the way.
+
+    `open` are the plausible targets where the rules leave it open.
+    """
+
+    op: str = "noop"
+    target: Memory | None = None
+    filename: str = ""
+    reason: str = ""
+    traces: list[Trace] = field(default_factory=list)
+    open: tuple[Memory, ...] = ()
+
+    @property
+    def confidence(self) -> float:
+        """How sure the rules are."""
+        return _CONFIDENCE.get(self.op, 0.9)
+
+    def end(self, op: str, rule: str, reason: str, target: Memory | None = None, *, passed: bool = True) -> Verdict:
+        """Return the verdict that a rule has reached."""
+        name = "" if target is None else target.filename
+        self.traces.append(Trace(rule, passed, reason, name))
+        self.op, self.target, self.reason = op, target, reason
+        self.filename = self.filename or name
+        return self
+
+
+def judge(candidate: Candidate, view: View, settings: Settings, writes: int) -> Verdict:
+    """Return what is to become of a candidate; `writes` are those of the last minute.
+
+    RefusedError `memory.file_invalid` where the file to write is there and no memory: it is never overwritten.
+    """
+    verdict = Verdict()
+    if _limits(candidate, settings, writes, verdict) or _scan(candidate, settings, verdict):
+        return verdict
+    target = None if candidate.target is None else _valid(view.file(_ending(candidate.target)))
+    if candidate.deletes:
+        if target is None:
+            verdict.filename = _ending(candidate.target or "")
+            return verdict.end("noop", "controller.delete_missing", "there is no such memory")
+        return verdict.end("delete", "controller.delete_target", "the memory is to be forgotten", target)
+    return _write(candidate, view, verdict, target)
+
+
+def _write(candidate: Candidate, view: View, verdict: Verdict, target: Memory | None) -> Verdict:
+    assert candidate.header is not None
+    header, origin = candidate.header, candidate.origin
+    own = _ending(candidate.target) if candidate.target else filename(header.type, header.name)
+    there = target if candidate.target else _valid(view.file(own))
+    explicit = candidate.target is not None
+    # 3. The same body: of the memory that is meant, or of another one that says it already.
+    same = view.same_body(candidate.content)
+    meant = there
+    if not explicit and there is None:
+        meant = next((one for one in same if one.slug == slug(header.name)), None)
+    if meant is not None and any(one.filename == meant.filename for one in same):
+        if meant.header.same(header):
+            return verdict.end("noop", "controller.exact_hash", "the memory says exactly that already", meant)
+        verdict.filename = _moved(meant, candidate, own)
+        return verdict.end("update", "controller.exact_hash", "the same text under another header", meant)
+    if same and not candidate.edits:
+        return verdict.end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
+    # 4. The file is there.
+    if there is not None:
+        if origin in ("extractor", "dreaming") and not explicit:
+            reason = "a name that was made up by itself belongs to another memory"
+            return verdict.end("noop", "controller.exact_slug_collision", reason, there)
+        verdict.filename = _moved(there, candidate, own)
+        return verdict.end("update", "controller.exact_slug_collision", "the memory of that name is renewed", there)
+    # 5. The same fact by entity and attribute.
+    slots = view.slot(candidate.entity, candidate.attribute) if candidate.entity and candidate.attribute else []
+    if len(slots) == 1:
+        if slots[0].body.strip() == candidate.content.strip():
+            return verdict.end("noop", "controller.entity_slot_no_change", "that fact is known", slots[0])
+        verdict.filename = _moved(slots[0], candidate, slots[0].filename)
+        return verdict.end("update", "controller.entity_slot_update", "that fact has another value now", slots[0])
+    # 6. Several memories that may be meant.
+    verdict.filename = own
+    targets = slots if len(slots) > 1 else view.alike(candidate.content)
+    if len(targets) > 1 and not (origin == "dreaming" and explicit):
+        known = {" ".join(one.header.name.casefold().split()) for one in targets}
+        new_name = " ".join(header.name.casefold().split()) not in known
+        if origin in AUTONOMOUS or not new_name:
+            verdict.open = tuple(targets)
+            reason = "several memories may be meant, so nothing is changed"
+            names = ",".join(sorted(one.filename for one in targets))
+            verdict.traces.append(Trace("controller.ambiguous_targets", False, reason, "", names))
+            verdict.op, verdict.reason, verdict.filename = "noop", reason, ""
+            return verdict
+        reason = "the name is a new one, chosen by a person"
+        verdict.traces.append(Trace("controller.explicit_target_filename", True, reason, own))
+    # 7. Something new.
+    verdict.traces.append(Trace("controller.fresh_slot", True, "no memory says that yet", own))
+    verdict.op, verdict.reason = "add", "no memory says that yet"
+    return verdict
+
+
+def _moved(memory: Memory, candidate: Candidate, name: str) -> str:
+    """Return the file that an update writes: the memory's own, or one of the new type where the type changes."""
+    assert candidate.header is not None
+    if memory.header.type == candidate.header.type:
+        return memory.filename
+    if candidate.edits or name == memory.filename:
+        return f"{candidate.header.type}_{memory.slug}.md"
+    return name
+
+
+def _ending(name: str) -> str:
+    return name if name.endswith(".md") else f"{name}.md"
+
+
+def _valid(found: Memory | Invalid | None) -> Memory | None:
+    if isinstance(found, Invalid):
+        raise RefusedError(
+            "memory.file_invalid",
+            f"{found.filename}:{found.line}: {found.reason}",
+            "mend the file, or choose another name; memdeck never overwrites it",
+            **found.details(),
+        )
+    return found
+
+
+def _limits(candidate: Candidate, settings: Settings, writes: int, verdict: Verdict) -> bool:
+    """Reject what the policy does not let in; return whether it did."""
+    most, rate = settings["controller.policy.max_content_chars"], settings["controller.policy.max_writes_per_min"]
+    rule = reason = ""
+    if candidate.origin not in settings["controller.policy.allow_origins"]:
+        rule, reason = "allow_origins", f"the origin {candidate.origin} may not write"
+    elif len(candidate.content) > most:
+        rule, reason = "max_content_chars", f"the content has {len(candidate.content)} characters of {most}"
+    elif writes >= rate:
+        rule, reason = "max_writes_per_min", f"there were {writes} writes of {rate} in this minute"
+    if rule:
+        verdict.end("reject", f"controller.policy.{rule}", reason, passed=False)
+    return bool(rule)
+
+
+def _scan(candidate: Candidate, settings: Settings, verdict: Verdict) -> bool:
+    """Look at all texts of a candidate; return whether it is rejected. No text becomes part of a trace."""
+    hits: list[Hit] = []
+    fault = None if candidate.target is None else fault_of(_ending(candidate.target))
+    if fault is not None:
+        hits.append(Hit(fault[0], THREAT, "reject", len((candidate.target or "").encode("utf-8", "replace"))))
+    if not candidate.deletes and candidate.header is not None:
+        texts = (candidate.header.name, candidate.header.description, candidate.content)
+        hits += scan((*texts, candidate.entity, candidate.attribute), settings["controller.scan_profile"])
+    for hit in hits:
+        details = f"{hit.action} sample_bytes={hit.size}"
+        passed = hit.action != "reject"
+        verdict.traces.append(
+            Trace(f"memory_scan.{hit.rule}", passed, f"{hit.category}: {hit.rule}", hit.category, details)
+        )
+    rejected = [hit for hit in hits if hit.action == "reject"]
+    if rejected:
+        rules = ",".join(hit.rule for hit in rejected)
+        verdict.op, verdict.filename = "reject", ""
+        verdict.reason = f"the content scan rejects it: {rules}"
+    return bool(rejected)

@@ -1,0 +1,219 @@
+"""The front matter of a memory: read strictly, with the line of what is wrong, and written in one form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from memory.curated.model import ORIGINS, SCOPES, TIERS, TYPES, Header, Json, Provenance, Root
+
+KEYS = ("name", "description", "type", "scope", "agent", "agent_tier", "provenance")
+PROVENANCE = ("source_actor", "source_sessions", "confidence", "superseded_by", "created_at", "updated_at")
+MAX_TEXT = 500
+"""Characters of a name or a description."""
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9./_+-]|:(?=[A-Za-z0-9/])| (?=[A-Za-z0-9/(])|[,)('](?=[ A-Za-z0-9]))*")
+_LINE = re.compile(r"( *)(?:(- )|([a-z_]+):(?: |$))(.*)")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+_FENCE = re.compile(r"---[ \t]*")
+
+
+class BadFile(Exception):
+    """A file that is no memory: the line (from 1), a stable code and a sentence."""
+
+    def __init__(self, line: int, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.line, self.code, self.reason = line, code, reason
+
+
+def read(data: bytes, root: Root) -> tuple[Header, str]:
+    """Return the header of a memory and its body without the space around it; BadFile for what is none.
+
+    What the folder says about scope and agent need not be repeated in the file, and must not be contradicted.
+    """
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise BadFile(1, "memory.file.bom", "the file begins with a byte order mark")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise BadFile(data.count(b"\n", 0, error.start) + 1, "memory.file.encoding", "this is no UTF-8") from None
+    text = text.replace("\r\n", "\n")
+    lines = text.split("\n")
+    if not _FENCE.fullmatch(lines[0]):
+        raise BadFile(1, "memory.file.front_missing", "the file has no front matter")
+    end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), None)
+    if end is None:
+        raise BadFile(1, "memory.file.front_open", "the front matter has no closing line `---`")
+    values, places = _values(lines[: end + 1])
+    return _header(values, places, root), "\n".join(lines[end + 1 :]).strip()
+
+
+def _values(lines: list[str]) -> tuple[Mapping[str, object], Mapping[str, int]]:
+    quick = _quick(lines[1:-1])
+    if quick is not None:
+        return quick
+    from memory.document.content.front_matter import FrontMatter
+
+    front = FrontMatter.read("\n".join(lines) + "\n")
+    if front.problems:
+        line, code, sentence = front.problems[0]
+        raise BadFile(line + 1, f"memory.file.{code}", sentence)
+    return front.data, {item.key: item.line + 1 for item in front.items}
+
+
+def _quick(lines: list[str]) -> tuple[dict[str, object], dict[str, int]] | None:
+    """Return what front matter in our own form says; None for any other, which needs YAML."""
+    values: dict[str, object] = {}
+    places: dict[str, int] = {}
+    inner: dict[str, object] | None = None
+    sessions: list[object] | None = None
+    for number, line in enumerate(lines, 2):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            return None
+        indent, item, key, text = len(found[1]), found[2], found[3], found[4]
+        value = _scalar(text)
+        if item is not None:
+            if sessions is None or indent != 4 or not value:
+                return None
+            sessions.append(value)
+        elif indent == 0 and key not in values:
+            inner = sessions = None
+            places[key] = number
+            if not text and key == "provenance":
+                inner = {}
+                values[key] = inner
+            elif value is None:
+                return None
+            else:
+                values[key] = value
+        elif indent == 2 and inner is not None and key not in inner:
+            sessions = None
+            if not text and key == "source_sessions":
+                sessions = []
+                inner[key] = sessions
+            elif value is None:
+                return None
+            else:
+                inner[key] = value
+        else:
+            return None
+    return values, places
+
+
+def _scalar(text: str) -> str | None:
+    if _PLAIN.fullmatch(text):
+        return text
+    if text.startswith('"') and "\\/" not in text and not _CONTROL.search(text):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return None
+        return value if isinstance(value, str) and not _CONTROL.search(value) else None
+    return None
+
+
+def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root) -> Header:
+    def bad(key: str, reason: str) -> BadFile:
+        return BadFile(places.get(key, 1), f"memory.file.{key if key in KEYS else 'key'}", reason)
+
+    for key in values:
+        if key not in KEYS:
+            raise bad(key, f"the front matter has no key {key[:40]!r}")
+    texts: dict[str, str] = {}
+    for key in KEYS[:-1]:
+        value = values.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise bad(key, f"{key} is no text")
+        texts[key] = value
+    for key in ("name", "description", "type"):
+        if not texts.get(key, "").strip():
+            raise bad(key, f"{key} is missing")
+        if len(texts[key]) > MAX_TEXT:
+            raise bad(key, f"{key} has more than {MAX_TEXT} characters")
+    if texts["type"] not in TYPES:
+        raise bad("type", f"type is {texts['type'][:40]!r}, not one of {', '.join(TYPES)}")
+    for key, mine in (("scope", root.scope), ("agent", root.agent), ("agent_tier", root.tier)):
+        if key in texts and texts[key] != (mine or ""):
+            raise bad(key, f"{key} is {texts[key][:60]!r}, and the folder is that of {root.label}")
+    source = _provenance(values.get("provenance"), bad)
+    return Header(texts["name"], texts["description"], texts["type"], root.scope, root.agent, root.tier, source)
+
+
+def _provenance(value: object, bad: object) -> Provenance:
+    def fail(reason: str) -> BadFile:
+        error: BadFile = bad("provenance", reason)  # type: ignore[operator]
+        return error
+
+    if value is None or value == "":
+        return Provenance()
+    if not isinstance(value, Mapping):
+        raise fail("provenance is no mapping")
+    for key, inner in value.items():
+        if key not in PROVENANCE:
+            raise fail(f"provenance has no key {key[:40]!r}")
+        if key == "source_sessions":
+            if not isinstance(inner, list) or not all(isinstance(one, str) for one in inner):
+                raise fail("source_sessions is no list of texts")
+        elif not isinstance(inner, str):
+            raise fail(f"{key} is no text")
+    actor = value.get("source_actor") or None
+    if actor is not None and actor not in ORIGINS:
+        raise fail(f"source_actor is {actor[:40]!r}, not one of {', '.join(ORIGINS)}")
+    return Provenance(
+        actor,
+        tuple(value.get("source_sessions", ())),
+        *(value.get(key) or None for key in ("confidence", "superseded_by", "created_at", "updated_at")),
+    )
+
+
+def fault_of(values: Json) -> tuple[str, str] | None:
+    """Return the key and the sentence by which a proposed header is refused, None where it can be written."""
+    for key in ("name", "description", "type", "scope", "agent", "agent_tier"):
+        value = values.get(key)
+        if value is not None and (not isinstance(value, str) or _CONTROL.search(value)):
+            return key, f"{key} is no text on one line"
+    for key in ("name", "description", "type"):
+        if not (values.get(key) or "").strip():
+            return key, f"{key} is missing"
+        if len(values[key]) > MAX_TEXT:
+            return key, f"{key} has more than {MAX_TEXT} characters"
+    if values["type"] not in TYPES:
+        return "type", f"type is {values['type'][:40]!r}, not one of {', '.join(TYPES)}"
+    if values.get("scope") is not None and values["scope"] not in SCOPES:
+        return "scope", f"scope is {values['scope'][:40]!r}, not one of {', '.join(SCOPES)}"
+    if values.get("agent_tier") is not None and values["agent_tier"] not in TIERS:
+        return "agent_tier", f"agent_tier is {values['agent_tier'][:40]!r}, not one of {', '.join(TIERS)}"
+    return None
+
+
+def text_of(header: Header, body: str) -> str:
+    """Return the file of a memory; what is read from it is the header and the body again."""
+    lines = ["---"]
+    for key, value in (
+        ("name", header.name),
+        ("description", header.description),
+        ("type", header.type),
+        ("scope", header.scope),
+        ("agent", header.agent),
+        ("agent_tier", header.agent_tier),
+    ):
+        if value:
+            lines.append(f"{key}: {_written(value)}")
+    source = header.provenance
+    inner: list[str] = []
+    for key in PROVENANCE:
+        value = getattr(source, key)
+        if key == "source_sessions" and value:
+            inner += ["  source_sessions:", *(f"    - {_written(one)}" for one in value)]
+        elif value:
+            inner.append(f"  {key}: {_written(value)}")
+    if inner:
+        lines += ["provenance:", *inner]
+    return "\n".join([*lines, "---", "", body.strip(), ""])
+
+
+def _written(value: str) -> str:
+    return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)

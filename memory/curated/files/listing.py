@@ -1,0 +1,93 @@
+"""The files of one folder of memories, read one by one: memories, and files that are none with the reason."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.curated.model import INDEX, Invalid, Memory, Root
+from memory.errors import MemdeckError
+
+from .header import BadFile, read
+
+if TYPE_CHECKING:
+    from memory.storage import Store
+
+LARGEST = 1024 * 1024
+"""Bytes of a file that is read as a memory."""
+
+
+class Seen(NamedTuple):
+    """One file as the folder lists it: what tells whether it changed since."""
+
+    filename: str
+    mtime_ns: int
+    size: int
+    inode: int
+
+
+def seen_in(store: Store, root: Root) -> Iterator[Seen]:
+    """Yield the files of a folder that may be memories: `*.md` but the index and names with a dot or `_` in front.
+
+    Folders such as `_system` and `_inbox` are not entered.
+    """
+    try:
+        entries = os.scandir(store.root / root.folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with entries:
+        for entry in entries:
+            name = entry.name
+            if not name.endswith(".md") or name[0] in "._" or name == INDEX or ".tmp-" in name:
+                continue
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if not stat.S_ISDIR(found.st_mode):
+                yield Seen(name, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def system_files(store: Store, root: Root) -> tuple[str, ...]:
+    """Return the Markdown files of `_system`, as paths from the folder of memories on."""
+    top = store.root / root.folder
+    found = []
+    for folder, folders, files in os.walk(top / "_system"):
+        folders.sort()
+        found += [os.path.relpath(os.path.join(folder, name), top) for name in sorted(files) if name.endswith(".md")]
+    return tuple(found)
+
+
+def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
+    """Return a file as a memory, or why it is none; None where there is no such file."""
+    path = f"{root.folder}/{name}"
+    try:
+        found = os.lstat(store.root / path)
+        if stat.S_ISLNK(found.st_mode):
+            return Invalid(root, name, 0, "memory.file.link", "the file is a link")
+        if found.st_size > LARGEST:
+            return Invalid(root, name, 0, "memory.file.size", f"the file is larger than {LARGEST // 1024} KB")
+        stored = store.read(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Invalid(root, name, 0, "memory.file.unreadable", error.strerror or "the file cannot be read")
+    except MemdeckError as error:
+        return Invalid(root, name, 0, error.code, error.message)
+    finally:
+        store.remember(path, None)  # Thousands of files would stay in memory.
+    if not stored.exists:
+        return None
+    try:
+        header, body = read(stored.data, root)
+    except BadFile as bad:
+        return Invalid(root, name, bad.line, bad.code, bad.reason)
+    return Memory(root, name, header, body, digest(stored.data), found.st_mtime_ns)
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of bytes in hex."""
+    return hashlib.sha256(data).hexdigest()

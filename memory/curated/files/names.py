@@ -1,0 +1,70 @@
+"""The names of memory files and of agents: one slug function for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from memory.curated.model import INDEX, TYPES
+from memory.errors import UsageError
+
+LONGEST = 48
+"""Characters of a slug."""
+_AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
+_LETTERS = str.maketrans(
+    dict(zip("ßæÆøØœŒđĐłŁþÞðÐı", "ss ae ae o o oe oe d d l l th th d d i".split(), strict=True))  # noqa: SIM905
+)
+
+
+def slug(text: str) -> str:
+    """Return a text in lower case with hyphens, at most 48 characters, other letters as ASCII ones.
+
+    A text of which nothing can be written in ASCII gets the first 12 hex digits of its SHA-256.
+    """
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode().lower()
+    made = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST].rstrip("-")
+    return made or hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def filename(kind: str, name: str) -> str:
+    """Return the name of the file of a memory: `<type>_<slug>.md`."""
+    return f"{kind}_{slug(name)}.md"
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return a name as it may be written: as it is, with its ending, and with hyphens for underscores."""
+    full = name if name.endswith(".md") else f"{name}.md"
+    found = [full]
+    kind, _, rest = full.partition("_")
+    if kind in TYPES and rest:
+        found += [f"{kind}_{rest.replace('_', '-')}", f"{kind}_{rest.replace('-', '_')}"]
+    return tuple(dict.fromkeys(found))
+
+
+def slug_of_file(name: str, kind: str) -> str:
+    """Return what identifies a file beside its type: its name without ending and leading type, with hyphens."""
+    return name.removesuffix(".md").removeprefix(f"{kind}_").replace("_", "-").lower()
+
+
+def fault_of(name: str) -> tuple[str, str] | None:
+    """Return the rule and the sentence by which a file name is refused, None where it may be written."""
+    if name.casefold().startswith("_system") or name.casefold().startswith("_inbox"):
+        return "system_namespace", "names that begin with _system or _inbox are memdeck's own"
+    if not _FILE.fullmatch(name) or not name.endswith(".md") or ".." in name:
+        return "unsafe_filename", "a file name is letters, digits, dots, hyphens and underscores, and ends in .md"
+    if name.casefold() == INDEX.casefold():
+        return "unsafe_filename", f"{INDEX} is the index, not a memory"
+    return None
+
+
+def check_agent(name: str) -> str:
+    """Return the name of an agent; UsageError `memory.scope.agent_invalid` where it is not one safe path segment."""
+    if not _AGENT.fullmatch(name) or ".." in name:
+        raise UsageError(
+            "memory.scope.agent_invalid",
+            f"{name[:60]!r} cannot be the name of an agent",
+            "letters, digits, dots, hyphens and underscores; a letter or digit first",
+        )
+    return name

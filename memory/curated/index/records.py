@@ -1,0 +1,192 @@
+"""The records of one side: decisions, events, signals, traces and snapshots; nothing else holds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory.curated.model import Json, Root
+from memory.errors import MemdeckError
+from memory.storage.log.database import LogFile
+
+from .schema import OPERATIONS, records
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.storage.private.places import StateFolder
+
+T = TypeVar("T")
+_FAILED: Any = object()
+EMA_OLD, EMA_NEW = 0.8, 0.2
+"""The weights of the old and the new score of a signal."""
+
+
+def milliseconds(now: datetime) -> int:
+    """Return a time as whole milliseconds since 1970."""
+    return round(now.timestamp() * 1000)
+
+
+class Records:
+    """The database of one side; without a folder it lives as long as the process."""
+
+    def __init__(self, folder: StateFolder | None, name: str = "", workspace_id: str = "") -> None:
+        """Keep where it is; nothing is opened yet."""
+        self._file = LogFile(folder, kind=records(name))
+        self.workspace_id = workspace_id
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What is wrong with the database, in sentences."""
+        return self._file.warnings
+
+    def close(self) -> None:
+        """Close the database; what is asked later opens it again."""
+        self._file.close()
+
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return `work(connection)`, done in one transaction; MemdeckError `memory.records.unavailable`."""
+        done: T = self._file.run(work, _FAILED)
+        if done is _FAILED:
+            why = self._file.warnings[-1] if self._file.warnings else "it cannot be opened"
+            raise MemdeckError("memory.records.unavailable", f"nothing can be recorded: {why}", "nothing was changed")
+        return done
+
+    def look(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """Return `work(connection)`; `default` where there is no database, which is not made for it."""
+        return self._file.run(work, default, make=False)
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def event(self, op: str, now: datetime, *, root: Root | None = None, **facts: Any) -> None:
+        """Note an event; one that cannot be noted fails nothing. `facts` are columns, all others metadata."""
+        assert op in OPERATIONS, op
+        self._file.run(lambda db: add_event(db, self.workspace_id, op, now, root, facts), None)
+
+    def events(self, *, ops: Sequence[str] = (), since: int | None = None, limit: int = 25) -> list[Json]:
+        """Return events, the newest first."""
+        where, values = ["1"], list[object]()
+        if ops:
+            where.append(f"op IN ({','.join('?' * len(ops))})")
+            values += ops
+        if since is not None:
+            where.append("ts_ms >= ?")
+            values.append(since)
+        text = (
+            "SELECT id, op, scope, agent_name, agent_tier, workspace_id, session_id, actor_kind, decision_id,"
+            f" target_id, metadata, ts_ms FROM memory_events WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"
+        )
+        rows = self.look(lambda db: db.execute(text, [*values, limit]).fetchall(), list[Any]())
+        names = ("id", "op", "scope", "agent_name", "agent_tier", "workspace_id", "session_id", "actor_kind",
+                 "decision_id", "target_id", "metadata", "ts_ms")  # fmt: skip
+        return [{**dict(zip(names, row, strict=True)), "metadata": json.loads(row[10])} for row in rows]
+
+    # -- signals ----------------------------------------------------------------------------------------------------
+
+    def signals(self, ids: Sequence[str]) -> dict[str, tuple[int, float, int]]:
+        """Return count, score and time of the last recall (milliseconds) of some memories that were recalled before."""
+
+        def read(db: sqlite3.Connection) -> dict[str, tuple[int, float, int]]:
+            found = {}
+            for at in range(0, len(ids), 500):
+                some = ids[at : at + 500]
+                for row in db.execute(
+                    "SELECT chunk_id, recall_count, recall_score, last_recalled_at FROM memory_recall_signals"
+                    f" WHERE chunk_id IN ({','.join('?' * len(some))})",
+                    some,
+                ):
+                    found[row[0]] = (row[1], row[2], row[3])
+            return found
+
+        return self.look(read, {})
+
+    def recalled(self, scores: Mapping[str, float], now: datetime, session: str | None) -> bool:
+        """Count a recall of some memories with their scores; return whether that was possible."""
+        at = milliseconds(now)
+
+        def write(db: sqlite3.Connection) -> bool:
+            for chunk, score in scores.items():
+                score = min(max(score, 0.0), 1.0)
+                row = db.execute(
+                    "SELECT recall_count, recall_score, session_count, last_session_id FROM memory_recall_signals"
+                    " WHERE chunk_id = ?",
+                    (chunk,),
+                ).fetchone()
+                if row is None:
+                    db.execute(
+                        "INSERT INTO memory_recall_signals VALUES (?, 1, ?, ?, ?, ?, ?, NULL, NULL)",
+                        (chunk, score, at, at, 1 if session else 0, session),
+                    )
+                    continue
+                more = 1 if session and session != row[3] else 0
+                db.execute(
+                    "UPDATE memory_recall_signals SET recall_count = ?, recall_score = ?, last_recalled_at = ?,"
+                    " session_count = ?, last_session_id = ? WHERE chunk_id = ?",
+                    (row[0] + 1, EMA_OLD * row[1] + EMA_NEW * score, at, row[2] + more, session or row[3], chunk),
+                )
+            return True
+
+        return self._file.run(write, False)
+
+    # -- traces, snapshots, generation ---------------------------------------------------------------------------------
+
+    def put_trace(self, session: str, turn: int, trace: Json, now: datetime) -> None:
+        """Keep the trace of a recall by session and turn; the last one of a turn counts."""
+        row = (session, turn, milliseconds(now), json.dumps(trace, ensure_ascii=False))
+        self._file.run(
+            lambda db: db.execute("INSERT OR REPLACE INTO memory_recall_traces VALUES (?, ?, ?, ?)", row), None
+        )
+
+    def trace(self, session: str, turn: int) -> Json | None:
+        """Return the trace of a turn, None where there is none."""
+        text = "SELECT trace FROM memory_recall_traces WHERE session_id = ? AND turn_seq = ?"
+        row = self.look(lambda db: db.execute(text, (session, turn)).fetchone(), None)
+        return None if row is None else json.loads(row[0])
+
+    def generation(self) -> int:
+        """Return the generation of snapshots: how often they were declared outdated."""
+        text = "SELECT value FROM memory_about WHERE key = 'generation'"
+        row = self.look(lambda db: db.execute(text).fetchone(), None)
+        return 1 if row is None else int(row[0])
+
+    def next_generation(self) -> int:
+        """Make all snapshots outdated and return the new generation."""
+
+        def write(db: sqlite3.Connection) -> int:
+            row = db.execute("SELECT value FROM memory_about WHERE key = 'generation'").fetchone()
+            number = (1 if row is None else int(row[0])) + 1
+            db.execute("INSERT OR REPLACE INTO memory_about VALUES ('generation', ?)", (str(number),))
+            return number
+
+        return self.run(write)
+
+    def snapshot(self, session: str) -> tuple[int, Json] | None:
+        """Return the snapshot of a session with its generation, None where there is none."""
+        text = "SELECT generation, snapshot FROM memory_snapshots WHERE session_id = ?"
+        row = self.look(lambda db: db.execute(text, (session,)).fetchone(), None)
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    def put_snapshot(self, session: str, generation: int, snapshot: Json, now: datetime) -> None:
+        """Keep the snapshot of a session."""
+        row = (session, generation, milliseconds(now), json.dumps(snapshot, ensure_ascii=False))
+        self.run(lambda db: db.execute("INSERT OR REPLACE INTO memory_snapshots VALUES (?, ?, ?, ?)", row))
+
+
+_COLUMNS = ("session_id", "actor_kind", "decision_id", "target_id")
+
+
+def add_event(
+    db: sqlite3.Connection, workspace_id: str, op: str, now: datetime, root: Root | None, facts: Mapping[str, Any]
+) -> None:
+    """Insert an event in the transaction of the caller."""
+    columns = {"actor_kind": "system", **{key: value for key, value in facts.items() if key in _COLUMNS}}
+    metadata = {key: value for key, value in facts.items() if key not in _COLUMNS}
+    scope = (None, None, None) if root is None else (root.scope, root.agent, root.tier)
+    db.execute(
+        "INSERT INTO memory_events (op, scope, agent_name, agent_tier, workspace_id, session_id, actor_kind,"
+        " decision_id, target_id, metadata, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (op, *scope, workspace_id, columns.get("session_id"), columns["actor_kind"], columns.get("decision_id"),
+         columns.get("target_id"), json.dumps(metadata, ensure_ascii=False), milliseconds(now)),
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""The words of texts and queries: folded, without accents, and runs of Chinese and Japanese cut in pairs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+STOP = frozenset(
+    word
+    for line in (
+        "a an and are as at be by for from how in is it of on or the to what when where with",
+        "about all am any been being but can could did do does doing done had has have he her hers him his i if into",
+        "its just me my no nor not now our ours out over own please she should so some such than that their theirs",
+        "them then there these they this those through too under until up us was we were which while who whom whose",
+        "why will would you your yours tell know remember again",
+    )
+    for word in line.split()
+)
+"""Words that say nothing about what a memory is about."""
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+")
+_MARKS = re.compile("[\u0300-\u036f]")
+
+
+def fold(text: str) -> str:
+    """Return a text in lower case without accents, as both indexes hold it."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, folded, each once; an unspaced run of Chinese or Japanese is one word."""
+    found: dict[str, None] = {}
+    for match in _WORD.finditer(fold(text)):
+        word, at = match[0], 0
+        for run in _UNSPACED.finditer(word):
+            if run.start() > at:
+                found[word[at : run.start()]] = None
+            found[run[0]] = None
+            at = run.end()
+        if at < len(word):
+            found[word[at:]] = None
+    return tuple(found)
+
+
+def meaningful(text: str) -> tuple[str, ...]:
+    """Return the words that a query looks for: without stop words and single letters; digits count."""
+    return tuple(
+        word for word in words(text) if word not in STOP and (len(word) > 1 or not word.isascii() or word.isdigit())
+    )
+
+
+def is_unspaced(word: str) -> bool:
+    """Tell whether a word is a run of a script that writes no spaces."""
+    return _UNSPACED.fullmatch(word) is not None
+
+
+def pairs(word: str) -> tuple[str, ...]:
+    """Return the overlapping pairs of letters of an unspaced run; a single letter is itself."""
+    return tuple(word[at : at + 2] for at in range(len(word) - 1)) or (word,)
+
+
+def grams(text: str) -> str:
+    """Return the pairs of all unspaced runs of a text, with spaces between: what the index of words gets besides."""
+    return " ".join(pair for run in _UNSPACED.finditer(fold(text)) for pair in pairs(run[0]))
+
+
+def is_trivial(text: str) -> bool:
+    """Tell whether a query has fewer than two meaningful words; an unspaced run of three letters or more is no one."""
+    found = meaningful(text)
+    return len(found) < 2 and not any(is_unspaced(word) and len(word) >= 3 for word in found)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of three letters or more, without stop words, by which two memories are compared."""
+    found: set[str] = set()
+    for word in words(text):
+        if is_unspaced(word):
+            found.update(pairs(word))
+        elif len(word) >= 3 and word not in STOP:
+            found.add(word)
+    return frozenset(found)

@@ -1,0 +1,272 @@
+"""The operations on memories: list, show, write, edit, delete, promote, note, search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memory.curated.control.apply import Proposed, propose
+from memory.curated.control.candidate import Candidate
+from memory.curated.control.decision import time_of
+from memory.curated.files.listing import system_files
+from memory.curated.model import Header, Json, Memory, Provenance, Root
+from memory.curated.places.roots import check_selector, default_scope
+from memory.curated.recall.recall import Options, banner, mod_time, recall
+from memory.errors import MemdeckError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who calls an operation, when, and through what."""
+
+    now: datetime
+    actor: str = "cli"
+    origin: str = "cli"
+
+
+def selector(args: Json) -> tuple[str | None, str | None, str | None]:
+    """Return scope, agent and tier of a call."""
+    return args.get("scope"), args.get("agent_name"), args.get("agent_tier")
+
+
+def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[Json]:
+    """Return what lists say of memories."""
+    number = curated.workspace_id()
+    after = curated.settings["recall.freshness.banner_after_days"]
+    signals: dict[str, dict[str, tuple[int, float, int]]] = {}
+    for name, side in curated.sides.items():
+        signals[name] = side.records.signals([one.id for one in memories if one.root.side == name])
+    found = []
+    for one in memories:
+        count, _, last = signals[one.root.side].get(one.id, (0, 0.0, None))
+        source = one.header.provenance
+        found.append(
+            {
+                "filename": one.filename,
+                "name": one.header.name,
+                "description": one.header.description,
+                "type": one.header.type,
+                "scope": one.root.scope,
+                "workspace_id": number if one.root.side == "workspace" else None,
+                "agent_name": one.root.agent,
+                "agent_tier": one.root.tier,
+                "content_hash": one.hash,
+                "superseded_by": source.superseded_by,
+                "mod_time": mod_time(one),
+                "created_at": source.created_at,
+                "updated_at": source.updated_at,
+                "last_recalled_at": None if last is None else time_of(last),
+                "recall_count": count,
+                "injection": True,
+                "system_managed": False,
+                "staleness_banner": banner(one, now, after),
+            }
+        )
+    return found
+
+
+def list_memories(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the memories that one sees, the files that are none, and what is shadowed by what."""
+    roots = curated.chosen(*selector(args))
+    memories = curated.memories(roots)
+    if "type" in args:
+        memories = [one for one in memories if one.header.type == args["type"]]
+    hidden = curated.shadowed(memories)
+    shown = memories
+    if not args.get("include_shadowed"):
+        shown = [one for one in memories if f"{one.root.side}:{one.id}" not in hidden]
+    rows = summaries(curated, shown, call.now)
+    for row, one in zip(rows, shown, strict=True):
+        winner = hidden.get(f"{one.root.side}:{one.id}")
+        row["shadowed_by"] = None if winner is None else {"filename": winner.filename, **winner.root.json()}
+    if args.get("include_system"):
+        rows += [_system_row(root, name) for root in roots for name in system_files(curated.side_of(root).store, root)]
+    return {
+        "memories": rows,
+        "invalid": [one.json() for one in curated.invalid(roots)],
+        "shadowed": [
+            {"filename": one.filename, **one.root.json(), "shadowed_by": {"filename": by.filename, **by.root.json()}}
+            for one in memories
+            if (by := hidden.get(f"{one.root.side}:{one.id}")) is not None
+        ],
+    }
+
+
+def _system_row(root: Root, name: str) -> Json:
+    row: Json = dict.fromkeys(
+        ("name", "description", "type", "workspace_id", "content_hash", "superseded_by", "mod_time", "created_at",
+         "updated_at", "last_recalled_at", "staleness_banner", "shadowed_by")
+    )  # fmt: skip
+    return {**row, "filename": name, **root.json(), "recall_count": 0, "injection": False, "system_managed": True}
+
+
+def show(curated: Curated, args: Json, call: Call) -> Json:
+    """Return one memory with its whole body."""
+    name: str = args["filename"]
+    if name.startswith("_system/") and args.get("include_system"):
+        for root in curated.chosen(*selector(args)):
+            side = curated.side_of(root)
+            if name in system_files(side.store, root):
+                text = side.store.read(f"{root.folder}/{name}").data.decode("utf-8", "replace")
+                return {"memory": {**_system_row(root, name), "content": text}}
+        raise NotFoundError("memory.not_found", f"there is no file {name[:120]!r}", "list --include-system")
+    memory = curated.find(name, *selector(args))
+    (row,) = summaries(curated, [memory], call.now)
+    return {"memory": {**row, "provenance": memory.header.json()["provenance"], "content": memory.body}}
+
+
+def _done(proposed: Proposed) -> Json:
+    """Return what became of a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
+    if proposed.decision.op == "reject" and not proposed.dry_run:
+        raise MemdeckError(
+            "memory.rejected", proposed.decision.reason, "nothing was written", decision=proposed.decision.json()
+        )
+    return proposed.json()
+
+
+def write(curated: Curated, args: Json, call: Call) -> Json:
+    """Write a memory through the controller."""
+    scope, agent, tier = selector(args)
+    check_selector(scope, agent, tier)
+    if scope is None and (agent or tier):
+        raise UsageError("memory.scope.agent_flags_invalid", "an agent is written to with --scope agent only")
+    root = curated.root(scope or default_scope(args["type"]), agent, tier)
+    source = Provenance(
+        source_sessions=tuple(args.get("source_sessions", ())), confidence=args.get("confidence")
+    )  # fmt: skip
+    name, content = args["name"], args["content"]
+    description = args.get("description") or _first_line(content)
+    header = Header(name, description, args["type"], root.scope, root.agent, root.tier, source)
+    metadata = {} if args.get("filename") is None else {"target_filename": args["filename"]}
+    candidate = Candidate(
+        root, call.origin, header, content, args.get("entity", ""), args.get("attribute", ""), metadata,
+        args.get("idempotency_key"),
+    )  # fmt: skip
+    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+
+
+def _first_line(content: str) -> str:
+    return next((" ".join(line.split())[:160] for line in content.splitlines() if line.strip()), "")
+
+
+def edit(curated: Curated, args: Json, call: Call) -> Json:
+    """Change a memory through the controller; what is not given stays."""
+    memory = curated.find(args["filename"], *selector(args))
+    header = replace(
+        memory.header,
+        name=args.get("name", memory.header.name),
+        description=args.get("description", memory.header.description),
+        type=args.get("type", memory.header.type),
+        provenance=replace(
+            memory.header.provenance,
+            superseded_by=args.get("superseded_by", memory.header.provenance.superseded_by),
+        ),
+    )
+    candidate = Candidate(
+        memory.root, call.origin, header, args.get("content", memory.body), "", "",
+        {"target_filename": memory.filename}, args.get("idempotency_key"), edits=True,
+    )  # fmt: skip
+    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+
+
+def delete(curated: Curated, args: Json, call: Call) -> Json:
+    """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
+    scope, agent, tier = selector(args)
+    if scope is not None:
+        root, name = curated.root(scope, agent, tier), args["filename"]
+    else:
+        memory = curated.find(args["filename"], scope, agent, tier)
+        root, name = memory.root, memory.filename
+    metadata = {"operation": "delete", "target_filename": name}
+    candidate = Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
+    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+
+
+def promote(curated: Curated, args: Json, call: Call) -> Json:
+    """Copy a memory to another scope under its name; the source stays."""
+    agent = args.get("agent_name")
+    source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
+    if source == target:
+        raise UsageError("memory.promote.selector_invalid", "a memory is promoted to another scope", "see --to")
+    memory = curated.find(args["filename"], source.scope, source.agent, source.tier)
+    header = replace(memory.header, scope=target.scope, agent=target.agent, agent_tier=target.tier)
+    candidate = Candidate(
+        target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
+        args.get("idempotency_key"), edits=True,
+    )  # fmt: skip
+    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+
+
+def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
+    scope, _, tier = text.partition(":")
+    if scope == "agent" and not agent:
+        raise UsageError("memory.scope.agent_required", "the scope agent needs an agent", "name it with --agent")
+    try:
+        return curated.root(scope, agent if scope == "agent" else None, tier or None)
+    except UsageError as error:
+        if error.code.startswith("memory.scope.agent") or error.code == "memory.scope.invalid":
+            message = f"{text[:60]!r} is no scope: {error.message}"
+            raise UsageError("memory.promote.selector_invalid", message, "scope or agent:tier") from error
+        raise
+
+
+def note(curated: Curated, args: Json, call: Call) -> Json:
+    """Write an ad-hoc note into `_system/ad_hoc`."""
+    from memory.curated.control.notes import write_note
+
+    scope, agent, tier = selector(args)
+    if scope is None:
+        scope = "agent" if agent else "workspace" if "workspace" in curated.sides else "global"
+    root = curated.root(scope, agent, tier)
+    made = write_note(
+        curated, root, args["content"], args.get("slug"), args.get("tags", []), actor=call.actor, now=call.now
+    )  # fmt: skip
+    return made.json()
+
+
+def search(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the memories that answer a query with every term of their score, and the package of the recall."""
+    roots = curated.chosen(*selector(args))
+    surfaced = args.get("already_surfaced", [])
+    options = Options(
+        args.get("top_k"), args.get("raw_candidates"), not args.get("skip_trivial", False), surfaced,
+        args.get("include_already_surfaced"), args.get("session_id"), args.get("turn_seq"),
+    )  # fmt: skip
+    done = recall(curated, args["query_text"], roots, options, now=call.now)
+    rows = summaries(curated, [one.memory for one in done.entries], call.now)
+    return {
+        "results": [
+            {
+                "memory": row,
+                "score": round(one.score, 6),
+                "snippet": " ".join(one.memory.body.split())[:180],
+                "why_recalled": one.why,
+                "shadowed_by": None,
+                "already_shown": one.memory.id in surfaced,
+            }
+            for row, one in zip(rows, done.entries, strict=True)
+        ],
+        "recall": done.json(),
+    }
+
+
+def when(text: str, now: datetime) -> int:
+    """Return a time such as `2026-01-15T12:00:00Z`, or how long ago such as `24h`, as milliseconds.
+
+    UsageError `memory.validation`.
+    """
+    from memory.curated.places.settings import seconds_of
+
+    try:
+        return round((now.timestamp() - seconds_of(text)) * 1000)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError("memory.validation", f"{text[:40]!r} is no time", "a time, or a span such as 24h") from None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,246 @@
+"""The operations on decisions, traces and events, and those that look after the databases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memory.base.clock import format_utc
+from memory.curated.control.decision import CHANGES, Decision, select, time_of
+from memory.curated.control.replay import pending
+from memory.curated.control.revert import find, revert
+from memory.curated.index.records import milliseconds
+from memory.curated.model import Json
+from memory.curated.recall.recall import Options, recall, turn_block
+from memory.curated.recall.snapshot import capture
+from memory.errors import NotFoundError, UsageError
+
+from .memories import Call, selector, when
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+_HISTORY = {
+    "memory.recall.executed": "memory.search",
+    "memory.recall.skipped": "memory.search",
+    "memory.write.reindex": "memory.reindex",
+    "memory.write.committed": "memory.write",
+    "memory.write.reverted": "memory.revert",
+}
+
+
+def decisions_list(curated: Curated, args: Json, call: Call) -> Json:
+    """Return decisions, the newest first."""
+    where, values = ["1"], list[Any]()
+    for key, column in (("op", "op"), ("scope", "scope"), ("agent_name", "agent_name"), ("agent_tier", "agent_tier")):
+        if key in args:
+            where.append(f"{column} = ?")
+            values.append(args[key])
+    if "since" in args:
+        where.append("decided_at >= ?")
+        values.append(when(args["since"], call.now))
+    if "reason" in args:
+        where.append("instr(lower(reason), lower(?)) > 0")
+        values.append(args["reason"])
+    if "filename" in args:
+        where.append("(target_filename = ? OR instr(targets, ?) > 0)")
+        values += [args["filename"], f'"{args["filename"]}"']
+    limit = min(args.get("limit", 50), 200)
+    text = f"{' AND '.join(where)} ORDER BY seq DESC LIMIT {limit}"
+    found: list[Decision] = []
+    for side in curated.sides.values():
+        found += side.records.look(lambda db: select(db, text, values), [])
+    found.sort(key=lambda one: (one.decided_at, one.seq), reverse=True)
+    return {"decisions": [one.json() for one in found[:limit]]}
+
+
+def decisions_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return one decision with its traces."""
+    return {"decision": find(curated, args["id"])[1].json()}
+
+
+def decisions_revert(curated: Curated, args: Json, call: Call) -> Json:
+    """Take a decision back."""
+    done = revert(
+        curated, args["id"], reason=args.get("reason", ""), actor=call.actor, now=call.now,
+        dry_run=args.get("dry_run", False),
+    )  # fmt: skip
+    return done.json()
+
+
+def recall_trace(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the trace of the recall of one turn of a session."""
+    for side in reversed(curated.sides.values()):
+        trace = side.records.trace(args["session_id"], args["turn_seq"])
+        if trace is not None:
+            return {"trace": trace}
+    raise NotFoundError(
+        "memory.not_found", "there is no trace of that turn", "a search with session and turn keeps one"
+    )
+
+
+def recall_block(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the block of memories that goes in front of a message."""
+    options = Options(session=args.get("session_id"), turn=args.get("turn_seq"))
+    roots = curated.visible(args.get("agent_name"))
+    done = recall(curated, args["query_text"], roots, options, now=call.now)
+    return {"text": turn_block(done), "skipped_reason": done.skipped}
+
+
+def snapshot(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the frozen snapshot of a session, captured when it is asked for first."""
+    made = capture(
+        curated, args["session_id"], now=call.now, agent=args.get("agent_name"), parent=args.get("parent_session_id"),
+        query=args.get("query_text"),
+    )  # fmt: skip
+    return {"snapshot": made.json()}
+
+
+def reload(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Make all snapshots outdated: the next one of each session is captured anew."""
+    numbers = [
+        side.records.next_generation() for side in curated.sides.values() if side.name == "global" or side.workspace_id
+    ]
+    return {"reloaded_at": format_utc(call.now), "generation": numbers[-1]}
+
+
+def reindex(curated: Curated, args: Json, call: Call) -> Json:
+    """Make the catalogue anew from the files; signals stay."""
+    scope, agent, tier = selector(args)
+    roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
+    count = 0
+    for root in roots:
+        side = curated.side_of(root)
+        indexed = side.catalog.rebuild(root)
+        count += indexed
+        side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed}")
+    return {
+        "indexed_files": count, "scope": scope, "workspace_id": curated.workspace_id() or None, "agent_name": agent,
+        "agent_tier": tier, "completed_at": format_utc(call.now),
+    }  # fmt: skip
+
+
+def reset(curated: Curated, args: Json, call: Call) -> Json:
+    """Throw the catalogue away and make it anew; files, decisions and signals stay."""
+    if not args.get("derived_only", True):
+        raise UsageError("memory.validation", "only what is derived can be reset", "memories are deleted one by one")
+    dry = args.get("dry_run", False) or not args.get("confirm", False)
+    roots = curated.chosen(*selector(args))
+    rows = len(curated.memories(roots))
+    if not dry:
+        reindex(curated, {key: args[key] for key in ("scope", "agent_name", "agent_tier") if key in args}, call)
+    return {
+        "reset_at": format_utc(call.now), "derived_only": True, "deleted_rows": 0 if dry else rows,
+        "deleted_files": 0, "dry_run": dry,
+    }  # fmt: skip
+
+
+def scope_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return which folders count, in the order of precedence, and which workspace this is."""
+    scope, agent, tier = selector(args)
+    roots = curated.chosen(scope, agent, tier)
+    side = curated.sides.get("workspace")
+    copies = list(side.claim.copies) if side is not None and side.workspace_id else []
+    return {
+        "selector": {"scope": scope, "agent_name": agent, "agent_tier": tier},
+        "precedence": [
+            {**root.json(), "depth": root.depth, "folder": str(curated.side_of(root).store.root / root.folder)}
+            for root in reversed(roots)
+        ],
+        "roots": {
+            "global": str(curated.sides["global"].store.root),
+            "workspace": None if side is None else str(side.store.root.parent),
+        },
+        "workspace_id": curated.workspace_id() or None,
+        "copies": copies,
+    }
+
+
+def history(curated: Curated, args: Json, call: Call) -> Json:
+    """Return what was done to memory, the newest first."""
+    since = when(args["since"], call.now) if "since" in args else None
+    limit = min(args.get("limit", 25), 100)
+    wanted = args.get("operation")
+    ops = [op for op, name in _HISTORY.items() if wanted in (op, name)] or ([wanted] if wanted else [])
+    if wanted == "memory.delete":
+        ops = ["memory.write.committed"]
+    rows = [row for side in curated.sides.values() for row in side.records.events(ops=ops, since=since, limit=1000)]
+    rows.sort(key=lambda row: (row["ts_ms"], row["id"]), reverse=True)
+    found = []
+    for row in rows:
+        if "scope" in args and row["scope"] != args["scope"]:
+            continue
+        operation = _HISTORY.get(row["op"], row["op"])
+        if operation == "memory.write" and row["metadata"].get("operation") == "delete":
+            operation = "memory.delete"
+        if wanted in ("memory.write", "memory.delete") and operation != wanted:
+            continue
+        found.append(
+            {
+                "id": row["id"], "operation": operation, "event": row["op"], "scope": row["scope"],
+                "workspace_id": row["workspace_id"] or None, "agent_name": row["agent_name"],
+                "agent_tier": row["agent_tier"], "filename": row["target_id"], "decision_id": row["decision_id"],
+                "summary": row["metadata"].get("summary") or row["metadata"].get("reason") or "",
+                "timestamp": time_of(row["ts_ms"]),
+            }
+        )  # fmt: skip
+    return {"operations": found[:limit]}
+
+
+def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return how memory stands: files, what cannot be read, what waits, which copies exist."""
+    roots = curated.all_roots()
+    memories, invalid = curated.memories(roots), curated.invalid(roots)
+    waiting = sum(len(pending(side)) for side in curated.sides.values())
+    side = curated.sides.get("workspace")
+    copies = list(side.claim.copies) if side is not None and side.workspace_id else []
+    warnings = [words for one in curated.sides.values() for words in one.records.warnings]
+    reasons = [
+        *(f"{one.root.label}/{one.filename}:{one.line}: {one.reason}" for one in invalid),
+        *([f"{waiting} decisions wait to be carried out"] if waiting else []),
+        *(f"{copy} has the same workspace_id" for copy in copies),
+        *warnings,
+    ]
+    enabled = curated.settings["enabled"]
+    counts: dict[str, int] = {}
+    for one in memories:
+        counts[one.root.label] = counts.get(one.root.label, 0) + 1
+    since = milliseconds(call.now) - 86_400_000
+    marks = ", ".join(f"'{op}'" for op in CHANGES)
+    text = f"SELECT count(*), max(decided_at) FROM memory_decisions WHERE op IN ({marks})"
+    rows: list[tuple[int, int | None]] = [
+        one.records.look(lambda db: db.execute(text).fetchone(), (0, None)) for one in curated.sides.values()
+    ]
+    last = max((at for _, at in rows if at is not None), default=None)
+    events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
+    return {
+        "status": "disabled" if not enabled else "degraded" if reasons else "ok",
+        "reason": "; ".join(reasons[:5]),
+        "problems": reasons,
+        "enabled": enabled,
+        "global_dir": str(curated.sides["global"].store.root / curated.root("global").folder),
+        "workspace_id": curated.workspace_id() or None,
+        "global_files": counts.get("global", 0),
+        "workspace_files": counts.get("workspace", 0),
+        "files": counts,
+        "indexed_files": len(memories),
+        "invalid_files": len(invalid),
+        "pending_decisions": waiting,
+        "decisions": sum(row[0] for row in rows),
+        "operation_count": events,
+        "last_operation_at": None if last is None else time_of(last),
+        "copies": copies,
+    }
+
+
+def config(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return every setting with its value, default and source."""
+    rows = curated.settings.json()
+    if "key" in args:
+        rows = [row for row in rows if row["key"] == args["key"] or row["key"].startswith(args["key"] + ".")]
+        if not rows:
+            raise NotFoundError("memory.not_found", f"there is no setting {args['key'][:60]!r}")
+    return {
+        "config": rows,
+        "mutable_paths": [f"memory.{row['key']}" for row in rows if row["mutable"]],
+        "locked_paths": [f"memory.{row['key']}" for row in rows if not row["mutable"]],
+    }

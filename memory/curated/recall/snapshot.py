@@ -1,0 +1,167 @@
+"""The frozen snapshot that a session begins with: the indexes of its folders, captured once and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.clock import format_utc
+from memory.curated.files.index_file import Line, capped, line_of
+from memory.curated.model import INDEX, Json, Root
+from memory.errors import MemdeckError
+
+from .recall import Options, age_days, recall, turn_block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory.curated.curated import Curated
+
+LARGEST = 24_000
+"""Characters of a snapshot."""
+_HEADINGS = {
+    ("global", None): "Global MEMORY.md Index",
+    ("workspace", None): "Workspace MEMORY.md Index",
+    ("agent", "global"): "Agent Global MEMORY.md Index",
+    ("agent", "workspace"): "Agent Workspace MEMORY.md Index",
+}
+_INTRO = (
+    "# Persistent Memory\n\nOnly the indexes of memories are part of this prompt; read an entry with"
+    " `memdeck curated show <file>` when it matters."
+)
+_CUT = "*The index is longer: the rest is left out.*"
+_HELP = (
+    "## Memory Taxonomy\n\n- user: preferences and working style of the person\n"
+    "- feedback: corrections and guidance that hold across work\n- project: decisions, constraints and facts of this"
+    " project\n- reference: pointers to what is kept elsewhere",
+    "## Memory Commands\n\n- `memdeck curated list`\n- `memdeck curated search <query>`\n"
+    "- `memdeck curated show <file>`\n- `memdeck curated write --type T --name N --description D --content C`\n"
+    "- `memdeck curated reindex`",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a session sees of memory from its beginning to its end."""
+
+    id: str
+    session: str
+    text: str
+    hash: str
+    generation: int
+    captured_at: str
+    mode: str
+    inherited_from: str | None
+    blocks: int
+
+    def json(self) -> Json:
+        """Return it for programs."""
+        return {
+            "id": self.id,
+            "session_id": self.session,
+            "text": self.text,
+            "hash": self.hash,
+            "generation": self.generation,
+            "captured_at": self.captured_at,
+            "controller_mode": self.mode,
+            "inherited_from": self.inherited_from,
+            "blocks": self.blocks,
+        }
+
+
+def capture(
+    curated: Curated,
+    session: str,
+    *,
+    now: datetime,
+    agent: str | None = None,
+    parent: str | None = None,
+    query: str | None = None,
+) -> Snapshot:
+    """Return the snapshot of a session: the one that was captured first, until `reload` made it outdated.
+
+    A session with a `parent` gets that one's, to be read only; MemdeckError `memory.snapshot.no_parent` where the
+    parent has none.
+    """
+    curated.refuse_disabled()
+    home = curated.sides["workspace" if curated.workspace_id() or "global" not in curated.sides else "global"]
+    records = home.records
+    generation = records.generation()
+    known = records.snapshot(session)
+    if known is not None and known[0] == generation:
+        return _read(known[1])
+    if parent is not None:
+        theirs = records.snapshot(parent)
+        if theirs is None:
+            raise MemdeckError("memory.snapshot.no_parent", f"the session {parent[:80]!r} has no snapshot", "begin it")
+        before = _read(theirs[1])
+        made = _made(session, before.text, before.hash, before.generation, before.blocks, now, parent)
+    else:
+        text, digest, blocks = _text(curated, curated.visible(agent), now, query)
+        made = _made(session, text, digest, generation, blocks, now, None)
+    home.records.put_snapshot(session, generation, made.json(), now)
+    return made
+
+
+def _made(
+    session: str, text: str, digest: str, generation: int, blocks: int, now: datetime, parent: str | None
+) -> Snapshot:
+    parts = "|".join((session, digest, str(generation), parent or ""))
+    name = "snapshot-" + hashlib.sha256(parts.encode()).hexdigest()[:16]
+    mode = "writable" if parent is None else "read_only"
+    return Snapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
+
+
+def _read(values: Json) -> Snapshot:
+    return Snapshot(
+        values["id"], values["session_id"], values["text"], values["hash"], values["generation"],
+        values["captured_at"], values["controller_mode"], values["inherited_from"], values["blocks"],
+    )  # fmt: skip
+
+
+def _text(curated: Curated, roots: Sequence[Root], now: datetime, query: str | None) -> tuple[str, str, int]:
+    """Return the text of a snapshot, its hash, and how many indexes it has; all empty for an empty memory."""
+    settings = curated.settings
+    after = settings["recall.freshness.banner_after_days"]
+    parts: list[str] = []
+    hashes: list[str] = []
+    for root in roots:
+        memories = curated.memories((root,))
+        index, left = capped(_index(curated, root), settings["file.max_lines"], settings["file.max_bytes"])
+        if not memories or not index.strip():
+            continue
+        block = [f"## {_HEADINGS[(root.scope, root.tier)]}"]
+        if left:
+            block.append(_CUT)
+        days = min(age_days(one, now) for one in memories)
+        if days > after:
+            block.append(f"*The newest of these memories is {days} days old; verify before relying on them.*")
+        block.append(index)
+        parts.append("\n\n".join(block))
+        hashes.append(f"{root.scope}|{root.tier or ''}|{hashlib.sha256(index.encode('utf-8', 'replace')).hexdigest()}")
+    if not parts:
+        return "", "", 0
+    digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+    recalled = ""
+    if query:
+        recalled = turn_block(recall(curated, query, roots, Options(), now=now))
+    stale = f"## Staleness Policy\n\nVerify a memory that is older than {after} day{'' if after == 1 else 's'}."
+    head = f"AGH memory snapshot v1 blocks={len(parts)} hash={digest}"
+    more = [f"## Recalled\n\n{recalled}"] if recalled else []
+    text = "\n\n".join([_INTRO, head, *parts, *more, *_HELP, stale])
+    if len(text) > LARGEST:
+        text = text[: LARGEST - len(_CUT) - 2].rpartition("\n")[0] + f"\n\n{_CUT}"
+    return text, digest, len(parts)
+
+
+def _index(curated: Curated, root: Root) -> str:
+    """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated."""
+    memories = curated.memories((root,))
+    side = curated.side_of(root)
+    data = side.store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
+    wanted = [line_of(Line(one.header.name, one.filename, one.header.description)) for one in memories]
+    if data and set(wanted) <= set(data.splitlines()):
+        return data
+    return "\n".join(wanted)

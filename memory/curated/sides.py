@@ -1,0 +1,110 @@
+"""The two sides of curated memory, the person's and the workspace's: a store of files, the records, the catalogue."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory.errors import MemdeckError
+
+from .index.catalog import Catalog
+from .index.records import Records
+from .places.identity import NOTES, ROOTS, Claim, claim, make_identity, read_identity
+
+if TYPE_CHECKING:
+    from memory.storage import Store
+    from memory.storage.private.places import StateFolder
+
+
+class Side:
+    """One store with its databases; those of a workspace are found by its ULID, wherever the folder is now."""
+
+    def __init__(self, name: str, store: Store, state_home: Path | None, person: Path | None) -> None:
+        """Keep where things are; nothing is read yet. Without `state_home` the databases live in memory."""
+        self.name = name
+        self.store = store
+        self._state_home = state_home
+        self._person = person
+        self._claimed: tuple[Claim, bytes | None] | None = None
+        self._folder: StateFolder | None = None
+        self._open: tuple[str, Records, Catalog] | None = None
+
+    @property
+    def workspace_id(self) -> str:
+        """The ULID of the workspace; empty for the person's side, and before the first write."""
+        if self.name == "global":
+            return ""
+        found = read_identity(self.store)
+        return "" if found is None else found.workspace_id
+
+    @property
+    def records(self) -> Records:
+        """The decisions, events and signals."""
+        return self._databases()[1]
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the files say."""
+        return self._databases()[2]
+
+    @property
+    def claim(self) -> Claim:
+        """Which database is that of this folder, where it was before, and which copies of it exist."""
+        self._databases()
+        return Claim("", None, ()) if self._claimed is None else self._claimed[0]
+
+    def close(self) -> None:
+        """Close the databases."""
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened[1].close()
+            opened[2].close()
+
+    def prepare(self, *, actor: str, now: datetime) -> None:
+        """Make what the first write needs: the folder, the identity of the workspace, the claim on its databases."""
+        from memory.storage.fsio import make_folder
+
+        if self.name == "global":
+            make_folder(self.store.root)
+            return
+        if read_identity(self.store) is None:
+            make_identity(self.store, self.store.root.parent, actor=actor, now=now)
+        self._databases()
+        if self._claimed is None or self._claimed[1] is None or self._folder is None:
+            return
+        from memory.storage.private.record import PrivateRecord
+
+        claimed, data = self._claimed
+        written = data or b""
+        with suppress(MemdeckError):
+            PrivateRecord(self._folder, NOTES, ROOTS).update(lambda _: written, command="curated", now=now)
+        self._claimed = claimed, None
+        if claimed.moved_from is not None:
+            self.records.event("memory.workspace.relocated", now, moved_from=claimed.moved_from)
+
+    def _databases(self) -> tuple[str, Records, Catalog]:
+        number = self.workspace_id
+        if self._open is not None and self._open[0] == number:
+            return self._open
+        self.close()
+        name, folder = "", None
+        if self._state_home is not None:
+            if self.name == "global":
+                folder = self._state_folder(None)
+            elif number:
+                folder = self._state_folder(f"curated-{number}")
+                self._folder = folder
+                self._claimed = claim(folder, self.store.root.parent, number)
+                name = self._claimed[0].name
+        self._open = (number, Records(folder, name, number), Catalog(self.store, folder, name))
+        return self._open
+
+    def _state_folder(self, name: str | None) -> StateFolder:
+        from memory.storage.private.places import StateFolder
+
+        assert self._state_home is not None
+        around = self.store.root if self.name == "global" else self.store.root.parent
+        return StateFolder(self._state_home, Path(os.path.realpath(around)), self._person, name=name)

@@ -1,0 +1,253 @@
+"""Curated memory as a system: `.agh/memory` and the memories of agents beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.curated.curated import Curated
+from memory.curated.model import INDEX, Invalid, Memory, Root
+from memory.curated.places.identity import FILE, FOLDER
+from memory.curated.places.roots import agent_root, agents_in, workspace_root
+from memory.errors import MemdeckError
+from memory.storage.log.records import PlainReading
+
+from .protocol import Advice, Contribution, PlainSystem
+
+if TYPE_CHECKING:
+    from memory.base.problems import Problem
+    from memory.errors import MemdeckError as Refusal
+    from memory.maintenance import Report
+    from memory.search import Record
+    from memory.storage import Store
+    from memory.trust.consent import Ask, Trust
+    from memory.workspace import Workspace
+
+RULE = "prune-curated-decisions"
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedLook:
+    """One look at the memories of a workspace; `error` says why there is none."""
+
+    memories: tuple[Memory, ...]
+    invalid: tuple[Invalid, ...]
+    error: MemdeckError | None = None
+
+
+class Found(NamedTuple):
+    """The item behind a record: where it is in its file, from 0."""
+
+    line: int = 0
+
+
+class CuratedMemory(PlainSystem):
+    """The curated memory of a workspace; `curated` is what verbs and other programs use.
+
+    The person's own memories (`$AGH_HOME`) are in reach of `curated`; check, search and status tell of the workspace.
+    """
+
+    name = "curated"
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Join the workspace's change log; nothing is read yet."""
+        self._workspace = workspace
+        self._files = workspace.add_store(FOLDER, CuratedReading())
+        self._last: CuratedLook | None = None
+
+    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+        """Take the person's decisions: an approved command of the settings may be asked where rules leave it open."""
+        from .curated_commands import tiebreaker_of
+
+        folder = None if self._workspace.state is None else self._workspace.state.folder
+        self.curated.tiebreaker = tiebreaker_of(self.curated, trust, folder, environ)
+
+    @cached_property
+    def curated(self) -> Curated:
+        """The memories that one sees from the workspace."""
+        from memory.person import agh_home
+        from memory.storage import State, Store
+
+        home = self._workspace.home
+        state = None if self._workspace.state is None else self._workspace.state.folder.home
+        person: Store | None = None
+        if home is not None:
+            own = agh_home(os.environ, home)
+            kept = None if state is None else State(state, own, home)
+            person = Store(own, state=kept, workspace=own, reading=CuratedReading())
+        return Curated(self._files, person, state_home=state, home=home)
+
+    def present(self) -> bool:
+        """Tell whether the workspace has an identity."""
+        return os.path.lexists(self._workspace.root / FOLDER / FILE) and "workspace" in self.curated.sides
+
+    def _roots(self) -> tuple[Root, ...]:
+        agents = agents_in(self._files.root)
+        return (workspace_root(), *(agent_root(agent, "workspace") for agent in agents))
+
+    def files(self) -> Iterable[str]:
+        """Yield the identity, the memories and the indexes."""
+        yield f"{FOLDER}/{FILE}"
+        for root in self._roots():
+            yield f"{FOLDER}/{root.folder}/{INDEX}"
+        for one in self.look().memories:
+            yield f"{FOLDER}/{one.root.folder}/{one.filename}"
+
+    def folders(self) -> Iterable[str]:
+        """Yield the folders of memories."""
+        return [FOLDER, *(f"{FOLDER}/{root.folder}" for root in self._roots())]
+
+    def owns(self, name: str) -> bool:
+        """Tell whether a file lies in the folder of the system."""
+        return name.startswith(f"{FOLDER}/")
+
+    def look(self) -> CuratedLook:
+        """Return one look at the memories; the same object as long as they are."""
+        roots = self._roots()
+        try:
+            found = CuratedLook(tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots)))
+        except MemdeckError as error:
+            found = CuratedLook((), (), error)
+        if self._last is None or _facts(self._last) != _facts(found):
+            self._last = found
+        return self._last
+
+    def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
+        """Return the files that are no memories, an identity that cannot be read, and folders with the same one."""
+        from memory.base.problems import Problem
+
+        found: list[Problem] = []
+        shown = f"{FOLDER}/{FILE}"
+        try:
+            _ = self.curated.settings
+            look = self.look()
+            if look.error is not None:
+                raise look.error
+            for one in look.invalid:
+                path = f"{FOLDER}/{one.root.folder}/{one.filename}"
+                found.append(Problem("error", path, one.line, one.code, one.reason))
+            for copy in self.curated.sides["workspace"].claim.copies:
+                words = f"{copy} has the same workspace_id: one of the two is a copy and needs an id of its own"
+                found.append(Problem("warning", shown, 1, "memory.workspace.copied", words))
+        except MemdeckError as error:
+            line = error.details.get("line", 0)
+            file = str(error.details.get("file", shown))
+            found.append(Problem("error", file, line if isinstance(line, int) else 0, error.code, error.message))
+        return tuple(one for one in found if names is None or one.file in names)
+
+    def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
+        """Let decisions go that were carried out long ago; the newest one on each file stays, and so does a summary."""
+        import time
+
+        from memory.curated.control.retention import prune
+        from memory.maintenance import Report, RuleReport
+        from memory.maintenance.others import Gone
+
+        begun = time.perf_counter()
+        try:
+            if not dry_run:
+                self.curated.replay(now)
+            days = self.curated.settings["decisions.prune_after_applied_days"]
+            before, gone = prune(self.curated.sides["workspace"], self.curated.settings, now, dry_run=dry_run)
+        except MemdeckError as error:
+            took = round((time.perf_counter() - begun) * 1000, 1)
+            return Report(dry_run, now, (), (f"curated memory: {error}",), took)
+        moves = tuple(
+            Gone(None, f"{one.op} {one.target_filename}".strip(), "nowhere", _day(one.applied_at)) for one in gone
+        )
+        rule = RuleReport(
+            RULE, FOLDER, before, before - len(gone), 0, len(gone), moves, (), ("decision", "cleared"),
+            f"carried out more than {days} days ago" if gone else "",
+        )  # fmt: skip
+        return Report(dry_run, now, (rule,), duration_ms=round((time.perf_counter() - begun) * 1000, 1))
+
+    def records(
+        self, kinds: Collection[str] | None = None, refused: MutableMapping[str, Refusal] | None = None
+    ) -> Iterator[Record]:
+        """Yield the memories, the deepest scope first; files that are none go to `refused`."""
+        from memory.search import Record
+
+        if kinds is not None and self.name not in kinds:
+            return
+        look = self.look()
+        if look.error is not None:
+            if refused is None:
+                raise look.error
+            refused[f"{FOLDER}/{FILE}"] = look.error
+            return
+        for bad in look.invalid:
+            if refused is not None:
+                path = f"{FOLDER}/{bad.root.folder}/{bad.filename}"
+                refused[path] = MemdeckError(bad.code, f"{path}:{bad.line}: {bad.reason}")
+        for one in look.memories:
+            path = f"{FOLDER}/{one.root.folder}/{one.filename}"
+            text = " ".join((one.header.description, one.body))
+            day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
+            yield Record(self.name, path, one.header.name, text, Found(), day, (one.header.type,))
+
+    def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return how many memories there are by scope, and what cannot be read."""
+        look = self.look()
+        counts: dict[str, int] = {"memories": len(look.memories)}
+        for one in look.memories:
+            counts[one.root.label] = counts.get(one.root.label, 0) + 1
+        number = None if look.error is not None else self.curated.workspace_id()
+        error = None if look.error is None else str(look.error)
+        return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
+
+    def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
+        """Yield the memories of the workspace that a message may be about, the best first."""
+        from memory.curated.index.words import is_trivial
+        from memory.curated.recall.find import find
+
+        if is_trivial(message) or not self.curated.settings["enabled"]:
+            return
+        top = self.curated.settings["recall.top_k"]
+        for one in find(self.curated, message, (workspace_root(),), now=now).ranked[:top]:
+            yield Contribution(
+                self.name, None, one.memory.header.name, one.memory.body, ", ".join(one.why[:-1]), one.score
+            )
+
+    def wants(self) -> Iterable[Ask]:
+        """Yield the command that the settings name as tiebreaker."""
+        from .curated_commands import tiebreaker_ask
+
+        try:
+            ask = tiebreaker_ask(self.curated.settings)
+        except MemdeckError:
+            return
+        if ask is not None:
+            yield ask
+
+    def doctor_lines(self) -> Iterable[Advice]:
+        """Yield the folders that have the same identity."""
+        try:
+            copies = self.curated.sides["workspace"].claim.copies
+        except MemdeckError:
+            return
+        for copy in copies:
+            yield Advice(
+                f"{copy} has the same workspace_id as this workspace",
+                f"remove {FOLDER}/{FILE} from the copy: its next write gives it an id of its own",
+            )
+
+
+class CuratedReading(PlainReading):
+    """Reads the files of curated memory for the history: each goes back whole."""
+
+    def document(self, path: str, data: bytes) -> None:  # noqa: ARG002
+        """Return none: a memory is one file and has no entries."""
+        return
+
+
+def _facts(look: CuratedLook) -> object:
+    """Return what tells one look from another; errors are no values that compare."""
+    return look.memories, look.invalid, str(look.error or "")
+
+
+def _day(stamp: int | None) -> str:
+    return "" if stamp is None else datetime.fromtimestamp(stamp / 1000, UTC).date().isoformat()

@@ -1,0 +1,90 @@
+"""Curated memory as one of the systems: what it answers to whoever goes over all of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from memory.registry import workspace_of
+from memory.systems import contributions_of, failures_of, system_of, systems_of
+from memory.systems.curated import CuratedMemory
+from memory.workspace import Workspace
+from tests.memory.curated.conftest import NOW, Den, write
+
+
+@pytest.fixture
+def workspace(den: Den, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Yield a workspace with two memories."""
+    monkeypatch.delenv("AGH_HOME", raising=False)
+    curated = den.open()
+    write(den, curated, "project", "Deploy window", "we deploy on tuesdays before lunch", scope="workspace")
+    write(den, curated, "user", "Tone", "be brief in reviews", scope="agent", agent="ada")
+    curated.close()
+    opened = Workspace.open(den.workspace, state_home=den.state, home=den.top / "home")
+    yield opened
+    system_of(opened, "curated", CuratedMemory).curated.close()
+    opened.close()
+
+
+def test_an_identity_makes_a_folder_a_workspace(den: Den, workspace: Workspace) -> None:
+    """The folder with `.agh/workspace.toml` is found from within; the person's own folder is none by itself."""
+    assert workspace.root == den.workspace
+    assert [one.name for one in systems_of(workspace)] == ["curated"]
+    write(den, den.open(), "user", "Coffee", "likes oat milk")
+    assert workspace_of(str(den.person / "memory")) is None
+
+
+def test_it_answers_every_question(workspace: Workspace) -> None:
+    """No question that is asked of all systems fails."""
+    assert list(failures_of(workspace, NOW)) == []
+
+
+def test_a_look_is_the_same_as_long_as_the_files_are(den: Den, workspace: Workspace) -> None:
+    """The very same object, until a memory changes."""
+    system = system_of(workspace, "curated", CuratedMemory)
+    first = system.look()
+    assert system.look() is first
+    assert [one.filename for one in first.memories] == ["user_tone.md", "project_deploy-window.md"]
+    place = den.workspace / ".agh/memory/project_deploy-window.md"
+    place.write_text(place.read_text() + "and never on fridays\n")
+    system.curated.close()
+    assert system.look() is not first
+    assert sorted(system.files()) == [
+        ".agh/agents/ada/memory/MEMORY.md",
+        ".agh/agents/ada/memory/user_tone.md",
+        ".agh/memory/MEMORY.md",
+        ".agh/memory/project_deploy-window.md",
+        ".agh/workspace.toml",
+    ]
+
+
+def test_it_offers_memories_for_a_prompt(workspace: Workspace) -> None:
+    """Those that the message may be about, with the terms of their score; nothing for a trivial message."""
+    (one,) = contributions_of(workspace, "when do we deploy before lunch?", NOW)
+    assert (one.system, one.title, one.text) == ("curated", "Deploy window", "we deploy on tuesdays before lunch")
+    assert one.reason.startswith("unicode=0.550")
+    assert contributions_of(workspace, "is it", NOW) == ()
+
+
+def test_a_copy_is_told(den: Den, workspace: Workspace) -> None:
+    """Check names the line, doctor says what to do."""
+    copy = den.top / "copy"
+    shutil.copytree(den.workspace, copy)
+    other = Workspace.open(copy, state_home=den.state, home=den.top / "home")
+    system = system_of(other, "curated", CuratedMemory)
+    assert [one.code for one in system.check()] == ["memory.workspace.copied"]
+    (advice,) = system.doctor_lines()
+    assert str(den.workspace) in advice.message
+    system.curated.close()
+    other.close()
+    assert workspace.root == den.workspace
+
+
+def test_maintenance_counts_decisions(workspace: Workspace) -> None:
+    """A dry run and a run of a young workspace take nothing; the sum is right."""
+    system = system_of(workspace, "curated", CuratedMemory)
+    for dry_run in (True, False):
+        (rule,) = system.maintain(NOW, actor="cli", dry_run=dry_run).rules
+        assert (rule.rule, rule.before, rule.kept, rule.cleared) == ("prune-curated-decisions", 2, 2, 0)
