@@ -50,10 +50,11 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
 
     workspace = session.workspace
     named = bool(session.actor_option or os.environ.get("MEMDECK_ACTOR"))
-    life = Life()
-    calls = Calls(workspace, session.clock, actor=session.actor if named else None, read_only=read_only, busy=life.busy)
-    watched = Watched(workspace, calls)
+    actor = session.actor if named else None
     if http:
+        life = Life()
+        calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=life.busy)
+        watched = Watched(workspace, calls)
         try:
             from app.servers.mcp.http import serve_http
         except ImportError as error:
@@ -70,8 +71,12 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
 
         serve_http(calls, watched, life, port or 0, say, read_only=read_only)
         return
-    from app.servers.mcp.stdio import serve_stdio
+    from app.servers.mcp import early
+    from app.servers.mcp.stdio import begin, serve_stdio
 
-    state = workspace.state
-    recorded = None if state is None else Recorded(state.folder, version=__version__, read_only=read_only)
-    serve_stdio(calls, watched, life, recorded, read_only=read_only)
+    begun = early.taken()
+    if begun is None:
+        state = workspace.state
+        begun = begin(None if state is None else Recorded(state.folder, version=__version__, read_only=read_only))
+    calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=begun.life.busy)
+    serve_stdio(calls, Watched(workspace, calls), begun, read_only=read_only)

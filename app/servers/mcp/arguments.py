@@ -28,7 +28,7 @@ def checked(tool: Tool, given: Mapping[str, Any] | None) -> dict[str, Any]:
         name = schema["type"]
         if not isinstance(value, _TYPES[name]) or isinstance(value, bool):
             raise _wrong(tool, f"takes {_WORDS[name]} as {key}")
-        if name == "array" and not all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise _wrong(tool, f"takes a list of texts as {key}")
         if name == "integer" and not schema["minimum"] <= value <= schema["maximum"]:
             raise _wrong(tool, f"takes {schema['minimum']:,} to {schema['maximum']:,} as {key}")

@@ -7,6 +7,7 @@ import logging
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -14,6 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from memory.errors import MemdeckError
 
+from .sdk_stream import collect_garbage
 from .server import make_server
 
 if TYPE_CHECKING:
@@ -100,11 +102,12 @@ def serve_http(
         allowed_origins=[f"http://{host}", f"http://{host.replace(HOST, 'localhost')}"],
     )
     app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
+    collect_garbage()
     logging.disable(logging.CRITICAL)  # What a stranger sends is no news for the terminal.
     config = uvicorn.Config(Guard(app, host, token), log_config=None, access_log=False, server_header=False)
     running = uvicorn.Server(config)
     # Signals end the process after the call at work, also while a client keeps its stream open.
-    running.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    running.capture_signals = nullcontext  # type: ignore[method-assign]
     say(f"http://{host}{PATH}", token)
     life.watch(parent=False)
     running.run(sockets=[listening])

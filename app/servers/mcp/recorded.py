@@ -42,6 +42,13 @@ class Recorded:
         self._answers: dict[str, Any] | None = None
         self._new = False
 
+    @property
+    def known(self) -> bool:
+        """Whether anything is recorded."""
+        if self._answers is None:
+            self._answers = self._file.read()
+        return bool(self._answers)
+
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the result for a request; None where nothing is recorded."""
         if self._answers is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import threading
@@ -26,7 +27,15 @@ def run(calls: Calls, watched: Watched, relay: Relay, *, read_only: bool) -> Non
     """Serve until the relay has no more messages."""
     # What a client sends is no news for its log.
     logging.disable(logging.CRITICAL)
+    collect_garbage()
     asyncio.run(_serve(calls, watched, relay, read_only))
+
+
+def collect_garbage() -> None:
+    """Collect garbage from here on, which verbs that live for a moment do without; what the SDK loaded stays."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 async def _serve(calls: Calls, watched: Watched, relay: Relay, read_only: bool) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .life import Life
 from .recorded import METHODS, Recorded
@@ -44,6 +43,10 @@ class Relay:
         self._answered: dict[str | int, Message] = {}
         self.begun = threading.Event()
         """Set with the first message, or the end of the input."""
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._wire.start(self.received)
 
     def received(self, message: Message | None, line: bytes) -> None:
         """Take a message from the wire; called in its reading thread, which waits where too much does."""
@@ -132,19 +135,29 @@ class Relay:
         self._wire.send_line(line)
 
 
-def serve_stdio(calls: Calls, watched: Watched, life: Life, recorded: Recorded | None, *, read_only: bool) -> None:
-    """Serve one client on stdin and stdout until it leaves; ends the process.
+class Begun(NamedTuple):
+    """A server whose first answers are given before anything else is loaded."""
 
-    The SDK is loaded once the first message has been answered, or a moment has passed without one: what it takes to
-    load must not delay that answer.
+    life: Life
+    relay: Relay
+
+
+def begin(recorded: Recorded | None) -> Begun:
+    """Take stdin and stdout, and return once the first message is answered, or has to wait for the SDK.
+
+    A moment without a message is enough as well: then loading goes on, which makes answers slower while it does.
     """
-    wire = Wire.of_process(life.end)
-    relay = Relay(wire, recorded)
+    life = Life()
+    relay = Relay(Wire.of_process(life.end), recorded)
     life.watch(parent=True)
-    wire.start(relay.received)
+    relay.start()
     relay.begun.wait(_SOON)
-    time.sleep(0)
+    return Begun(life, relay)
+
+
+def serve_stdio(calls: Calls, watched: Watched, begun: Begun, *, read_only: bool) -> None:
+    """Serve one client on stdin and stdout until it leaves; ends the process."""
     from .sdk_stream import run
 
-    run(calls, watched, relay, read_only=read_only)
-    life.end()
+    run(calls, watched, begun.relay, read_only=read_only)
+    begun.life.end()
