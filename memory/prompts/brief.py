@@ -11,6 +11,7 @@ from memory.errors import MemdeckError
 from .model import Block, Prompt, composed
 
 if TYPE_CHECKING:
+    from memory.files.status import Brief
     from memory.files.tasks.model import Task
     from memory.search import Query
     from memory.search.searcher import Searcher
@@ -35,15 +36,17 @@ def brief(
     week. A system that cannot be read is left out.
     """
     blocks: list[Block] = []
+    later: list[Block] = []
     present = workspace.system_names()
+    if "files" in present:
+        blocks += _readable(lambda: _files(workspace, now, later))
     for name, source in _SOURCES:
         if name in present:
             blocks += _readable(lambda source=source: list(source(workspace, now, message)))  # type: ignore[misc]
     if message.strip() and searcher is not None:
         known = {block.ref for block in blocks}
         blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
-    if "files" in present:
-        blocks += _readable(lambda: list(_later(workspace, now)))
+    blocks += later
     zone = workspace.snapshot(zone_refused=_nobody).zone
     return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
 
@@ -59,10 +62,16 @@ def _nobody(_: MemdeckError) -> None:
     """Leave it to `check` to say why config.md cannot be read."""
 
 
-def _files(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]:  # noqa: ARG001 - sources are alike
+def _files(workspace: Workspace, now: datetime, later: list[Block]) -> list[Block]:
+    """Return what is urgent in the memory files, and put what may wait into `later`."""
     from memory.files.status import brief as brief_of
 
     found = brief_of(workspace.snapshot().readable(), now)
+    later += _news(found)
+    return list(_urgent(found))
+
+
+def _urgent(found: Brief) -> Iterator[Block]:
     for section, tasks, reason in (
         ("Overdue", found.overdue, "it is overdue"),
         ("Due today", found.due_today, "it is due today"),
@@ -74,10 +83,7 @@ def _files(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]
         yield Block.of("files", "Alerts", monitor.ref, monitor.name, "it is not healthy", monitor.last_status or "")
 
 
-def _later(workspace: Workspace, now: datetime) -> Iterator[Block]:
-    from memory.files.status import brief as brief_of
-
-    found = brief_of(workspace.snapshot().readable(), now)
+def _news(found: Brief) -> Iterator[Block]:
     for entry in found.last_entries:
         when = f"{entry.date or ''} {entry.time or ''}".strip()
         yield Block.of("files", "Journal", entry.ref, entry.title, "it is new", when, 0.4)
@@ -124,7 +130,6 @@ def _found(searcher: Searcher, message: str, now: datetime) -> Iterator[Block]:
 
 
 _SOURCES: tuple[tuple[str, Callable[[Workspace, datetime, str], Iterator[Block]]], ...] = (
-    ("files", _files),
     ("state", _state),
     ("facts", _facts),
 )

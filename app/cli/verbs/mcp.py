@@ -40,9 +40,7 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     from app.servers.mcp.recorded import Recorded, sdk_version
 
     if not sdk_version():
-        raise UsageError(
-            "mcp.missing", "the SDK mcp is not installed", "pip install 'memdeck[mcp]' brings what it needs"
-        )
+        raise _missing("mcp")
     from app.servers.mcp.calls import Calls
     from app.servers.mcp.life import Life
     from app.servers.mcp.watched import Watched
@@ -58,9 +56,7 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
         try:
             from app.servers.mcp.http import serve_http
         except ImportError as error:
-            raise UsageError(
-                "mcp.missing", f"{error.name} is not installed", "pip install 'memdeck[mcp]' brings what it needs"
-            ) from error
+            raise _missing(str(error.name)) from error
 
         def say(address: str, token: str) -> None:
             session.answer(
@@ -79,4 +75,12 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
         state = workspace.state
         begun = begin(None if state is None else Recorded(state.folder, version=__version__, read_only=read_only))
     calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=begun.life.busy)
-    serve_stdio(calls, Watched(workspace, calls), begun, read_only=read_only)
+    try:
+        serve_stdio(calls, Watched(workspace, calls), begun, read_only=read_only)
+    except ImportError as error:
+        raise _missing(str(error.name)) from error
+
+
+def _missing(name: str) -> UsageError:
+    hint = "pip install 'memdeck[mcp]' brings what it needs"
+    return UsageError("mcp.missing", f"the library {name} is not installed", hint)

@@ -107,7 +107,7 @@ def serve_http(
     config = uvicorn.Config(Guard(app, host, token), log_config=None, access_log=False, server_header=False)
     running = uvicorn.Server(config)
     # Signals end the process after the call at work, also while a client keeps its stream open.
-    running.capture_signals = nullcontext  # type: ignore[method-assign]
+    running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
     say(f"http://{host}{PATH}", token)
     life.watch(parent=False)
     running.run(sockets=[listening])

@@ -122,3 +122,34 @@ def test_what_is_wrong_with_the_call_is_said_on_stderr(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stdout == b""
         assert done.stderr.startswith((b"memdeck: workspace.not_found", b"memdeck: mcp.toolset"))
+
+
+def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
+    """Where the SDK, or a library that it needs, is not installed, the server says so and ends with code 2."""
+    root = make_workspace(tmp_path)
+    for name, blocked in (("mcp", ("mcp",)), ("mcp_types", ("mcp_types",))):
+        program = f"""
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(name, name=name)
+
+import importlib.util as util
+find = util.find_spec
+util.find_spec = lambda name, package=None: None if name in {blocked!r} else find(name, package)
+sys.meta_path.insert(0, Blocked())
+sys.argv[1:] = ["mcp", "-w", {str(root)!r}]
+from app.main import main
+sys.exit(main())
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            env=environment(tmp_path),
+            stdin=subprocess.DEVNULL,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith(f"memdeck: mcp.missing: the library {name} is not installed".encode())
