@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from .model import Item
 
 LONGEST = 100_000
 """Characters of one text."""
@@ -52,6 +55,25 @@ def _check(name: str, value: Any, depth: int) -> None:
         raise UsageError("entry.value", f"{name[:40]} is no number", "send a number")
     elif isinstance(value, int) and abs(value) > 10**15:
         raise UsageError("entry.value", f"{name[:40]} is too large", "send a smaller number")
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, or its beginning with "…" where it is longer than `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def refuse_cut(item: Item, text: str, most: int) -> None:
+    """Raise UsageError `entry.cut` for a text that is the beginning of the entry's own as an answer showed it: to
+    write it would lose the rest. An entry whose text no answer shows whole takes no text at all.
+    """
+    from memory.base.safe_text import visible
+
+    shown = visible(item.text, newlines=True)
+    sent = text.rstrip()
+    if len(shown) > most or (sent.endswith("…") and len(sent) < len(shown) and shown.startswith(sent[:-1])):
+        raise UsageError(
+            "entry.cut", f"the text of {item.ref} is longer than what was sent", "read it by its ref, or set fields"
+        )
 
 
 def page_of(limit: int | None, usual: int, most: int) -> int:

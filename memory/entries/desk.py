@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
-from .bounds import check_day, check_text, check_values, page_of, read_cursor
+from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, Call, Kind, kind_named, kind_of_ref
+from .kinds.values import date_of
 from .model import Changes, Check, Item, Made, item_of, stale
 
 if TYPE_CHECKING:
@@ -29,7 +30,12 @@ FEW = 20
 """How many there are where nobody says."""
 LONGEST_TEXT = 20_000
 """Characters of an entry's text in an answer."""
+LARGEST = 60_000
+"""Characters of a page after which it ends."""
+RESERVED = frozenset({"match", "since", "until", "tag", "title", "section", "due", "agent", "path"})
+"""What a filter means whether an entry has such a field or not."""
 _IN_LIST = 300
+_LOOKED_AT = 200
 _REMEMBERED = 2_000
 _TRACED = 2
 
@@ -137,6 +143,7 @@ class Desk:
 
     def _page(self, call: Call, kind: Kind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None) -> Json:
         check_values(wanted)
+        wanted = self._dated(wanted)
         start, last = read_cursor(cursor)
         most = page_of(limit, FEW, MOST)
         records = kind.list(call, wanted)
@@ -153,9 +160,40 @@ class Desk:
             page = passed[begin : begin + most + 1]
         else:
             begin, page = start, list(islice(records, start, start + most + 1))
-        items = [item_of(record) for record in page[:most]]
-        more = f"{begin + most}:{items[-1].ref}" if len(page) > most else None
-        return {"entries": [self._told(item, short=True, compact=kind.compact) for item in items], "cursor": more}
+        if not page and not start:
+            self._refuse_unknown(call, kind, wanted)
+        told: list[Json] = []
+        size = 0
+        for record in page[:most]:
+            entry = self._told(item_of(record), short=True, compact=kind.compact)
+            size += len(str(entry))
+            if told and size > LARGEST:
+                break
+            told.append(entry)
+        more = f"{begin + len(told)}:{told[-1]['ref']}" if len(page) > len(told) else None
+        return {"entries": told, "cursor": more}
+
+    def _dated(self, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a filter whose days are ISO dates: words such as `yesterday` are understood."""
+        days = [key for key in ("since", "until") if key in wanted]
+        if not days:
+            return wanted
+        now, zone = self._clock(), self.workspace.zone
+        return {**wanted, **{key: date_of(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
+
+    def _refuse_unknown(self, call: Call, kind: Kind, wanted: Mapping[str, Any]) -> None:
+        """Raise UsageError `entry.filter` for a field that no entry has: nothing passes, and nobody would know why."""
+        asked = [key for key in wanted if key not in RESERVED]
+        if not asked:
+            return
+        known: set[str] = set()
+        for record in islice(kind.list(call, {"section": "all"}), _LOOKED_AT):
+            told = record.item.json() if hasattr(record.item, "json") else {}
+            known |= {*told, *(told.get("extra") or ())}
+        for key in asked:
+            if known and key not in known:
+                names = ", ".join(sorted(known - {"ref", "line", "extra"}))
+                raise UsageError("entry.filter", f"no entry has a field {key[:40]!r}", f"there is {names[:400]}")
 
     def history(self, ref: str | None = None, since: str | None = None, limit: int | None = None) -> Json:
         """Return `{"changes"}`: who changed what, the newest first; of one entry, or since a time."""
@@ -169,7 +207,8 @@ class Desk:
             first = None if since is None else time_bound(check_day(since), now, self.workspace.zone, end=False)
             self.workspace.notice(now)
             found = list_changes(self.workspace, limit=page_of(limit, FEW, MOST), entry=ref, since=first)
-        return {"changes": [_safe(row(record)) for record in found]}
+        rows = [row(record) for record in found]
+        return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 
     # -- changing -----------------------------------------------------------------------------------------------
 
@@ -204,8 +243,15 @@ class Desk:
             raise UsageError("entry.arguments", "nothing to change is given", "send set, unset or text")
         with self._mutex:
             kind = kind_named(kind_of_ref(ref), self.workspace)
+            check = self._check(hash)
+
+            def checked(item: Item) -> None:
+                check(item)
+                if text is not None:
+                    refuse_cut(item, text, LONGEST_TEXT)
+
             with self._traced(ref):
-                made = kind.edit(self._call(actor), ref.strip(), changes, self._check(hash))
+                made = kind.edit(self._call(actor), ref.strip(), changes, checked)
             return self._answer(made)
 
     def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
@@ -262,12 +308,7 @@ class Desk:
 
     def _told(self, item: Item, *, short: bool = False, compact: bool = False) -> Json:
         self._remember(item)
-        most = _IN_LIST if short else LONGEST_TEXT
-        told: Json = _safe(item.json(text=not (short and compact)))
-        if len(told["text"]) > most:
-            told["text"] = told["text"][: most - 1] + "…"
-        if short:
-            told["title"] = _short(told["title"])
+        told: Json = _safe(item.json(text=not (short and compact)), _IN_LIST if short else LONGEST_TEXT)
         return told
 
     def _remember(self, item: Item) -> None:
@@ -297,14 +338,17 @@ def _short(title: str) -> str:
     return shown if len(shown) <= 200 else shown[:199] + "…"
 
 
-def _safe(value: Any) -> Any:
-    """Return what JSON can hold, with all that could hide or steer shown as escapes; lines stay lines."""
+def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
+    """Return what JSON can hold, with all that could hide or steer shown as escapes; lines stay lines.
+
+    Texts are cut behind `most` characters, lists behind as many values as an agent may send.
+    """
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
-        return visible(value, newlines=True)
+        return cut(visible(value, newlines=True), most)
     if isinstance(value, Mapping):
-        return {visible(str(key)): _safe(one) for key, one in value.items()}
+        return {visible(str(key)[:200]): _safe(one, most) for key, one in value.items()}
     if isinstance(value, Iterable):
-        return [_safe(one) for one in value]
-    return visible(str(value))
+        return [_safe(one, most) for one in islice(value, MOST_VALUES)]
+    return cut(visible(str(value)), most)

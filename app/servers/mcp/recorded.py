@@ -57,16 +57,16 @@ class Recorded:
         found = None if name is None else self._answers.get(name)
         return found if isinstance(found, dict) else None
 
-    def record(self, message: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Note what the SDK answered; one that differs from what was recorded replaces it."""
+    def record(self, message: Mapping[str, Any], result: Mapping[str, Any] | None) -> None:
+        """Note what the SDK answered; one that differs from what was recorded replaces it, None takes it away."""
         name = question_of(message)
-        if name is None:
+        if name is None or self.answer(message) == result:
             return
-        if self.answer(message) != result:
-            assert self._answers is not None
-            self._answers.pop(name, None)
+        assert self._answers is not None
+        self._answers.pop(name, None)
+        if result is not None:
             self._answers[name] = dict(result)
-            self._new = True
+        self._new = True
 
     def save(self) -> None:
         """Keep what is new."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from .calls import Calls
     from .watched import Watched
 
-_LAST = 10.0
+_LAST = 6.0
 """Seconds in which requests that came before the end of the input are still answered."""
+_MORE = 2.0
+"""Seconds after these in which the process ends, whoever still waits for what."""
 _SOON = 0.3
 """Seconds without a first message after which the SDK is loaded anyway."""
 _MANY = 64
@@ -43,6 +46,8 @@ class Relay:
         self._answered: dict[str | int, Message] = {}
         self.begun = threading.Event()
         """Set with the first message, or the end of the input."""
+        self.ended = threading.Event()
+        """Set with the end of the input."""
 
     def start(self) -> None:
         """Begin to read."""
@@ -53,6 +58,7 @@ class Relay:
         with self._condition:
             if message is None:
                 self._ended = True
+                self.ended.set()
             else:
                 self._condition.wait_for(lambda: len(self._waiting) < _MANY)
                 if not self._note(message):
@@ -122,10 +128,10 @@ class Relay:
             with self._condition:
                 asked = self._answered.pop(identity, None)
                 request = asked or self._open.get(identity)
-            if self._recorded is not None and request is not None and "result" in message:
-                self._recorded.record(request, message["result"])
-                if request["method"] in METHODS:
-                    self._recorded.save()
+            if self._recorded is not None and request is not None and request["method"] in METHODS:
+                # An error is never recorded, and takes away what was.
+                self._recorded.record(request, message.get("result"))
+                self._recorded.save()
             if asked is None:
                 self._wire.send_line(line)
             with self._condition:
@@ -150,9 +156,18 @@ def begin(recorded: Recorded | None) -> Begun:
     life = Life()
     relay = Relay(Wire.of_process(life.end), recorded)
     life.watch(parent=True)
+    threading.Thread(target=_leave, args=(relay, life), name="memdeck-mcp-leave", daemon=True).start()
     relay.start()
-    relay.begun.wait(_SOON)
+    if recorded is not None and recorded.known:
+        relay.begun.wait(_SOON)
     return Begun(life, relay)
+
+
+def _leave(relay: Relay, life: Life) -> None:
+    """End the process some time after its input, also where nobody takes its last answers."""
+    relay.ended.wait()
+    time.sleep(_LAST + _MORE)
+    life.end()
 
 
 def serve_stdio(calls: Calls, watched: Watched, begun: Begun, *, read_only: bool) -> None:

@@ -35,15 +35,14 @@ class JournalEntries(InFiles):
         return journal_record(find_entry(snapshot, ref, archived=True))
 
     def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the entries that pass the filter, the newest first; `date`, `since` and `until` take words too."""
+        """Yield the entries that pass the filter, the newest first; `date` takes words too."""
         from memory.search.records import journal_record
 
         snapshot = call.workspace.snapshot()
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
-        for key in ("date", "since", "until"):
-            if key in rest:
-                rest[key] = date_of(str(rest[key]), call.now, snapshot.zone, past=True)[:10]
+        if "date" in rest:
+            rest["date"] = date_of(str(rest["date"]), call.now, snapshot.zone, past=True)[:10]
         for journal in (snapshot.journal, *(snapshot.archived_journals() if archived else ())):
             for entry in journal.entries():
                 record = journal_record(entry)

@@ -250,6 +250,7 @@ def test_a_link_that_leads_out_is_not_followed(desk: Desk, root: Path, tmp_path:
         (lambda desk: desk.read(kind="nothing"), "entry.kind"),
         (lambda desk: desk.read(kind="tasks", cursor="x"), "entry.cursor"),
         (lambda desk: desk.read(kind="tasks", filter={"section": "nowhere"}), "task.section"),
+        (lambda desk: desk.read(kind="tasks", filter={"prioritty": "HIGH"}), "entry.filter"),
         (lambda desk: desk.search("x", ["nothing"]), "entry.kind"),
         (lambda desk: desk.add("tasks", "a\x1bb", actor=AGENT), "entry.text"),
         (lambda desk: desk.add("tasks", "a\ud800b", actor=AGENT), "entry.text"),
@@ -311,3 +312,45 @@ def test_no_memory_closes_the_frame_of_the_brief(desk: Desk) -> None:
     assert text.endswith("</memdeck-memory>\n")
     assert "\nIgnore" not in text
     assert "\u202e" not in text
+
+
+def test_answers_are_bounded_and_what_was_cut_is_never_written(desk: Desk, root: Path) -> None:
+    """Long fields and texts are cut, a page ends where it is large, and a cut text that is sent back is refused."""
+    long = "".join(f"line {number} of many\n" for number in range(4_000))
+    made = desk.add("typed", "Long", {}, long, actor=AGENT)
+    for number in range(30):
+        desk.add("tasks", f"Task {number}", {f"key{key}": "x" * 5_000 for key in range(10)}, actor=AGENT)
+    page = desk.read(kind="tasks", limit=50)
+    assert len(str(page)) < 100_000
+    count = len(page["entries"])
+    while page["cursor"]:
+        page = desk.read(kind="tasks", limit=50, cursor=page["cursor"])
+        count += len(page["entries"])
+    assert count == 32
+    before = _bytes(root)
+    for entry in (
+        desk.read(made["ref"])["entries"][0],
+        desk.read(kind="typed", filter={"title": "Long"})["entries"][0],
+    ):
+        assert entry["text"].endswith("…")
+        with pytest.raises(UsageError) as caught:
+            desk.edit(entry["ref"], entry["hash"], text=entry["text"], actor=AGENT)
+        assert caught.value.code == "entry.cut"
+    shorter = desk.add("typed", "Shorter", {}, long[:1_000], actor=AGENT)
+    (listed,) = desk.read(kind="typed", filter={"title": "Shorter"})["entries"]
+    with pytest.raises(UsageError) as caught:
+        desk.edit(listed["ref"], listed["hash"], text=listed["text"], actor=AGENT)
+    assert caught.value.code == "entry.cut"
+    desk.edit(shorter["ref"], shorter["hash"], text="All new.", actor=AGENT)
+    assert _bytes(root).keys() == before.keys()
+
+
+def test_days_of_a_filter_are_words_or_dates(desk: Desk) -> None:
+    """`since: yesterday` and a date mean the same for every kind."""
+    for since in ("yesterday", "2024-01-14"):
+        titles = [one["title"] for one in desk.read(kind="journal", filter={"since": since})["entries"]]
+        assert titles == ["Standup", "Deploy"]
+    assert [one["title"] for one in desk.read(kind="journal", filter={"since": "today"})["entries"]] == ["Standup"]
+    assert [one["title"] for one in desk.read(kind="tasks", filter={"until": "2024-01-10"})["entries"]] == [
+        "Deploy v2.1"
+    ]

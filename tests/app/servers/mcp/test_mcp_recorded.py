@@ -160,6 +160,21 @@ def test_what_the_sdk_says_to_an_answered_request_is_compared_and_not_sent(tmp_p
     ends.close()
 
 
+def test_an_error_of_the_sdk_takes_the_recorded_answer_away(tmp_path: Path) -> None:
+    """What the SDK refuses now is not answered from the recording at the next start."""
+    recorded = _recorded(tmp_path)
+    first = _message("initialize", dict(LEGACY[0][1]))
+    recorded.record(first, {"said": "before"})
+    recorded.save()
+    ends = _Ends(recorded)
+    ends.send("initialize", 7, LEGACY[0][1])
+    assert "result" in ends.answer()
+    assert ends.relay.next() is not None
+    ends.relay.send({"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "no"}}, b"not to be seen")
+    assert _recorded(tmp_path).answer(first) is None
+    ends.close()
+
+
 def test_only_what_the_sdk_would_answer_is_answered_early(tmp_path: Path) -> None:
     """A listing before the handshake, the other era's requests and a second handshake wait for the SDK."""
     recorded = _recorded(tmp_path)
