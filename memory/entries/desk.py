@@ -255,12 +255,15 @@ class Desk:
             return self._answer(made)
 
     def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
-        """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`."""
+        """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
+
+        The reason stands in the change log, but for parts of the project state, whose summaries are its own.
+        """
         check_text("reason", reason or "")
         with self._mutex:
             kind = kind_named(kind_of_ref(ref), self.workspace)
             with self._traced(ref):
-                made = kind.remove(self._call(actor), ref.strip(), self._check(hash))
+                made = kind.remove(self._call(actor, reason or ""), ref.strip(), self._check(hash))
         return {"change": made.change, "summary": visible(made.summary)}
 
     def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002, ARG002
@@ -284,8 +287,8 @@ class Desk:
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _call(self, actor: str) -> Call:
-        return Call(self.workspace, actor, self._clock())
+    def _call(self, actor: str, reason: str = "") -> Call:
+        return Call(self.workspace, actor, self._clock(), reason)
 
     def _check(self, hash: str) -> Check:  # noqa: A002
         def check(item: Item) -> None:

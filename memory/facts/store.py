@@ -193,10 +193,12 @@ class FactStore:
         actor: str,
         now: datetime,
         check: Callable[[Sequence[Fact]], object] | None = None,
+        why: str = "",
     ) -> Change | None:
         """Delete the facts of some ids in one change; None where there is none of them.
 
-        `check` gets the facts that go, under the lock; what it raises leaves everything as it was.
+        `check` gets the facts that go, under the lock; what it raises leaves everything as it was. `why` stands behind
+        the summary of the change.
         """
         if not any(fact.id in ids for fact in self.read().facts):
             return None
@@ -209,7 +211,7 @@ class FactStore:
             if check is not None:
                 check(gone)
             words = f"{gone[0].id}: {_short(gone[0].text)}" if len(ids) == 1 else f"{len(gone):,} facts"
-            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}")
+            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}{why}")
 
         return self._change("facts.delete", build, actor, now)
 

@@ -19,11 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """In which workspace, in whose name and when something is asked for; `now` is aware."""
+    """In which workspace, in whose name and when something is asked for; `now` is aware.
+
+    `reason` is why, for the change log; empty where nobody said.
+    """
 
     workspace: Workspace
     actor: str
     now: datetime
+    reason: str = ""
+
+    def because(self, summary: str) -> str:
+        """Return the summary of a change with the reason behind it, on one line."""
+        return f"{summary}: {' '.join(self.reason.split())[:200]}" if self.reason.strip() else summary
 
 
 class Kind(Protocol):

@@ -66,7 +66,7 @@ class Facts:
                     "facts.twins", f"several facts have the id {fact.id}", "a person has to look at them"
                 )
 
-        change = _store(call).delete_all([fact.id], actor=call.actor, now=call.now, check=passed)
+        change = _store(call).delete_all([fact.id], actor=call.actor, now=call.now, check=passed, why=call.because(""))
         if change is None:
             raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "it is gone already")
         return Made(None, change.id, change.summary)

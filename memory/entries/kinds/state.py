@@ -96,14 +96,14 @@ class StateParts:
                 part[key] = [] if given is None else given if isinstance(given, list) else list_of(key, given)
             else:
                 part[key] = given
-        return self._told(call, ref, self._write(call, section, before, value))
+        return self._told(call, ref, self._checked(call, ref, check, section, before, value))
 
     def remove(self, call: Call, ref: str, check: Check) -> Made:
         """Remove a gotcha or a next step; the numbers of those behind it go down."""
         section, number, before = self._section(call, ref, check)
         if number is None:
             raise RefusedError("state.fixed", f"{ref} is a part of every project state", "edit it instead")
-        return self._write(call, section, before, [*before[:number], *before[number + 1 :]])
+        return self._checked(call, ref, check, section, before, [*before[:number], *before[number + 1 :]])
 
     def _section(self, call: Call, ref: str, check: Check) -> tuple[str, int | None, Any]:
         """Return the section of a part, its place in it, and what the section holds now."""
@@ -119,6 +119,14 @@ class StateParts:
         bundle = _store(call).memory().bundle
         check(item_of(self.find(call, ref)))
         return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]
+
+    def _checked(self, call: Call, ref: str, check: Check, section: str, before: Any, value: Any) -> Made:
+        """Write a section; where it was changed since the check, the part is checked again for what to say."""
+        try:
+            return self._write(call, section, before, value)
+        except ConflictError:
+            check(item_of(self.find(call, ref)))
+            raise
 
     def _write(self, call: Call, section: str, before: Any, value: Any) -> Made:
         from memory.state.operations import edit

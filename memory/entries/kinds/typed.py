@@ -155,7 +155,7 @@ class TypedBlocks:
             path,
             build,
             f"typed {word}",
-            f"{words} {record.title[:60]} in {path}",
+            call.because(f"{words} {record.title[:60]} in {path}"),
             now=call.now,
             actor=call.actor,
         )
