@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,15 @@ class Calls:
             values["actor"] = self.actor(client)
         answer: Json = getattr(self.desk, name)(**values)
         return answer
+
+    def warm(self) -> None:
+        """Read the files and bring the index up to date, so that the first call need not.
+
+        It holds up no end: nothing is changed but what is derived. What goes wrong is said to whoever calls a tool.
+        """
+        with suppress(Exception):
+            self.desk.search("memory", limit=1)
+            self.desk.brief()
 
     # -- resources ----------------------------------------------------------------------------------------------
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .watched import Watched
 
 
+_WARM = 0.2
+"""Seconds after which the files are read ahead: the handshake comes first."""
+
+
 def run(calls: Calls, watched: Watched, relay: Relay, *, read_only: bool) -> None:
     """Serve until the relay has no more messages."""
     # What a client sends is no news for its log.
@@ -64,6 +68,9 @@ async def _serve(calls: Calls, watched: Watched, relay: Relay, read_only: bool) 
             await anyio.to_thread.run_sync(relay.send, told, line)
 
     threading.Thread(target=read, name="memdeck-mcp-relay", daemon=True).start()
+    warming = threading.Timer(_WARM, calls.warm)
+    warming.daemon = True
+    warming.start()
     async with anyio.create_task_group() as group:
         group.start_soon(write)
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -17,7 +17,8 @@ from memory.workspace import Workspace
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = (
     "---\r\ntype: x\r\n---\r\n\r\n## Active Plans\r\n\r\n"
-    "### Big plan\r\n- planId: orch-1\r\n- status: running  (since Monday)\r\n- odd: kept\r\n\r\n| id | title | status |\r\n|--|--|--|\r\n| t1 | a | done |\r\n\r\n<!-- a note -->\r\n"
+    "### Big plan\r\n- planId: orch-1\r\n- status: running  (since Monday)\r\n- odd: kept\r\n\r\n"
+    "| id | title | status |\r\n|--|--|--|\r\n| t1 | a | done |\r\n\r\n<!-- a note -->\r\n"
 )
 
 
