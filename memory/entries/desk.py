@@ -59,10 +59,9 @@ class Desk:
     def searcher(self) -> Searcher:
         """What searches all systems."""
         if self._searcher is None:
-            from memory.search.searcher import Searcher
+            from memory.systems import searcher_of
 
-            state = self.workspace.state
-            self._searcher = Searcher(None if state is None else state.folder, self.workspace.systems)
+            self._searcher = searcher_of(self.workspace)
         return self._searcher
 
     def close(self) -> None:
@@ -91,14 +90,16 @@ class Desk:
         self, query: str, kinds: Sequence[str] = (), limit: int | None = None, cursor: str | None = None
     ) -> Json:
         """Return `{"results", "cursor"}`: what fits the words of a query, best first; see `memory.search`."""
-        from memory.registry import KINDS
+        from memory.registry import kinds as known_kinds
         from memory.search import read_day, read_query
 
         check_text("query", query)
         named = tuple(ALIASES.get(kind, kind) for kind in kinds)
-        unknown = [kind for kind in named if kind not in KINDS]
+        unknown = [kind for kind in named if kind not in known_kinds()]
         if unknown:
-            raise UsageError("entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(KINDS)}")
+            raise UsageError(
+                "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(known_kinds())}"
+            )
         start, _ = read_cursor(cursor)
         most = page_of(limit, FEW, MOST)
         with self._mutex:

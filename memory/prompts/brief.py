@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = 1_000
 """Tokens of a brief where nobody says how many."""
-_FOUND, _PARTS = 6, 5
+_FOUND = 6
 
 
 def brief(
@@ -31,18 +31,16 @@ def brief(
 ) -> Prompt:
     """Return what an agent should know at the aware time `now`; with a message also what fits it.
 
-    The order: what is late and due, what is in progress, alerts, the focus of the project state, facts for the
-    message, what a search for it finds (where a searcher is given), the newest journal entries, what is due this
-    week. A system that cannot be read is left out.
+    The order: what is late and due, what is in progress, alerts, what the systems offer for the message (facts, the
+    focus of the project state), what a search for it finds (where a searcher is given), the newest journal entries,
+    what is due this week. A system that cannot be read is left out.
     """
     blocks: list[Block] = []
     later: list[Block] = []
     present = workspace.system_names()
     if "files" in present:
         blocks += _readable(lambda: _files(workspace, now, later))
-    for name, source in _SOURCES:
-        if name in present:
-            blocks += _readable(lambda source=source: list(source(workspace, now, message)))  # type: ignore[misc]
+    blocks += _readable(lambda: list(_offered(workspace, now, message)))
     if message.strip() and searcher is not None:
         known = {block.ref for block in blocks}
         blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
@@ -98,23 +96,15 @@ def _task(section: str, task: Task, reason: str, score: float = 1.0) -> Block:
     return Block.of("files", section, task.ref, task.title, reason, ", ".join(part for part in parts if part), score)
 
 
-def _facts(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]:
-    chosen = workspace.system("facts").store.inject(message, now)
-    why = "it has words of the message" if chosen.reason == "match" else "it is new"
-    for fact in chosen.facts:
-        yield Block.of(
-            "facts", "Facts", fact.ref, fact.text, why, ", ".join(fact.tags), 0.8 if chosen.reason == "match" else 0.5
-        )
+def _offered(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]:
+    """Yield what the systems offer for the message, below their titles."""
+    from memory.registry import system_name
+    from memory.systems import contributions_of
 
-
-def _state(workspace: Workspace, now: datetime, message: str) -> Iterator[Block]:  # noqa: ARG001
-    bundle = workspace.system("state").store.memory().bundle
-    focus = bundle["currentFocus"]
-    yield Block.of("state", "Project state", "state#current-focus", focus["summary"], "it is the focus", "focus", 0.7)
-    for kind, key in (("next-step", "nextSteps"), ("gotcha", "gotchas")):
-        for number, one in enumerate(bundle[key][:_PARTS], 1):
-            ref = f"state#{kind}-{number}"
-            yield Block.of("state", "Project state", ref, one["title"], f"it is a {kind}", kind, 0.6)
+    for one in contributions_of(workspace, message, now):
+        title = one.title if one.text.split() == one.title.split() else f"{one.title}: {' '.join(one.text.split())}"
+        section = system_name(one.system).title.capitalize()
+        yield Block.of(one.system, section, one.ref, title, one.reason, score=one.score)
 
 
 def _found(searcher: Searcher, message: str, now: datetime) -> Iterator[Block]:
@@ -127,9 +117,3 @@ def _found(searcher: Searcher, message: str, now: datetime) -> Iterator[Block]:
             yield Block.of(
                 "search", "Found for the message", entry.ref, entry.title, "it fits the message", entry.file, hit.score
             )
-
-
-_SOURCES: tuple[tuple[str, Callable[[Workspace, datetime, str], Iterator[Block]]], ...] = (
-    ("state", _state),
-    ("facts", _facts),
-)

@@ -93,8 +93,10 @@ class Calls:
 
     def files(self) -> list[str]:
         """Return the memory files that are there, as seen from the workspace."""
+        from memory.systems import systems_of
+
         with self.begun:
-            names = [name for system in self._workspace.systems() for name in system.files()]
+            names = [name for system in systems_of(self._workspace) for name in system.files()]
             return [name for name in dict.fromkeys(names) if (self._workspace.root / name).is_file()]
 
     def resource(self, uri: str) -> tuple[str, str]:

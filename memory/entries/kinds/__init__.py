@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.errors import NotFoundError, UsageError
-from memory.registry import KINDS
+from memory.registry import kinds, registered
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes, Check, Made
@@ -81,18 +81,18 @@ def kind_named(name: str, workspace: Workspace) -> Kind:
     the workspace has it.
     """
     name = ALIASES.get(name, name)
-    for system in workspace.systems():
-        own = getattr(system, "entry_kinds", {})
-        if name in own:
-            made: Kind = own[name]
-            return made
-    if name not in _PLACES:
-        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(KINDS)}")
-    from memory.registry import REGISTRY
-
-    owner = next(one.name for one in REGISTRY if name in one.kinds)
+    owner = next((one.name for one in registered() if name in one.kinds), None)
+    if owner is None:
+        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(kinds())}")
     if owner not in workspace.system_names():
         raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
+    own: Mapping[str, Kind] = getattr(workspace.system(owner), "entry_kinds", {})
+    if name in own:
+        return own[name]
+    if name not in _PLACES:
+        from .plain import PlainEntries
+
+        return PlainEntries(name)
     module, _, made_by = _PLACES[name].partition(":")
     kind: Kind = getattr(import_module(f"memory.entries.kinds.{module}"), made_by)()
     return kind
@@ -105,7 +105,7 @@ def kind_of_ref(ref: str) -> str:
         raise UsageError(
             "entry.ref", f"{ref[:60]!r} is no ref", "take one from search or read, such as tasks#3fa94c1b2d"
         )
-    if scope in _PLACES or scope in ALIASES or scope in KINDS:
+    if scope in _PLACES or scope in ALIASES or scope in kinds():
         return ALIASES.get(scope, scope)
     from memory.files.refs.entry_refs import kind_of
 

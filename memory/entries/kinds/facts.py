@@ -73,8 +73,10 @@ class Facts:
 
 
 def _store(call: Call) -> FactStore:
-    store: FactStore = call.workspace.system("facts").store
-    return store
+    from memory.systems import system_of
+    from memory.systems.facts import Facts as System
+
+    return system_of(call.workspace, "facts", System).store
 
 
 def _record(fact: Fact) -> Record:

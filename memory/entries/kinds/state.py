@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory.entries.model import Changes
     from memory.search import Record
     from memory.state.files.store import StateStore
+    from memory.systems.state import ProjectState
 
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
 _LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
@@ -44,7 +45,7 @@ class StateParts:
 
     def find(self, call: Call, ref: str) -> Record:
         """Return the record of a part or an event."""
-        for record in call.workspace.system("state").records():
+        for record in _system(call).records():
             if record.ref == ref:
                 return _full(call, record)
         raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
@@ -53,7 +54,7 @@ class StateParts:
         """Yield the parts, then the events, the newest first; archived ones where `section` asks for them."""
         rest = dict(filter)
         archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
-        for record in call.workspace.system("state").records():
+        for record in _system(call).records():
             if (archived or "/archive/" not in record.file) and passes(record, rest):
                 yield _full(call, record)
 
@@ -139,8 +140,14 @@ class StateParts:
 
 
 def _store(call: Call) -> StateStore:
-    store: StateStore = call.workspace.system("state").store
-    return store
+    return _system(call).store
+
+
+def _system(call: Call) -> ProjectState:
+    from memory.systems import system_of
+    from memory.systems.state import ProjectState
+
+    return system_of(call.workspace, "state", ProjectState)
 
 
 def _full(call: Call, record: Record) -> Record:

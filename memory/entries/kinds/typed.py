@@ -177,8 +177,10 @@ class TypedBlocks:
 
 
 def _system(call: Call) -> TypedMemory:
-    system: TypedMemory = call.workspace.system("typed")
-    return system
+    from memory.systems import system_of
+    from memory.systems.typed import TypedMemory
+
+    return system_of(call.workspace, "typed", TypedMemory)
 
 
 def _memory_path(look: AgentLook, path: str | None) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from memory.entries import Desk
 from memory.state.operations import init
+from memory.systems import system_of
+from memory.systems.state import ProjectState
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -122,4 +124,4 @@ def open_desk(root: Path, state: Path) -> Desk:
 
 def with_state(desk: Desk) -> None:
     """Make the project state of the workspace."""
-    init(desk.workspace.system("state").store, lambda: ANALYSED, actor="human", now=NOW)
+    init(system_of(desk.workspace, "state", ProjectState).store, lambda: ANALYSED, actor="human", now=NOW)
