@@ -50,10 +50,9 @@ def _begin(folder: str, read_only: bool) -> None:
 
     from app.version import __version__
     from memory.person import home, state_home
-    from memory.registry import workspace_of
     from memory.storage.private.places import StateFolder
 
-    root = workspace_of(os.path.abspath(folder))
+    root = _root(os.path.abspath(folder))
     if root is None:
         return
     from .recorded import Recorded
@@ -65,3 +64,20 @@ def _begin(folder: str, read_only: bool) -> None:
     from .stdio import begin
 
     _begun.append(begin(recorded))
+
+
+def _root(folder: str) -> str | None:
+    """Return the workspace that a folder lies in, as far as the marks of memdeck's own systems tell.
+
+    To look for those of other packages takes longer than the answer may. Where they would find another workspace, the
+    recording of this one says the same.
+    """
+    from memory.registry import REGISTRY
+
+    marks = [system.mark for system in REGISTRY if not system.listed]
+    while not any(os.path.isdir(f"{folder}/{mark}") for mark in marks):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
