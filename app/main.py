@@ -17,13 +17,13 @@ def main() -> int:
     code = _open_at_once(arguments)
     if code is not None:
         return code
-    if arguments[:1] == ["mcp"]:
-        from .servers.mcp.early import answer_early
-
-        answer_early(arguments[1:])
     # A verb lives for a moment: looking for cycles among a hundred thousand entries would free nothing.
     gc.disable()
     try:
+        if arguments[:1] == ["mcp"]:
+            from .servers.mcp.early import answer_early
+
+            answer_early(arguments[1:])
         from .cli.run import run
 
         code = run(arguments)
