@@ -20,6 +20,10 @@ def main() -> int:
     # A verb lives for a moment: looking for cycles among a hundred thousand entries would free nothing.
     gc.disable()
     try:
+        if arguments[:1] == ["mcp"]:
+            from .servers.mcp.early import answer_early
+
+            answer_early(arguments[1:])
         from .cli.run import run
 
         code = run(arguments)

@@ -15,6 +15,7 @@ from bench.command_part import command_cases
 from bench.document_part import document_cases
 from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
+from bench.mcp_part import mcp_cases
 from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.outside_part import outside_cases
@@ -38,6 +39,7 @@ PARTS: dict[str, Part] = {
     "monitor": (monitor_cases, ("300",), 7),
     "typed": (typed_cases, ("100000",), 2),
     "state": (state_cases, ("10000",), 5),
+    "mcp": (mcp_cases, ("M",), 5),
 }
 RECALL = "recall"
 """The part that measures what is found, not how long it takes."""

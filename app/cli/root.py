@@ -17,6 +17,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
     name: (_HERE + place, text)
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
+        "mcp": ("mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
         "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
@@ -69,6 +70,7 @@ VERBS: Mapping[str, tuple[str, str]] = _Verbs()
 """Each verb with its place (module:attribute) and its line of `memdeck --help`."""
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
+    "Agents": ("mcp",),
     "Look": ("status", "search", "screen"),
     "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "notify"),

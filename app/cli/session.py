@@ -102,6 +102,10 @@ class Session:
             now = now.replace(tzinfo=self._zone)
         return now.astimezone(UTC)
 
+    def clock(self) -> datetime:
+        """Return the time of now, for runs that last: `--now` stands still."""
+        return self.now if self.now_option is not None else datetime.now(UTC)
+
     @property
     def _zone(self) -> tzinfo:
         try:

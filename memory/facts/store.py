@@ -186,8 +186,20 @@ class FactStore:
         change = self.delete_all([fact_id], actor=actor, now=now)
         return Refused(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
 
-    def delete_all(self, ids: Collection[str], *, actor: str, now: datetime) -> Change | None:
-        """Delete the facts of some ids in one change; None where there is none of them."""
+    def delete_all(
+        self,
+        ids: Collection[str],
+        *,
+        actor: str,
+        now: datetime,
+        check: Callable[[Sequence[Fact]], object] | None = None,
+        why: str = "",
+    ) -> Change | None:
+        """Delete the facts of some ids in one change; None where there is none of them.
+
+        `check` gets the facts that go, under the lock; what it raises leaves everything as it was. `why` stands behind
+        the summary of the change.
+        """
         if not any(fact.id in ids for fact in self.read().facts):
             return None
 
@@ -196,8 +208,10 @@ class FactStore:
             gone = [fact for fact in reading.facts if fact.id in ids]
             if not gone:
                 return None
+            if check is not None:
+                check(gone)
             words = f"{gone[0].id}: {_short(gone[0].text)}" if len(ids) == 1 else f"{len(gone):,} facts"
-            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}")
+            return self._rewrite(transaction, reading, gone, b"", f"deleted {words}{why}")
 
         return self._change("facts.delete", build, actor, now)
 

@@ -74,6 +74,16 @@ class Setting:
     line: int
     raw: str
 
+    def json(self) -> dict[str, Any]:
+        """Return the setting for programs; `line` counts from 1."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "remark": self.remark,
+            "section": self.section,
+            "line": self.line + 1,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceSettings:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.registry import REGISTRY
 
 if TYPE_CHECKING:
+    from memory.files.contacts.model import Contact
     from memory.files.journal.model import JournalEntry
+    from memory.files.knowledge.model import KnowledgeItem
+    from memory.files.monitors import Monitor
+    from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task
 
@@ -79,28 +83,44 @@ def journal_record(entry: JournalEntry) -> Record:
 
 
 def _knowledge(snapshot: Snapshot) -> Iterator[Record]:
-    for item in snapshot.knowledge.items:
-        parts = (item.section, item.topic, item.date, item.text, item.reason)
-        text = "\n".join(part for part in parts if part)
-        yield Record("knowledge", item.file, item.text, text, item, (item.date or "")[:10])
+    yield from map(knowledge_record, snapshot.knowledge.items)
+
+
+def knowledge_record(item: KnowledgeItem) -> Record:
+    """Return the record of a fact or a decision; where it stands is a part of what can be found."""
+    parts = (item.section, item.topic, item.date, item.text, item.reason)
+    text = "\n".join(part for part in parts if part)
+    return Record("knowledge", item.file, item.text, text, item, (item.date or "")[:10])
 
 
 def _contacts(snapshot: Snapshot) -> Iterator[Record]:
-    for item in snapshot.contacts.all():
-        title = getattr(item, "name", None) or getattr(item, "channel", None) or ""
-        yield Record("contacts", item.file, title, _values(item.json()), item)
+    yield from map(contact_record, snapshot.contacts.all())
+
+
+def contact_record(item: Contact) -> Record:
+    """Return the record of a channel, a route or a person."""
+    title = getattr(item, "name", None) or getattr(item, "channel", None) or ""
+    return Record("contacts", item.file, title, _values(item.json()), item)
 
 
 def _plans(snapshot: Snapshot) -> Iterator[Record]:
     for plans in (snapshot.plans, *snapshot.archived_plans()):
-        for plan in plans.plans:
-            text = plan.entry.text
-            yield Record("plans", plan.file, plan.title, text, plan, max(_DAY.findall(text), default=""))
+        yield from map(plan_record, plans.plans)
+
+
+def plan_record(plan: Plan) -> Record:
+    """Return the record of a plan; its date is the latest day that its times name."""
+    text = plan.entry.text
+    return Record("plans", plan.file, plan.title, text, plan, max(_DAY.findall(text), default=""))
 
 
 def _monitors(snapshot: Snapshot) -> Iterator[Record]:
-    for monitor in snapshot.monitors.monitors:
-        yield Record("monitors", monitor.file, monitor.name, _values(monitor.json()), monitor)
+    yield from map(monitor_record, snapshot.monitors.monitors)
+
+
+def monitor_record(monitor: Monitor) -> Record:
+    """Return the record of a monitor."""
+    return Record("monitors", monitor.file, monitor.name, _values(monitor.json()), monitor)
 
 
 def _config(snapshot: Snapshot) -> Iterator[Record]:

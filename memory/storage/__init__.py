@@ -6,9 +6,35 @@ Import `memory.storage.fsio` for the few file-changing calls that are no change 
 
 from __future__ import annotations
 
-from .changes import Change, FileChange
-from .files.version import ABSENT, MISSING, Stored, Version
-from .private.state import Recorded, State
-from .store import Store
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .changes import Change, FileChange
+    from .files.version import ABSENT, MISSING, Stored, Version
+    from .private.state import Recorded, State
+    from .store import Store
 
 __all__ = ["ABSENT", "MISSING", "Change", "FileChange", "Recorded", "State", "Store", "Stored", "Version"]
+
+_PLACES = {
+    "Change": "changes",
+    "FileChange": "changes",
+    "Recorded": "private.state",
+    "State": "private.state",
+    "Store": "store",
+    "ABSENT": "files.version",
+    "MISSING": "files.version",
+    "Stored": "files.version",
+    "Version": "files.version",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of this room, imported when it is first asked for: who reads one private file needs no more."""
+    from importlib import import_module
+
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found

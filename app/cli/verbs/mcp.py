@@ -1,0 +1,86 @@
+"""`memdeck mcp`: the workspace's memory for agents that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.session import Session
+from memory.errors import UsageError
+
+TOOLSETS = ("default", "curated", "curated-admin")
+
+
+@verb(
+    "mcp",
+    examples=(
+        "memdeck mcp",
+        "memdeck mcp -w ~/src/shop --read-only",
+        "memdeck mcp --http --port 8124",
+    ),
+)
+@click.option(
+    "--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 with a token, instead of stdin and stdout."
+)
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port of --http (default: a free one).")
+@click.option("--read-only", is_flag=True, help="Offer only the tools that look.")
+@click.option("--toolset", type=click.Choice(TOOLSETS), default="default", help="Which tools (default: the eight).")
+def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
+    """Serve the workspace to an agent over stdin and stdout: eight tools, resources and prompts.
+
+    Clients start it themselves; docs/mcp.md shows how each is told to. Changes are made in the name of --actor or
+    MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install 'memdeck[mcp]'.
+    """
+    if toolset != "default":
+        raise UsageError("mcp.toolset", f"the toolset {toolset} is not there yet", "leave it out for the eight tools")
+    if port is not None and not http:
+        raise UsageError("usage.arguments", "--port goes with --http", "add --http")
+    from app.servers.mcp.recorded import Recorded, sdk_version
+
+    if not sdk_version():
+        raise _missing("mcp")
+    from app.servers.mcp.calls import Calls
+    from app.servers.mcp.life import Life
+    from app.servers.mcp.watched import Watched
+    from app.version import __version__
+
+    workspace = session.workspace
+    named = bool(session.actor_option or os.environ.get("MEMDECK_ACTOR"))
+    actor = session.actor if named else None
+    if http:
+        life = Life()
+        calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=life.busy)
+        watched = Watched(workspace, calls)
+        try:
+            from app.servers.mcp.http import serve_http
+        except ImportError as error:
+            raise _missing(str(error.name)) from error
+
+        def say(address: str, token: str) -> None:
+            session.answer(
+                lambda: {"workspace": str(workspace.root), "address": address, "token": token},
+                lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
+            )
+            session.writer.flush()
+
+        serve_http(calls, watched, life, port or 0, say, read_only=read_only)
+        return
+    from app.servers.mcp import early
+    from app.servers.mcp.stdio import begin, serve_stdio
+
+    begun = early.taken()
+    if begun is None:
+        state = workspace.state
+        begun = begin(None if state is None else Recorded(state.folder, version=__version__, read_only=read_only))
+    calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=begun.life.busy)
+    try:
+        serve_stdio(calls, Watched(workspace, calls), begun, read_only=read_only)
+    except ImportError as error:
+        raise _missing(str(error.name)) from error
+
+
+def _missing(name: str) -> UsageError:
+    hint = "pip install 'memdeck[mcp]' brings what it needs"
+    return UsageError("mcp.missing", f"the library {name} is not installed", hint)

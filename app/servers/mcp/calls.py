@@ -1,0 +1,150 @@
+"""Calls: tools, resources and prompts carried out by the core; answers are plain data, errors included."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.entries.desk import Desk, error_json
+from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
+
+from .arguments import checked
+from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, TOOLS, tools
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+Json = dict[str, Any]
+LONGEST_FILE = 1_000_000
+"""Bytes of a file that is given as a resource."""
+
+
+class Calls:
+    """What one server does for its clients; safe to share between threads, one call at a time.
+
+    `begun` is held while a call is at work, so that an end waits for a change that is being made.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        clock: Callable[[], datetime],
+        *,
+        actor: str | None = None,
+        read_only: bool = False,
+        busy: threading.Lock | None = None,
+    ) -> None:
+        """`actor` is in whose name changes are made; without one it is the client's name."""
+        self.desk = Desk(workspace, clock)
+        self.begun = busy or threading.Lock()
+        self._workspace = workspace
+        self._actor = actor
+        self._read_only = read_only
+        self._known = {tool.name: tool for tool in tools(read_only=read_only)}
+
+    def actor(self, client: str | None) -> str:
+        """Return in whose name a client changes memory: `agent:` and what it calls itself."""
+        if self._actor is not None:
+            return self._actor
+        name = "".join(one if one.isalnum() or one in "-_." else "-" for one in (client or "").lower()[:40]).strip("-")
+        return f"agent:{name or 'mcp'}"
+
+    def call(self, name: str, arguments: Mapping[str, Any] | None, client: str | None) -> tuple[Json, bool]:
+        """Return the structured answer of a tool, and whether it is an error; nothing is raised."""
+        try:
+            with self.begun:
+                return self._call(name, arguments, client), False
+        except MemdeckError as error:
+            return error_json(error), True
+        except RecursionError:
+            return error_json(UsageError("mcp.arguments", "the arguments are too deep", "send flat values")), True
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"[:300]
+            return error_json(MemdeckError("internal", what, "please report it")), True
+
+    def _call(self, name: str, arguments: Mapping[str, Any] | None, client: str | None) -> Json:
+        tool = self._known.get(name)
+        if tool is None:
+            if any(name == one.name for one in TOOLS):
+                raise RefusedError(
+                    "mcp.read_only", f"{name} changes memory, and this server only reads", "ask the person"
+                )
+            raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
+        values = checked(tool, arguments)
+        if not tool.hints[0] or name == "review":
+            values["actor"] = self.actor(client)
+        answer: Json = getattr(self.desk, name)(**values)
+        return answer
+
+    def warm(self) -> None:
+        """Read the files and bring the index up to date, so that the first call need not.
+
+        It holds up no end: nothing is changed but what is derived. What goes wrong is said to whoever calls a tool.
+        """
+        with suppress(Exception):
+            self.desk.search("memory", limit=1)
+            self.desk.brief()
+
+    # -- resources ----------------------------------------------------------------------------------------------
+
+    def files(self) -> list[str]:
+        """Return the memory files that are there, as seen from the workspace."""
+        from memory.systems import systems_of
+
+        with self.begun:
+            names = [name for system in systems_of(self._workspace) for name in system.files()]
+            return [name for name in dict.fromkeys(names) if (self._workspace.root / name).is_file()]
+
+    def resource(self, uri: str) -> tuple[str, str]:
+        """Return the text of a resource and its type; MemdeckError where there is none."""
+        if uri == BRIEF_URI:
+            with self.begun:
+                return self.desk.brief()["text"], "text/plain"
+        if uri.startswith(FILE_URI):
+            return self._file(uri.removeprefix(FILE_URI)), "text/plain"
+        if uri.startswith(ENTRY_URI):
+            from urllib.parse import unquote
+
+            kind, _, rest = unquote(uri.removeprefix(ENTRY_URI)).rpartition("/")
+            with self.begun:
+                entry = self.desk.read(ref=f"{kind}#{rest}")["entries"][0]
+            return json.dumps(entry, ensure_ascii=False), "application/json"
+        raise NotFoundError("mcp.no_resource", f"there is no resource {uri[:80]!r}", "list them")
+
+    def _file(self, path: str) -> str:
+        from urllib.parse import unquote
+
+        from memory.base.safe_text import visible
+        from memory.document.source import decode
+
+        name = unquote(path)
+        if name not in self.files():
+            raise NotFoundError("mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them")
+        with self.begun:
+            found = self._workspace.together.find(name)
+            if found is None:
+                raise NotFoundError(
+                    "mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them"
+                )
+            data = found[0].read(found[1]).data
+        if len(data) > LONGEST_FILE:
+            raise RefusedError("mcp.large", f"{name[:80]} is larger than {LONGEST_FILE:,} bytes", "read its entries")
+        return visible(decode(data), newlines=True)
+
+    # -- prompts ------------------------------------------------------------------------------------------------
+
+    def prompt(self, name: str, arguments: Mapping[str, str] | None) -> str:
+        """Return the text of a prompt; NotFoundError `mcp.no_prompt`."""
+        if name == "session-end":
+            return END_OF_SESSION
+        if name != "session-start":
+            raise NotFoundError(
+                "mcp.no_prompt", f"there is no prompt {name[:60]!r}", "use session-start or session-end"
+            )
+        with self.begun:
+            found: str = self.desk.brief((arguments or {}).get("message", ""))["text"]
+        return found or "The memory of this workspace has nothing to tell right now."

@@ -1,0 +1,77 @@
+"""The SDK's loop over a relay; importing this loads the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+import anyio
+import mcp_types as types
+from mcp.shared._context_streams import create_context_streams
+from mcp.shared.message import SessionMessage
+
+from .server import make_server
+from .wire import INVALID_REQUEST
+
+if TYPE_CHECKING:
+    from .calls import Calls
+    from .stdio import Relay
+    from .watched import Watched
+
+
+_WARM = 0.2
+"""Seconds after which the files are read ahead: the handshake comes first."""
+
+
+def run(calls: Calls, watched: Watched, relay: Relay, *, read_only: bool) -> None:
+    """Serve until the relay has no more messages."""
+    # What a client sends is no news for its log.
+    logging.disable(logging.CRITICAL)
+    collect_garbage()
+    asyncio.run(_serve(calls, watched, relay, read_only))
+
+
+def collect_garbage() -> None:
+    """Collect garbage from here on, which verbs that live for a moment do without; what the SDK loaded stays."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+async def _serve(calls: Calls, watched: Watched, relay: Relay, read_only: bool) -> None:
+    server = make_server(calls, watched, read_only=read_only)
+    incoming_send, incoming = create_context_streams[SessionMessage | Exception](0)
+    outgoing, outgoing_receive = create_context_streams[SessionMessage](0)
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        while (line := relay.next()) is not None:
+            try:
+                message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                identity = json.loads(line).get("id")
+                refused = {"code": INVALID_REQUEST, "message": "this is no message of the protocol"}
+                answer = {"jsonrpc": "2.0", "id": identity, "error": refused}
+                relay.send(answer, json.dumps(answer).encode())
+                continue
+            asyncio.run_coroutine_threadsafe(incoming_send.send(SessionMessage(message)), loop).result()
+        asyncio.run_coroutine_threadsafe(incoming_send.aclose(), loop).result()
+
+    async def write() -> None:
+        async for one in outgoing_receive:
+            told = one.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            line = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+            await anyio.to_thread.run_sync(relay.send, told, line)
+
+    threading.Thread(target=read, name="memdeck-mcp-relay", daemon=True).start()
+    warming = threading.Timer(_WARM, calls.warm)
+    warming.daemon = True
+    warming.start()
+    async with anyio.create_task_group() as group:
+        group.start_soon(write)
+        await server.run(incoming, outgoing, server.create_initialization_options())
+        group.cancel_scope.cancel()

@@ -1,0 +1,155 @@
+"""The server as the SDK runs it: tools, resources with subscriptions, prompts; importing this loads the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+
+from app.version import __version__
+from memory.errors import MemdeckError, NotFoundError
+
+from .definitions import BRIEF_URI, FILE_URI, INSTRUCTIONS, NAME, PROMPTS, TEMPLATES, tools
+
+if TYPE_CHECKING:
+    from .calls import Calls
+    from .watched import Watched
+
+Context = "ServerRequestContext[Any, Any]"
+_PAGE = 100
+_NOT_FOUND, _FAILED = -32002, -32603
+
+
+def make_server(calls: Calls, watched: Watched, *, read_only: bool) -> Server[Any]:
+    """Return the server of a workspace."""
+    offered = [types.Tool.model_validate(tool.json()) for tool in tools(read_only=read_only)]
+    bus = InMemorySubscriptionBus()
+    listen = ListenHandler(bus, max_subscriptions=16)
+    sessions: dict[str, list[Any]] = {}
+
+    async def list_tools(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=offered)
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        told = await anyio.to_thread.run_sync(partial(calls.call, params.name, params.arguments, _client(ctx)))
+        answer, failed = told
+        text = answer["text"] if set(answer) == {"text", "tokens"} else json.dumps(answer, ensure_ascii=False)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=failed
+        )
+
+    async def list_resources(_ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        names = await _core(calls.files)
+        cursor = (params.cursor if params is not None else None) or "0"
+        if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 7:
+            raise MCPError(types.INVALID_PARAMS, "this is no cursor of a page before")
+        start = int(cursor)
+        found = [_resource(BRIEF_URI, "brief", "What to know now.")] if start == 0 else []
+        found += [_resource(FILE_URI + _quoted(name), name, None) for name in names[start : start + _PAGE]]
+        more = str(start + _PAGE) if start + _PAGE < len(names) else None
+        return types.ListResourcesResult(resources=found, next_cursor=more)
+
+    async def list_templates(
+        _ctx: Any, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[types.ResourceTemplate.model_validate(one) for one in TEMPLATES]
+        )
+
+    async def read_resource(_ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text, kind = await _core(calls.resource, str(params.uri))
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)]
+        )
+
+    async def subscribe(ctx: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        uri = str(params.uri)
+        await _core(calls.resource, uri)
+        await watch([uri])
+        there = sessions.setdefault(uri, [])
+        if ctx.session not in there:
+            there.append(ctx.session)
+        return types.EmptyResult()
+
+    async def unsubscribe(_ctx: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        sessions.pop(str(params.uri), None)
+        return types.EmptyResult()
+
+    async def listens(ctx: Any, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+        await watch(list(params.notifications.resource_subscriptions or ()))
+        return await listen(ctx, params)
+
+    async def watch(uris: list[str]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def changed(uri: str) -> None:
+            asyncio.run_coroutine_threadsafe(tell(uri), loop)
+
+        await anyio.to_thread.run_sync(partial(watched.add, uris, changed))
+
+    async def tell(uri: str) -> None:
+        await bus.publish(ResourceUpdated(uri=uri))
+        for session in sessions.get(uri, [])[:]:
+            try:
+                await session.send_resource_updated(uri)
+            except Exception:  # a client that has left wants no news
+                sessions[uri].remove(session)
+
+    async def list_prompts(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[types.Prompt.model_validate(one) for one in PROMPTS])
+
+    async def get_prompt(_ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        text = await _core(calls.prompt, params.name, params.arguments)
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(messages=[message])
+
+    return Server(
+        NAME,
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_subscribe_resource=subscribe,
+        on_unsubscribe_resource=unsubscribe,
+        on_subscriptions_listen=listens,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def _client(ctx: Any) -> str | None:
+    """Return what the client calls itself."""
+    params = ctx.session.client_params
+    info = None if params is None else params.client_info
+    return None if info is None else str(info.name)
+
+
+async def _core(work: Any, *arguments: Any) -> Any:
+    """Do something of the core in a thread; its errors become errors of the protocol, with their codes."""
+    from memory.entries.desk import error_json
+
+    try:
+        return await anyio.to_thread.run_sync(partial(work, *arguments))
+    except MemdeckError as error:
+        code = _NOT_FOUND if isinstance(error, NotFoundError) else _FAILED
+        raise MCPError(code, f"{error.code}: {error.message}", error_json(error)) from None
+
+
+def _resource(uri: str, name: str, description: str | None) -> types.Resource:
+    return types.Resource(uri=uri, name=name, description=description, mime_type="text/plain")
+
+
+def _quoted(name: str) -> str:
+    from urllib.parse import quote
+
+    return quote(name, safe="/")

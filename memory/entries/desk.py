@@ -1,0 +1,358 @@
+"""Desk: what agents do with the entries of a workspace, whichever face they come through."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from memory.base.safe_text import visible
+from memory.errors import MemdeckError, NotFoundError, UsageError
+
+from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
+from .kinds import ALIASES, Call, Kind, kind_named, kind_of_ref
+from .kinds.values import date_of
+from .model import Changes, Check, Item, Made, item_of, stale
+
+if TYPE_CHECKING:
+    from memory.prompts import Prompt
+    from memory.search.searcher import Searcher
+    from memory.workspace import Workspace
+
+Json = dict[str, Any]
+MOST = 50
+"""The most results and entries of one answer."""
+FEW = 20
+"""How many there are where nobody says."""
+LONGEST_TEXT = 20_000
+"""Characters of an entry's text in an answer."""
+LARGEST = 60_000
+"""Characters of a page after which it ends."""
+RESERVED = frozenset({"match", "since", "until", "tag", "title", "section", "due", "agent", "path"})
+"""What a filter means whether an entry has such a field or not."""
+_IN_LIST = 300
+_LOOKED_AT = 200
+_REMEMBERED = 2_000
+_TRACED = 2
+
+
+class Desk:
+    """Searches, reads and changes the entries of one workspace; safe to share between threads.
+
+    Every answer is JSON-able, bounded, and safe to show: control and invisible characters are escaped. What was handed
+    out is remembered, so that a stale edit can be told what changed since.
+    """
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], datetime], searcher: Searcher | None = None) -> None:
+        """`clock` gives the aware time of now; without a searcher one is made when it is asked for."""
+        self.workspace = workspace
+        self._clock = clock
+        self._searcher = searcher
+        self._seen: OrderedDict[tuple[str, str], Item] = OrderedDict()
+        self._mutex = threading.RLock()
+
+    @property
+    def searcher(self) -> Searcher:
+        """What searches all systems."""
+        if self._searcher is None:
+            from memory.systems import searcher_of
+
+            self._searcher = searcher_of(self.workspace)
+        return self._searcher
+
+    def close(self) -> None:
+        """Close what is open outside of the workspace."""
+        if self._searcher is not None:
+            self._searcher.close()
+        self.workspace.close()
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    def prompt(self, message: str = "", budget: int | None = None) -> Prompt:
+        """Return the brief, with its blocks; see `memory.prompts.brief`."""
+        from memory.prompts import DEFAULT_BUDGET, brief
+
+        check_text("message", message)
+        with self._mutex:
+            most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
+            return brief(self.workspace, self._clock(), message, most, self.searcher)
+
+    def brief(self, message: str = "", budget: int | None = None) -> Json:
+        """Return `{"text", "tokens"}`: what to know now, within a budget of tokens (100 to 20,000)."""
+        found = self.prompt(message, budget)
+        return {"text": found.text, "tokens": found.used}
+
+    def search(
+        self, query: str, kinds: Sequence[str] = (), limit: int | None = None, cursor: str | None = None
+    ) -> Json:
+        """Return `{"results", "cursor"}`: what fits the words of a query, best first; see `memory.search`."""
+        from memory.registry import kinds as known_kinds
+        from memory.search import read_day, read_query
+
+        check_text("query", query)
+        named = tuple(ALIASES.get(kind, kind) for kind in kinds)
+        unknown = [kind for kind in named if kind not in known_kinds()]
+        if unknown:
+            raise UsageError(
+                "entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(known_kinds())}"
+            )
+        start, _ = read_cursor(cursor)
+        most = page_of(limit, FEW, MOST)
+        with self._mutex:
+            today = self._clock().astimezone(self.workspace.zone).date()
+            asked = read_query(query, lambda day: read_day(day, today)).within(named)
+            answer = self.searcher.search(asked, start + most + 1)
+        hits = answer.every[start : start + most + 1]
+        results = []
+        for hit in hits[:most]:
+            entry = hit.entry
+            results.append(
+                {
+                    "ref": entry.ref or _derived(entry.kind, entry.file, entry.title),
+                    "kind": entry.kind,
+                    "title": _short(entry.title),
+                    "snippet": visible(hit.snippet),
+                    "file": visible(entry.file),
+                    "score": round(hit.score, 3),
+                }
+            )
+        return {"results": results, "cursor": f"{start + most}" if len(hits) > most else None}
+
+    def read(
+        self,
+        ref: str | None = None,
+        kind: str | None = None,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the argument
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Json:
+        """Return `{"entries", "cursor"}`: the entry of a ref, or those of a kind that pass a filter."""
+        if (ref is None) == (kind is None):
+            raise UsageError("entry.arguments", "read takes a ref or a kind", "send one of them")
+        with self._mutex:
+            call = self._call("")
+            if ref is not None:
+                with self._traced(ref):
+                    item = item_of(kind_named(kind_of_ref(ref), self.workspace).find(call, ref.strip()))
+                return {"entries": [self._told(item)], "cursor": None}
+            assert kind is not None
+            return self._page(call, kind_named(kind, self.workspace), filter or {}, limit, cursor)
+
+    def _page(self, call: Call, kind: Kind, wanted: Mapping[str, Any], limit: int | None, cursor: str | None) -> Json:
+        check_values(wanted)
+        wanted = self._dated(wanted)
+        start, last = read_cursor(cursor)
+        most = page_of(limit, FEW, MOST)
+        records = kind.list(call, wanted)
+        if start and last:
+            # The list may have moved since: it goes on behind the entry that was the last one.
+            passed, begin = [], 0
+            for at, record in enumerate(records):
+                passed.append(record)
+                if at < start + most and (record.ref or item_of(record).ref) == last:
+                    begin = at + 1
+                if len(passed) > max(begin or start, 1) + most:
+                    break
+            begin = begin or start
+            page = passed[begin : begin + most + 1]
+        else:
+            begin, page = start, list(islice(records, start, start + most + 1))
+        if not page and not start:
+            self._refuse_unknown(call, kind, wanted)
+        told: list[Json] = []
+        size = 0
+        for record in page[:most]:
+            entry = self._told(item_of(record), short=True, compact=kind.compact)
+            size += len(str(entry))
+            if told and size > LARGEST:
+                break
+            told.append(entry)
+        more = f"{begin + len(told)}:{told[-1]['ref']}" if len(page) > len(told) else None
+        return {"entries": told, "cursor": more}
+
+    def _dated(self, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a filter whose days are ISO dates: words such as `yesterday` are understood."""
+        days = [key for key in ("since", "until") if key in wanted]
+        if not days:
+            return wanted
+        now, zone = self._clock(), self.workspace.zone
+        return {**wanted, **{key: date_of(str(wanted[key]), now, zone, past=True)[:10] for key in days}}
+
+    def _refuse_unknown(self, call: Call, kind: Kind, wanted: Mapping[str, Any]) -> None:
+        """Raise UsageError `entry.filter` for a field that no entry has: nothing passes, and nobody would know why."""
+        asked = [key for key in wanted if key not in RESERVED]
+        if not asked:
+            return
+        known: set[str] = set()
+        for record in islice(kind.list(call, {"section": "all"}), _LOOKED_AT):
+            told = record.item.json() if hasattr(record.item, "json") else {}
+            known |= {*told, *(told.get("extra") or ())}
+        for key in asked:
+            if known and key not in known:
+                names = ", ".join(sorted(known - {"ref", "line", "extra"}))
+                raise UsageError("entry.filter", f"no entry has a field {key[:40]!r}", f"there is {names[:400]}")
+
+    def history(self, ref: str | None = None, since: str | None = None, limit: int | None = None) -> Json:
+        """Return `{"changes"}`: who changed what, the newest first; of one entry, or since a time."""
+        from memory.base.dates import time_bound
+        from memory.history.changes import list_changes, row
+
+        if ref is not None:
+            kind_of_ref(ref)
+        with self._mutex:
+            now = self._clock()
+            first = None if since is None else time_bound(check_day(since), now, self.workspace.zone, end=False)
+            self.workspace.notice(now)
+            found = list_changes(self.workspace, limit=page_of(limit, FEW, MOST), entry=ref, since=first)
+        rows = [row(record) for record in found]
+        return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
+
+    # -- changing -----------------------------------------------------------------------------------------------
+
+    def add(
+        self, kind: str, title: str, fields: Mapping[str, Any] | None = None, text: str | None = None, *, actor: str
+    ) -> Json:
+        """Add an entry and return `{"ref", "hash", "change"}`."""
+        check_text("title", title)
+        check_values(fields or {})
+        check_text("text", text or "")
+        with self._mutex:
+            return self._answer(kind_named(kind, self.workspace).add(self._call(actor), title, fields or {}, text))
+
+    def edit(
+        self,
+        ref: str,
+        hash: str,  # noqa: A002 - the name of the argument
+        set: Mapping[str, Any] | None = None,  # noqa: A002
+        unset: Sequence[str] = (),
+        text: str | None = None,
+        *,
+        actor: str,
+    ) -> Json:
+        """Change an entry that still has the hash, and return `{"ref", "hash", "change"}`.
+
+        ConflictError `entry.stale` with what changed, where it has another one; then nothing is written.
+        """
+        check_values(set or {})
+        check_text("text", text or "")
+        changes = Changes(dict(set or {}), tuple(unset), text)
+        if changes.empty:
+            raise UsageError("entry.arguments", "nothing to change is given", "send set, unset or text")
+        with self._mutex:
+            kind = kind_named(kind_of_ref(ref), self.workspace)
+            check = self._check(hash)
+
+            def checked(item: Item) -> None:
+                check(item)
+                if text is not None:
+                    refuse_cut(item, text, LONGEST_TEXT)
+
+            with self._traced(ref):
+                made = kind.edit(self._call(actor), ref.strip(), changes, checked)
+            return self._answer(made)
+
+    def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
+        """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
+
+        The reason stands in the change log, but for parts of the project state, whose summaries are its own.
+        """
+        check_text("reason", reason or "")
+        with self._mutex:
+            kind = kind_named(kind_of_ref(ref), self.workspace)
+            with self._traced(ref):
+                made = kind.remove(self._call(actor, reason or ""), ref.strip(), self._check(hash))
+        return {"change": made.change, "summary": visible(made.summary)}
+
+    def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002, ARG002
+        """Return `{"proposals"}`: none, since every change is made at once."""
+        return {"proposals": []}
+
+    @contextmanager
+    def _traced(self, ref: str) -> Iterator[None]:
+        """Tell with a ref that names nothing what last became of it: who removed it, or what it is called now."""
+        try:
+            yield
+        except NotFoundError as error:
+            from memory.history.changes import list_changes, row
+
+            with suppress(MemdeckError):
+                self.workspace.notice(self._clock())
+                found = list_changes(self.workspace, limit=_TRACED, entry=ref.strip())
+                if found:
+                    error.details["changes"] = [row(record) for record in found]
+            raise
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _call(self, actor: str, reason: str = "") -> Call:
+        return Call(self.workspace, actor, self._clock(), reason)
+
+    def _check(self, hash: str) -> Check:  # noqa: A002
+        def check(item: Item) -> None:
+            if item.hash != hash:
+                raise stale(item, self._seen.get((item.ref, hash)))
+
+        return check
+
+    def _answer(self, made: Made) -> Json:
+        item = made.item
+        if item is not None:
+            self._remember(item)
+        return {
+            "ref": None if item is None else item.ref,
+            "hash": None if item is None else item.hash,
+            "change": made.change,
+            "file": None if item is None else item.file,
+            "summary": visible(made.summary),
+        }
+
+    def _told(self, item: Item, *, short: bool = False, compact: bool = False) -> Json:
+        self._remember(item)
+        told: Json = _safe(item.json(text=not (short and compact)), _IN_LIST if short else LONGEST_TEXT)
+        return told
+
+    def _remember(self, item: Item) -> None:
+        self._seen[item.ref, item.hash] = item
+        self._seen.move_to_end((item.ref, item.hash))
+        while len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+
+
+def error_json(error: MemdeckError) -> Json:
+    """Return an error as programs get it: `{"error": {"code", "message", "details"}}`, safe to show."""
+    details = dict(error.details)
+    if error.hint:
+        details.setdefault("hint", error.hint)
+    safe: Json = _safe({"error": {"code": error.code, "message": error.message, "details": details}})
+    return safe
+
+
+def _derived(kind: str, file: str, title: str) -> str:
+    from memory.files.refs.refs import identity_hex
+
+    return f"{kind}#{identity_hex(kind, file, title)}"
+
+
+def _short(title: str) -> str:
+    shown = visible(title)
+    return shown if len(shown) <= 200 else shown[:199] + "…"
+
+
+def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
+    """Return what JSON can hold, with all that could hide or steer shown as escapes; lines stay lines.
+
+    Texts are cut behind `most` characters, lists behind as many values as an agent may send.
+    """
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return cut(visible(value, newlines=True), most)
+    if isinstance(value, Mapping):
+        return {visible(str(key)[:200]): _safe(one, most) for key, one in value.items()}
+    if isinstance(value, Iterable):
+        return [_safe(one, most) for one in islice(value, MOST_VALUES)]
+    return cut(visible(str(value)), most)

@@ -1,0 +1,112 @@
+"""What can be done with the entries of each kind; the one list that a new kind joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memory.errors import NotFoundError, UsageError
+from memory.registry import kinds, registered
+
+if TYPE_CHECKING:
+    from memory.entries.model import Changes, Check, Made
+    from memory.search import Record
+    from memory.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """In which workspace, in whose name and when something is asked for; `now` is aware.
+
+    `reason` is why, for the change log; empty where nobody said.
+    """
+
+    workspace: Workspace
+    actor: str
+    now: datetime
+    reason: str = ""
+
+    def because(self, summary: str) -> str:
+        """Return the summary of a change with the reason behind it, on one line."""
+        return f"{summary}: {' '.join(self.reason.split())[:200]}" if self.reason.strip() else summary
+
+
+class Kind(Protocol):
+    """The entries of one kind; a method that cannot do what it is asked says so by UsageError or RefusedError.
+
+    `compact` tells that the fields say all, so that a list goes without the text.
+    """
+
+    @property
+    def compact(self) -> bool:
+        """Whether the fields of an entry say all that its text says."""
+
+    def find(self, call: Call, ref: str) -> Record:
+        """Return the record that a ref names, archives included; NotFoundError or AmbiguousError."""
+
+    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002 - the name of the argument
+        """Yield the records that pass a filter, in the order in which a person would list them."""
+
+    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+        """Add an entry."""
+
+    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+        """Change an entry that passes the check, under the lock."""
+
+    def remove(self, call: Call, ref: str, check: Check) -> Made:
+        """Remove an entry that passes the check, under the lock."""
+
+
+_PLACES = {
+    "tasks": "tasks:Tasks",
+    "journal": "journal:JournalEntries",
+    "knowledge": "knowledge:KnowledgeItems",
+    "contacts": "contacts:Contacts",
+    "plans": "plans:Plans",
+    "monitors": "monitors:Monitors",
+    "config": "config:Settings",
+    "facts": "facts:Facts",
+    "typed": "typed:TypedBlocks",
+    "state": "state:StateParts",
+}
+ALIASES = {"orchestration": "plans", "fact": "facts", "task": "tasks", "contact": "contacts", "monitor": "monitors"}
+"""Other names of kinds: plans are called by their file in refs."""
+
+
+def kind_named(name: str, workspace: Workspace) -> Kind:
+    """Return what can be done with a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` where no system of
+    the workspace has it.
+    """
+    name = ALIASES.get(name, name)
+    owner = next((one.name for one in registered() if name in one.kinds), None)
+    if owner is None:
+        raise UsageError("entry.kind", f"there is no kind {name[:40]!r}", f"use one of {', '.join(kinds())}")
+    if owner not in workspace.system_names():
+        raise NotFoundError("entry.no_system", f"this workspace holds no {name}", "search shows what there is")
+    own: Mapping[str, Kind] = getattr(workspace.system(owner), "entry_kinds", {})
+    if name in own:
+        return own[name]
+    if name not in _PLACES:
+        from .plain import PlainEntries
+
+        return PlainEntries(name)
+    module, _, made_by = _PLACES[name].partition(":")
+    kind: Kind = getattr(import_module(f"memory.entries.kinds.{module}"), made_by)()
+    return kind
+
+
+def kind_of_ref(ref: str) -> str:
+    """Return the kind that a ref is one of; UsageError `entry.ref` for a text that is no ref."""
+    scope, mark, rest = ref.strip().rpartition("#")
+    if not (scope and mark and rest) or len(ref) > 300:
+        raise UsageError(
+            "entry.ref", f"{ref[:60]!r} is no ref", "take one from search or read, such as tasks#3fa94c1b2d"
+        )
+    if scope in _PLACES or scope in ALIASES or scope in kinds():
+        return ALIASES.get(scope, scope)
+    from memory.files.refs.entry_refs import kind_of
+
+    return kind_of(scope if scope.endswith(".md") else f"{scope}.md") or scope

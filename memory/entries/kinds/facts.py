@@ -1,0 +1,86 @@
+"""Facts as entries: they are added and removed, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.entries.model import Check, Made, item_of
+from memory.errors import NotFoundError, RefusedError, UsageError
+
+from . import Call
+from .filters import passes
+from .values import list_of, refuse_unknown, text_of
+
+if TYPE_CHECKING:
+    from memory.entries.model import Changes
+    from memory.facts import Fact, FactStore
+    from memory.search import Record
+
+
+class Facts:
+    """The facts of a workspace, the newest first."""
+
+    compact = True
+
+    def find(self, call: Call, ref: str) -> Record:
+        """Return the record of the fact with that id."""
+        for fact in _store(call).read().newest:
+            if fact.ref == ref:
+                return _record(fact)
+        raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "search or list them")
+
+    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the facts that pass the filter, the newest first."""
+        return (record for record in map(_record, _store(call).read().newest) if passes(record, filter))
+
+    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+        """Store a fact; what looks like a secret is refused."""
+        from memory.facts import Refused
+        from memory.facts.model import ref_of
+
+        refuse_unknown(fields, ("tags", "scope"), "a fact")
+        said = f"{title}\n{text}" if text and text.strip() and text.strip() != title.strip() else title
+        scope = text_of("scope", fields.get("scope") or "workspace")
+        store = _store(call)
+        kept = store.store(
+            said, tags=list_of("tags", fields.get("tags") or []), scope=scope, actor=call.actor, now=call.now
+        )
+        if isinstance(kept, Refused):
+            raise UsageError("facts.refused", kept.error, "nothing was stored")
+        return Made(item_of(self.find(call, ref_of(kept.id))), kept.change.id, kept.change.summary)
+
+    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+        """Refuse: a fact is what it says."""
+        check(item_of(self.find(call, ref)))
+        raise RefusedError("facts.fixed", "a fact is not edited", "add the new one, then remove this one")
+
+    def remove(self, call: Call, ref: str, check: Check) -> Made:
+        """Delete a fact; it stays in the change log."""
+        fact: Fact = self.find(call, ref).item
+
+        def passed(gone: Sequence[Fact]) -> None:
+            check(item_of(_record(gone[0])))
+            if len(gone) > 1:
+                raise RefusedError(
+                    "facts.twins", f"several facts have the id {fact.id}", "a person has to look at them"
+                )
+
+        change = _store(call).delete_all([fact.id], actor=call.actor, now=call.now, check=passed, why=call.because(""))
+        if change is None:
+            raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "it is gone already")
+        return Made(None, change.id, change.summary)
+
+
+def _store(call: Call) -> FactStore:
+    from memory.systems import system_of
+    from memory.systems.facts import Facts as System
+
+    return system_of(call.workspace, "facts", System).store
+
+
+def _record(fact: Fact) -> Record:
+    from memory.facts.model import SHOWN
+    from memory.search import Record
+
+    return Record("facts", SHOWN, fact.title, fact.text, fact, fact.ts[:10], tuple(fact.tags))

@@ -1,0 +1,167 @@
+"""Project state as entries: the parts of the bundle can be edited, its events and archive are only read."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.entries.model import Check, Made, item_of
+from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+
+from . import Call
+from .filters import passes
+from .values import list_of, text_of
+
+if TYPE_CHECKING:
+    from memory.entries.model import Changes
+    from memory.search import Record
+    from memory.state.files.store import StateStore
+    from memory.systems.state import ProjectState
+
+_NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
+_LISTS = {"gotcha": "gotchas", "next-step": "next-steps"}
+_WHOLE = ("project", "project-map", "current-focus")
+_TEXTS = {"gotchas": ("title", "symptom", "cause", "correctPath"), "next-steps": ("title", "why", "start", "done")}
+
+
+class _Part(NamedTuple):
+    """A part of the bundle with its values, in place of the item of a search record."""
+
+    ref: str
+    line: int
+    values: Mapping[str, Any]
+
+    def json(self) -> dict[str, Any]:
+        """Return the values."""
+        return dict(self.values)
+
+
+class StateParts:
+    """The parts of the bundle and the events of `.agent-memory`."""
+
+    compact = False
+
+    def find(self, call: Call, ref: str) -> Record:
+        """Return the record of a part or an event."""
+        for record in _system(call).records():
+            if record.ref == ref:
+                return _full(call, record)
+        raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
+
+    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the parts, then the events, the newest first; archived ones where `section` asks for them."""
+        rest = dict(filter)
+        archived = str(rest.pop("section", "")).casefold() in ("archived", "all")
+        for record in _system(call).records():
+            if (archived or "/archive/" not in record.file) and passes(record, rest):
+                yield _full(call, record)
+
+    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+        """Add a gotcha or a next step, as the field `section` says, at the end of its list."""
+        from memory.state.operations import key_of
+
+        values = dict(fields)
+        section = str(values.pop("section", ""))
+        if section not in _TEXTS:
+            raise UsageError(
+                "state.section", f"{section[:40]!r} takes no entries", "set section to gotchas or next-steps"
+            )
+        first = _TEXTS[section][1]
+        if text and text.strip():
+            values.setdefault(first, text.strip())
+        new = {key: text_of(key, values.pop(key, title if key == "title" else "-")) for key in _TEXTS[section]}
+        if values:
+            raise UsageError(
+                "entry.field",
+                f"{section} have no field {next(iter(values))[:40]!r}",
+                f"use {', '.join(_TEXTS[section][1:])}",
+            )
+        before = _store(call).memory().bundle[key_of(section)]
+        made = self._write(call, section, before, [*before, new])
+        name = next(name for name, one in _LISTS.items() if one == section)
+        return self._told(call, f"state#{name}-{len(before) + 1}", made)
+
+    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+        """Set values of a part; lists of texts are given as lists."""
+        if changes.text is not None:
+            raise UsageError("entry.arguments", "a part of the project state has no text of its own", "set its fields")
+        section, number, before = self._section(call, ref, check)
+        value = copy.deepcopy(before)
+        part = value if number is None else value[number]
+        for key, given in {**changes.set, **dict.fromkeys(changes.unset)}.items():
+            if key not in part:
+                raise UsageError("entry.field", f"{ref} has no field {key[:40]!r}", f"use {', '.join(part)}")
+            if isinstance(part[key], list) and all(isinstance(one, str) for one in part[key]):
+                part[key] = [] if given is None else given if isinstance(given, list) else list_of(key, given)
+            else:
+                part[key] = given
+        return self._told(call, ref, self._checked(call, ref, check, section, before, value))
+
+    def remove(self, call: Call, ref: str, check: Check) -> Made:
+        """Remove a gotcha or a next step; the numbers of those behind it go down."""
+        section, number, before = self._section(call, ref, check)
+        if number is None:
+            raise RefusedError("state.fixed", f"{ref} is a part of every project state", "edit it instead")
+        return self._checked(call, ref, check, section, before, [*before[:number], *before[number + 1 :]])
+
+    def _section(self, call: Call, ref: str, check: Check) -> tuple[str, int | None, Any]:
+        """Return the section of a part, its place in it, and what the section holds now."""
+        from memory.state.operations import key_of
+
+        found = _NUMBERED.fullmatch(ref)
+        name = ref.removeprefix("state#")
+        if found is None and name not in _WHOLE:
+            self.find(call, ref)
+            raise RefusedError("state.read_only", f"{ref} is history, which is only read", "edit the state itself")
+        section = _LISTS[found[1]] if found else name
+        # The value that is checked is the one that the change is based on: what differs under the lock is a conflict.
+        bundle = _store(call).memory().bundle
+        check(item_of(self.find(call, ref)))
+        return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]
+
+    def _checked(self, call: Call, ref: str, check: Check, section: str, before: Any, value: Any) -> Made:
+        """Write a section; where it was changed since the check, the part is checked again for what to say."""
+        try:
+            return self._write(call, section, before, value)
+        except ConflictError:
+            check(item_of(self.find(call, ref)))
+            raise
+
+    def _write(self, call: Call, section: str, before: Any, value: Any) -> Made:
+        from memory.state.operations import edit
+
+        done = edit(_store(call), section, value, base=before, actor=call.actor, now=call.now)
+        return Made(None, None if done.change is None else done.change.id, done.summary)
+
+    def _told(self, call: Call, ref: str, made: Made) -> Made:
+        return Made(item_of(self.find(call, ref)), made.change, made.summary)
+
+
+def _store(call: Call) -> StateStore:
+    return _system(call).store
+
+
+def _system(call: Call) -> ProjectState:
+    from memory.systems import system_of
+    from memory.systems.state import ProjectState
+
+    return system_of(call.workspace, "state", ProjectState)
+
+
+def _full(call: Call, record: Record) -> Record:
+    """Return the record with the values of its part."""
+    from memory.state.operations import key_of
+
+    ref = str(record.ref)
+    found = _NUMBERED.fullmatch(ref)
+    name = ref.removeprefix("state#")
+    if found is None and name not in _WHOLE:
+        return record
+    bundle = _store(call).memory().bundle
+    try:
+        part = bundle[key_of(_LISTS[found[1]])][int(found[2]) - 1] if found else bundle[key_of(name)]
+    except IndexError:
+        raise ConflictError("state.changed", f"{ref} was changed meanwhile", "list it again") from None
+    return record._replace(item=_Part(ref, record.line, part))

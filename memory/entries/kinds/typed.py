@@ -1,0 +1,226 @@
+"""The blocks of agents' typed memory as entries: one for each `##` block of a Markdown file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memory.entries.model import Check, Item, Made, derived_ref, item_of
+from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
+
+from . import Call
+from .filters import passes
+from .values import refuse_unknown, text_of, unescaped
+
+if TYPE_CHECKING:
+    from memory.entries.model import Changes
+    from memory.search import Record
+    from memory.systems.typed import TypedMemory
+    from memory.typed.status import AgentLook
+
+_NOTES = "notes.md"
+
+
+class TypedBlocks:
+    """The blocks and files of the agents of a workspace."""
+
+    compact = False
+
+    def find(self, call: Call, ref: str) -> Record:
+        """Return the record of a block."""
+        found = [record for record in _system(call).records() if derived_ref(record) == ref]
+        if not found:
+            raise NotFoundError("typed.not_found", f"no block has the ref {ref[:60]!r}", "list typed to see the refs")
+        if len(found) > 1:
+            raise AmbiguousError(
+                "typed.ambiguous",
+                f"{len(found)} blocks of {found[0].file} have the title {found[0].title[:60]!r}",
+                "a person has to give them titles of their own",
+                candidates=[{"file": one.file, "line": one.line + 1} for one in found],
+            )
+        return found[0]
+
+    def list(self, call: Call, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+        """Yield the blocks that pass the filter; `agent` and `path` name whose and where."""
+        rest = dict(filter)
+        agent, path = rest.pop("agent", None), rest.pop("path", None)
+        for record in _system(call).records():
+            if agent not in (None, record.item.agent) or path not in (None, record.file):
+                continue
+            if passes(record, rest):
+                yield record
+
+    def add(self, call: Call, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+        """Add a `##` block at the end of a file of an agent's memory: `path` from its folder (default: notes.md among
+        its procedural files), `agent` where there are several.
+        """
+        from memory.document.source import encode
+        from memory.files.field_edits import one_line
+        from memory.typed.writes import rewrite
+
+        refuse_unknown(fields, ("agent", "path"), "a block")
+        look = self._agent(call, fields.get("agent"))
+        heading = one_line("typed.title", "the title of a block", title)
+        store = _system(call).store(look.agent)
+        path = _memory_path(look, text_of("path", fields["path"]) if fields.get("path") else None)
+        body = (text or "").strip("\n")
+        if any(line.startswith(("# ", "## ")) for line in body.split("\n")):
+            raise UsageError(
+                "typed.heading", "the text holds a heading that would be a block of its own", "use ### below it"
+            )
+        block = f"## {heading}\n" + (f"\n{body}\n" if body else "")
+
+        def build(data: bytes) -> bytes:
+            new = encode(block) if not data.strip() else _behind(data, block)
+            if [name for name, _ in _pieces(new)].count(heading) != [name for name, _ in _pieces(data)].count(
+                heading
+            ) + 1:
+                raise RefusedError(
+                    "typed.unclosed", f"what is left open in {path} would swallow the block", "close it first"
+                )
+            return new
+
+        change = rewrite(
+            store, path, build, "typed add", f"added {heading[:60]} to {path}", now=call.now, actor=call.actor
+        )
+        shown = store.shown(path)
+        found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
+        return Made(item_of(found[-1]) if found else None, change.id, change.summary)
+
+    def edit(self, call: Call, ref: str, changes: Changes, check: Check) -> Made:
+        """Replace the text of a block, heading included, or set its `title`."""
+        values = {**changes.set, **dict.fromkeys(changes.unset)}
+        refuse_unknown(values, ("title",), "a block")
+        title = text_of("title", values["title"]) if values.get("title") else None
+        if (changes.text is None) == (title is None):
+            raise UsageError("entry.arguments", "a block takes a text or a title", "send one of them")
+
+        def new(block: bytes) -> bytes:
+            from memory.document.source import decode, encode, newline_of
+
+            source = decode(block)
+            newline = newline_of(block)
+            heading, mark, rest = source.partition(newline)
+            if title is not None:
+                from memory.files.field_edits import one_line
+
+                level = heading.split(" ", 1)[0]
+                return encode(f"{level} {one_line('typed.title', 'the title of a block', title)}{mark}{rest}")
+            text = unescaped(str(changes.text), source)
+            if not text.lstrip().startswith(("# ", "## ")):
+                text = f"{heading.rstrip()}\n\n{text}"
+            kept = source[len(source.rstrip("\r\n")) :]
+            written = encode(text.strip("\r\n").replace("\r\n", "\n").replace("\n", newline) + kept)
+            if len(_pieces(written)) != 2:
+                raise UsageError("typed.heading", "the text is more than one block", "send one, with one heading ##")
+            return written
+
+        return self._rewritten(call, ref, check, new, "edit", title)
+
+    def remove(self, call: Call, ref: str, check: Check) -> Made:
+        """Take a block out of its file; the file stays."""
+        return self._rewritten(call, ref, check, lambda _: b"", "remove", None)
+
+    def _rewritten(
+        self, call: Call, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
+    ) -> Made:
+        """Replace the bytes of one block, which is looked for under the lock."""
+        from memory.typed.writes import rewrite
+
+        record = self.find(call, ref)
+        item: Item = item_of(record)
+        check(item)
+        look = self._agent(call, record.item.agent)
+        store = _system(call).store(look.agent)
+        path = record.file.removeprefix(store.shown("")).lstrip("/")
+        if record.title == path.rpartition("/")[2]:
+            raise RefusedError(
+                "typed.whole_file", f"{record.file} is a file without blocks", "a person edits whole files"
+            )
+
+        def build(data: bytes) -> bytes:
+            pieces = _pieces(data)
+            places = [at for at, (name, _) in enumerate(pieces) if name == record.title]
+            if len(places) != 1:
+                raise NotFoundError("typed.not_found", f"{record.file} has no such block any more", "read it again")
+            from memory.document.source import decode
+
+            before = pieces[places[0]][1]
+            check(item_of(record._replace(text=decode(before))))
+            return b"".join(new(block) if at == places[0] else block for at, (_, block) in enumerate(pieces))
+
+        words = {"edit": "changed", "remove": "removed"}[word]
+        change = rewrite(
+            store,
+            path,
+            build,
+            f"typed {word}",
+            call.because(f"{words} {record.title[:60]} in {path}"),
+            now=call.now,
+            actor=call.actor,
+        )
+        if word == "remove":
+            return Made(None, change.id if change.files else None, change.summary)
+        wanted = title or record.title
+        found = [one for one in _system(call).records() if one.file == record.file and one.title == wanted]
+        return Made(item_of(found[0]) if found else None, change.id if change.files else None, change.summary)
+
+    def _agent(self, call: Call, name: Any) -> AgentLook:
+        looks = [look for look in _system(call).look().agents if look.aidefile is not None]
+        found = [look for look in looks if name in (None, look.agent.name)]
+        if len(found) == 1:
+            return found[0]
+        known = ", ".join(look.agent.name for look in looks) or "none"
+        if name is None and found:
+            raise UsageError("typed.agent", f"there are several agents: {known[:200]}", "name one in the field agent")
+        raise NotFoundError("typed.agent", f"there is no agent {str(name)[:40]!r}", f"there is {known[:200]}")
+
+
+def _system(call: Call) -> TypedMemory:
+    from memory.systems import system_of
+    from memory.systems.typed import TypedMemory
+
+    return system_of(call.workspace, "typed", TypedMemory)
+
+
+def _memory_path(look: AgentLook, path: str | None) -> str:
+    """Return a path relative to the agent's folder; RefusedError `typed.not_memory` outside of its memory."""
+    aidefile = look.aidefile
+    assert aidefile is not None
+    wanted = path or f"{aidefile.procedural_real}/{_NOTES}"
+    parts = wanted.split("/")
+    inside = wanted.startswith((aidefile.procedural_real + "/", aidefile.episodic_real + "/")) or aidefile.is_core(
+        wanted
+    )
+    if (
+        not inside
+        or not wanted.endswith(".md")
+        or any(part in ("", ".", "..") or part[:1] == "." for part in parts[1:])
+    ):
+        folders = f"{aidefile.procedural_real}/ or {aidefile.episodic_real}/"
+        raise RefusedError(
+            "typed.not_memory", f"{wanted[:80]!r} is no Markdown file of the agent's memory", f"name one in {folders}"
+        )
+    return wanted
+
+
+def _behind(data: bytes, block: str) -> bytes:
+    from memory.document.source import encode, newline_of
+
+    newline = newline_of(data)
+    return data.rstrip(b"\r\n") + encode((newline * 2) + block.replace("\n", newline))
+
+
+def _pieces(data: bytes) -> list[tuple[str, bytes]]:
+    """Return the parts of a file, which joined are its bytes, each with its title; what is no block has none."""
+    from memory.document import parse
+
+    document = parse(data)
+    raws = [section.raw for section in document.sections]
+    top = len(data) - sum(map(len, raws))
+    found = [("", data[:top])]
+    for section in document.sections:
+        found.append((section.title, section.raw))
+    if b"".join(block for _, block in found) != data:
+        raise RefusedError("typed.structure", "the file cannot be taken apart", "edit it with an editor")
+    return found

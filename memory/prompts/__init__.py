@@ -1,0 +1,8 @@
+"""What an agent will see: the contributions of all systems to a prompt, in their order, within a budget."""
+
+from __future__ import annotations
+
+from .brief import DEFAULT_BUDGET, brief
+from .model import Block, Prompt, tokens_of
+
+__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "tokens_of"]

@@ -1,0 +1,232 @@
+"""Sessions of agents through a real process, with the SDK's own client where one matters."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+
+from tests.memory.entries.desks import make_workspace
+from tests.patience import PATIENCE, within
+
+from .serving import COMMAND, contents, environment, memdeck, serving
+
+
+def _client(root: Path, mode: Any, *options: str) -> Client:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=[*COMMAND[1:], "-w", str(root), *options], env=environment(root.parent)
+    )
+    return Client(stdio_client(parameters), mode=mode, read_timeout_seconds=PATIENCE)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_session_of_an_agent(tmp_path: Path, mode: str) -> None:
+    """An agent reads the brief, searches, adds, is refused with a stale hash, edits and removes; a person takes the
+    removal back, and the agent sees it. Both eras of the protocol answer the same.
+    """
+    root = make_workspace(tmp_path)
+
+    async def session() -> None:
+        async with _client(root, mode) as client:
+
+            async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+                result = await client.call_tool(tool, arguments)
+                found = result.structured_content
+                assert isinstance(found, dict)
+                assert result.is_error == ("error" in found)
+                return found
+
+            assert (await client.list_tools()).tools[0].name == "brief"
+            assert "Deploy v2.1" in (await call("brief", message="redis"))["text"]
+            assert (await call("search", query="redis"))["results"][0]["ref"].startswith("knowledge#")
+            made = await call("add", kind="tasks", title="Rotate keys", fields={"priority": "HIGH"})
+            memdeck(root, "tasks", "edit", made["ref"], "--set", "notes=by hand")
+            refused = (await call("edit", ref=made["ref"], hash=made["hash"], set={"notes": "mine"}))["error"]
+            assert refused["code"] == "entry.stale"
+            assert refused["details"]["changed"] == [{"field": "notes", "was": None, "is": "by hand"}]
+            now = refused["details"]["hash"]
+            edited = await call("edit", ref=made["ref"], hash=now, set={"notes": "both"})
+            (entry,) = (await call("read", ref=made["ref"]))["entries"]
+            assert (entry["hash"], entry["fields"]["notes"]) == (edited["hash"], "both")
+            gone = await call("remove", ref=made["ref"], hash=edited["hash"], reason="done elsewhere")
+            assert (await call("read", ref=made["ref"]))["error"]["code"] == "task.not_found"
+            changes = (await call("history", ref=made["ref"]))["changes"]
+            assert [one["operation"] for one in changes] == ["tasks remove", "tasks edit", "tasks edit", "tasks add"]
+            assert [one["actor"] for one in changes] == ["agent:mcp", "agent:mcp", "cli", "agent:mcp"]
+            memdeck(root, "changes", "revert", gone["change"])
+            (entry,) = (await call("read", ref=made["ref"]))["entries"]
+            assert entry["hash"] == edited["hash"]
+            assert (await call("review")) == {"proposals": []}
+
+    async with within():
+        await session()
+
+
+def test_every_tool_answers_and_those_that_read_write_nothing(tmp_path: Path) -> None:
+    """All tools that only read leave every byte as it was; each answers what its contract says."""
+    root = make_workspace(tmp_path)
+    before = contents(root)
+    with serving(root) as server:
+        assert server.hello()["serverInfo"]["name"] == "memdeck"
+        assert set(server.call("brief")) == {"text", "tokens"}
+        assert set(server.call("search", query="deploy")) == {"results", "cursor"}
+        entries = server.call("read", kind="tasks")["entries"]
+        assert {"ref", "hash", "kind", "title", "file", "fields", "text"} == set(entries[0])
+        assert "changes" in server.call("history")
+        assert server.call("review") == {"proposals": []}
+        assert contents(root) == before
+        made = server.call("add", kind="journal", title="Checked", text="one\ntwo")
+        assert {"ref", "hash", "change"} <= set(made)
+        assert server.call("remove", ref=made["ref"], hash=made["hash"])["change"]
+        (change, _) = server.call("history", since="2020-01-01", limit=2)["changes"]
+        assert change["actor"] == "agent:test-client"
+
+
+def test_a_server_that_only_reads_changes_nothing(tmp_path: Path) -> None:
+    """With --read-only the tools that write are not listed, and calling one is refused."""
+    root = make_workspace(tmp_path)
+    before = contents(root)
+    with serving(root, "--read-only") as server:
+        server.hello()
+        listed = [tool["name"] for tool in server.ask("tools/list")["result"]["tools"]]
+        assert listed == ["brief", "search", "read", "history", "review"]
+        assert server.call("add", kind="tasks", title="x")["error"]["code"] == "mcp.read_only"
+    assert contents(root) == before
+
+
+def test_changes_are_made_in_the_name_that_was_given(tmp_path: Path) -> None:
+    """`--actor` is whose changes they are, whatever the client calls itself; `memdeck undo` takes them back."""
+    root = make_workspace(tmp_path)
+    with serving(root, "--actor", "agent:builder") as server:
+        server.hello()
+        server.call("add", kind="tasks", title="Mine")
+    assert memdeck(root, "changes", "list")["changes"][0]["actor"] == "agent:builder"
+    memdeck(root, "undo", "--actor", "agent:builder")
+    assert b"Mine" not in contents(root)[".aiter/memory/tasks.md"]
+
+
+def test_nothing_that_an_agent_writes_runs(tmp_path: Path) -> None:
+    """A monitor and an action that an agent wrote wait for a person's approval: a check runs neither."""
+    root = make_workspace(tmp_path)
+    mark = tmp_path / "ran"
+    with serving(root) as server:
+        server.hello()
+        fields = {
+            "type": "command",
+            "command": f"touch {mark}",
+            "interval": "* * * * *",
+            "autoRemediate": f"touch {mark}",
+        }
+        assert "change" in server.call("add", kind="monitors", title="Evil", fields=fields)
+        assert "change" in server.call("add", kind="tasks", title="Evil", fields={"action": f"touch {mark}"})
+    asked = json.dumps(memdeck(root, "trust", "list"))
+    assert str(mark) in asked
+    assert not mark.exists()
+
+
+def test_resources_and_prompts(tmp_path: Path) -> None:
+    """The brief, each file and each ref can be read; a path that leads elsewhere is refused."""
+    root = make_workspace(tmp_path)
+    (root / "secret.txt").write_text("secret")
+    with serving(root) as server:
+        server.hello()
+        listed = [one["uri"] for one in server.ask("resources/list")["result"]["resources"]]
+        assert listed[0] == "memdeck://brief"
+        assert "memdeck://file/.aiter/memory/tasks.md" in listed
+        for uri in listed:
+            assert server.ask("resources/read", uri=uri)["result"]["contents"][0]["text"]
+        ref = server.call("read", kind="tasks")["entries"][0]["ref"]
+        (found,) = server.ask("resources/read", uri=f"memdeck://entry/{ref.replace('#', '/')}")["result"]["contents"]
+        assert json.loads(found["text"])["ref"] == ref
+        for uri in (
+            "memdeck://file/secret.txt",
+            "memdeck://file/../../etc/passwd",
+            "memdeck://file/%2e%2e/%2e%2e/etc/passwd",
+            "memdeck://file//etc/passwd",
+            "memdeck://entry/tasks/0000000",
+            "file:///etc/passwd",
+        ):
+            error = server.ask("resources/read", uri=uri)["error"]
+            assert error["data"]["error"]["code"] in ("mcp.no_resource", "task.not_found")
+        assert len(server.ask("resources/templates/list")["result"]["resourceTemplates"]) == 2
+        names = [one["name"] for one in server.ask("prompts/list")["result"]["prompts"]]
+        assert names == ["session-start", "session-end"]
+        (message,) = server.ask("prompts/get", name="session-start", arguments={"message": "redis"})["result"][
+            "messages"
+        ]
+        assert "Using Redis" in message["content"]["text"]
+        assert "journal" in server.ask("prompts/get", name="session-end")["result"]["messages"][0]["content"]["text"]
+
+
+def test_a_subscriber_hears_of_changes(tmp_path: Path) -> None:
+    """Who subscribed to a file, a ref and the brief is told when a person changes the entry, and of nothing else."""
+    root = make_workspace(tmp_path)
+    with serving(root) as server:
+        server.hello()
+        report, other = (
+            server.call("read", kind="tasks", filter={"match": one})["entries"][0]["ref"] for one in ("report", "v2.1")
+        )
+        uris = [
+            "memdeck://brief",
+            "memdeck://file/.aiter/memory/tasks.md",
+            f"memdeck://entry/{report.replace('#', '/')}",
+            f"memdeck://entry/{other.replace('#', '/')}",
+            "memdeck://file/.aiter/memory/journal.md",
+        ]
+        for uri in uris:
+            assert "result" in server.ask("resources/subscribe", uri=uri)
+        memdeck(root, "tasks", "edit", report, "--set", "notes=new")
+        heard: list[str] = []
+        while len(set(heard)) < 3:
+            message = server.answer()
+            assert message["method"] == "notifications/resources/updated"
+            heard.append(message["params"]["uri"])
+        assert set(heard) == set(uris[:3])
+
+
+async def test_a_listener_of_the_new_era_hears_of_changes(tmp_path: Path) -> None:
+    """The SDK's client listens for updates of a resource over the newer protocol and gets one."""
+    root = make_workspace(tmp_path)
+
+    async def session() -> None:
+        async with _client(root, "auto") as client:
+            uri = "memdeck://file/.aiter/memory/tasks.md"
+            async with client.listen(resource_subscriptions=[uri]) as events:
+                memdeck(root, "tasks", "add", "Something new")
+                async for event in events:
+                    assert event.uri == uri
+                    break
+
+    async with within():
+        await session()
+
+
+def test_two_servers_at_once_lose_nothing(tmp_path: Path) -> None:
+    """A hundred entries that two servers add at the same time are all there, each once."""
+    root = make_workspace(tmp_path)
+    with serving(root) as one, serving(root) as two:
+        one.hello()
+        two.hello()
+        for number in range(50):
+            for name, server in (("a", one), ("b", two)):
+                server.send(
+                    {
+                        "jsonrpc": "2.0",
+                        "id": 1000 + number,
+                        "method": "tools/call",
+                        "params": {"name": "add", "arguments": {"kind": "tasks", "title": f"{name}{number}"}},
+                    }
+                )
+        for server in (one, two):
+            answers = [server.answer() for _ in range(50)]
+            assert all("error" not in answer["result"]["structuredContent"] for answer in answers), answers
+    titles = [task["title"] for task in memdeck(root, "tasks", "list")["tasks"]]
+    added = [title for title in titles if title[0] in "ab" and title[1:].isdigit()]
+    assert sorted(added) == sorted(f"{name}{number}" for name in "ab" for number in range(50))
+    assert [one for one in memdeck(root, "check")["problems"] if one["level"] == "error"] == []
