@@ -19,6 +19,12 @@ def main() -> int:
         return code
     # A verb lives for a moment: looking for cycles among a hundred thousand entries would free nothing.
     gc.disable()
+    if arguments[:1] == ["hook"]:
+        from .hooks.run import run as run_hook
+
+        if run_hook(arguments[1:]) is not None:
+            # A client waits for the end of the process, not for what it holds to be taken apart.
+            os._exit(0)
     try:
         if arguments[:1] == ["mcp"]:
             from .servers.mcp.early import answer_early

@@ -34,6 +34,8 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
         "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
+        "prompt": ("prompt:prompt", "Show what an agent is told, block by block."),
+        "hook": ("prompt:hook", "Answer a hook of an agent's client."),
         "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
         "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
         "git": ("git:git", "Set git up to merge memory files by their entries."),
@@ -70,13 +72,13 @@ VERBS: Mapping[str, tuple[str, str]] = _Verbs()
 """Each verb with its place (module:attribute) and its line of `memdeck --help`."""
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
-    "Agents": ("mcp",),
+    "Agents": ("connect", "disconnect", "mcp", "prompt", "hook"),
     "Look": ("status", "search", "screen"),
     "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "notify"),
     "History and consent": ("changes", "undo", "redo", "trust"),
     "Many workspaces": ("fleet",),
-    "Agents and git": ("connect", "disconnect", "git", "merge"),
+    "Git": ("git", "merge"),
     "Care": ("check", "doctor", "keys", "completion"),
 }
 

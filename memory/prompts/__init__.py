@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .brief import DEFAULT_BUDGET, brief
+from .brief import DEFAULT_BUDGET, brief, for_message
 from .model import Block, Prompt, tokens_of
 
-__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "tokens_of"]
+__all__ = ["DEFAULT_BUDGET", "Block", "Prompt", "brief", "for_message", "tokens_of"]

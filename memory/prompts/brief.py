@@ -44,7 +44,25 @@ def brief(
     if message.strip() and searcher is not None:
         known = {block.ref for block in blocks}
         blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
-    blocks += later
+    known = {block.ref for block in blocks}
+    blocks += [block for block in later if block.ref not in known]
+    zone = workspace.snapshot(zone_refused=_nobody).zone
+    return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
+
+
+def for_message(
+    workspace: Workspace, now: datetime, message: str, budget: int, searcher: Searcher | None = None
+) -> Prompt:
+    """Return what fits a message at the aware time `now`, and nothing else: what systems offer for its sake, and what
+    a search finds where a searcher is given. The prompt is empty where nothing fits.
+    """
+    always = {(one.system, one.ref, one.text, one.score) for one in _offered(workspace, now, "")}
+    blocks = [
+        one for one in _offered(workspace, now, message) if (one.system, one.ref, one.text, one.score) not in always
+    ]
+    if searcher is not None:
+        known = {block.ref for block in blocks}
+        blocks += _readable(lambda: [one for one in _found(searcher, message, now) if one.ref not in known])
     zone = workspace.snapshot(zone_refused=_nobody).zone
     return composed(blocks, budget, now.astimezone(zone).strftime("%Y-%m-%d %H:%M"))
 
@@ -114,6 +132,7 @@ def _found(searcher: Searcher, message: str, now: datetime) -> Iterator[Block]:
     for hit in searcher.search(query, _FOUND).every:
         entry = hit.entry
         if entry.kind != "facts":
+            more = entry.file if hit.snippet == entry.title else f"{entry.file}: {hit.snippet}"
             yield Block.of(
-                "search", "Found for the message", entry.ref, entry.title, "it fits the message", entry.file, hit.score
+                "search", "Found for the message", entry.ref, entry.title, "it fits the message", more, hit.score
             )

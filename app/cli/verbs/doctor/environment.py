@@ -135,6 +135,7 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _trust(workspace)
     yield from _history(workspace)
     yield from _systems(workspace, now)
+    yield from _hooks(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
 
@@ -155,6 +156,14 @@ def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
                 yield Finding(system.name, "person", error.message, error.hint)
     for problem in load_problems():
         yield Finding("systems", "warning", f"{problem.file}: {problem.message}", "remove the package or update it")
+
+
+def _hooks(workspace: Workspace) -> Iterator[Finding]:
+    """Tell why hooks of agents' clients said nothing."""
+    from app.hooks.sessions import failures
+
+    for name, time, why in failures(workspace):
+        yield Finding("hook", "warning", f"{name.strip()} said nothing at {time}: {why}", "call it by hand to see more")
 
 
 def _guarded(name: str, look: Callable[[], Finding]) -> Finding:

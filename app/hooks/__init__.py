@@ -1,0 +1,1 @@
+"""What clients of agents call at the events of a session: `memdeck hook EVENT`."""

@@ -1,0 +1,217 @@
+"""`memdeck hook EVENT`: reads a client's JSON on stdin, and says on stdout what the agent is to know.
+
+A hook never stands in an agent's way: whatever is wrong, it ends with exit code 0 and says nothing; the reason is
+noted in the private state folder, where `memdeck doctor` finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
+START_TOKENS, PROMPT_TOKENS = 1_500, 500
+"""How many tokens a session's first words, and those for a message, may cost."""
+MOST_CHARACTERS = 9_500
+"""Clients show a preview of more than 10,000 characters instead."""
+_MOST_INPUT = 1 << 20
+_SECONDS = 2.0
+"""How long stdin is waited for; a client that opens it and writes nothing gets no answer for a message."""
+
+
+def run(arguments: Sequence[str]) -> int | None:
+    """Run a hook called as `EVENT [--client NAME] [-w DIR] [--now ISO]` and return 0; None for any other call."""
+    words = _read(arguments)
+    if words is None:
+        return None
+    event, client, folder, now = words
+    workspace: Workspace | None = None
+    try:
+        given = _input()
+        workspace = _open(folder or _text(given, "cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ".")
+        if workspace is not None:
+            text = _ANSWERS[event](workspace, given, client, now)
+            _say(text, event, client, given)
+    except Exception as error:
+        _note(workspace, event, client, error, now)
+    return 0
+
+
+def _read(arguments: Sequence[str]) -> tuple[str, str, str, datetime] | None:
+    rest = list(arguments)
+    if not rest or rest.pop(0) not in EVENTS:
+        return None
+    values = {"--client": "", "-w": "", "--workspace": "", "--now": ""}
+    while rest:
+        word = rest.pop(0)
+        if word not in values or not rest:
+            return None
+        values[word] = rest.pop(0)
+    try:
+        now = datetime.fromisoformat(values["--now"]) if values["--now"] else datetime.now(UTC)
+    except ValueError:
+        return None
+    if now.tzinfo is None:
+        return None
+    return arguments[0], values["--client"], values["-w"] or values["--workspace"], now
+
+
+def _input() -> dict[str, Any]:
+    """Return what the client says; nothing where it says nothing, not in time, or no object."""
+    stream = sys.stdin
+    if stream is None or stream.closed or stream.isatty():
+        return {}
+    fd, data, end = stream.fileno(), b"", time.monotonic() + _SECONDS
+    while len(data) < _MOST_INPUT and (left := end - time.monotonic()) > 0:
+        ready, _, _ = select.select([fd], [], [], left)
+        chunk = os.read(fd, 1 << 16) if ready else b""
+        if not chunk:
+            break
+        data += chunk
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(given: Mapping[str, Any], *keys: str) -> str:
+    """Return the first text under some keys."""
+    return next((value for key in keys if isinstance(value := given.get(key), str) and value), "")
+
+
+def _open(folder: str) -> Workspace | None:
+    """Return the workspace around a folder, None where there is none."""
+    from memory.person import home, state_home
+    from memory.registry import workspace_of
+
+    if not os.path.isdir(folder) or workspace_of(os.path.abspath(folder)) is None:
+        return None
+    from memory.workspace import Workspace
+
+    return Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ))
+
+
+# -- what each event answers -----------------------------------------------------------------------------------
+
+
+def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
+    """Return what an agent should know when its session begins; after a compaction it has to know it again."""
+    from memory.prompts import brief
+
+    _session(workspace, given, client).begin(now)
+    return brief(workspace, now, budget=START_TOKENS).text
+
+
+def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:  # noqa: ARG001
+    """Return what fits the message; nothing where nothing does."""
+    from memory.prompts import for_message
+
+    message = _text(given, "prompt", "message", "user_prompt")
+    if not message.strip() or message.lstrip().startswith("/"):
+        return ""
+    from memory.systems import searcher_of
+
+    searcher = searcher_of(workspace)
+    try:
+        return for_message(workspace, now, message, PROMPT_TOKENS, searcher).text
+    finally:
+        searcher.close()
+
+
+def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
+    """Return what a summary of the session must keep."""
+    changes = _session(workspace, given, client).changes(now)
+    if not changes:
+        return ""
+    refs = ", ".join(dict.fromkeys(ref for change in changes for ref in change.refs))[:1_000]
+    return f"Keep in the summary that these memory entries were changed with memdeck in this session: {refs}\n"
+
+
+def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
+    """Ask once for a line in the journal where the session changed memory and noted nothing there."""
+    if given.get("stop_hook_active"):
+        return ""
+    session = _session(workspace, given, client)
+    changes = session.changes(now)
+    if not changes or any(change.file == "journal.md" for change in changes) or not session.ask_once():
+        return ""
+    said = "; ".join(dict.fromkeys(change.summary for change in changes))[:600]
+    return f"This session changed the memory ({said}) and left no line in its journal. Add one that says what was done."
+
+
+def _end(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:  # noqa: ARG001
+    """Forget the session."""
+    _session(workspace, given, client).end()
+    return ""
+
+
+_ANSWERS: dict[str, Callable[[Workspace, Mapping[str, Any], str, datetime], str]] = {
+    "session-start": _start,
+    "prompt": _prompt,
+    "pre-compact": _compact,
+    "stop": _stop,
+    "session-end": _end,
+}
+
+
+def _session(workspace: Workspace, given: Mapping[str, Any], client: str) -> Any:
+    from .sessions import Session
+
+    return Session(workspace, _text(given, "session_id", "sessionId", "conversation_id"), f"agent:{client}")
+
+
+# -- how it is said ----------------------------------------------------------------------------------------------
+
+
+def _say(text: str, event: str, client: str, given: Mapping[str, Any]) -> None:
+    """Write a text as the client takes it; a client that cannot take it gets nothing."""
+    text = text.strip()
+    if not text:
+        return
+    text = text[:MOST_CHARACTERS]
+    name = _text(given, "hook_event_name", "hookEventName") or _NAMES[event]
+    shown: str = text
+    if event == "stop":
+        if client == "cursor":
+            shown = json.dumps({"followup_message": text})
+        elif client in ("claude-code", "codex", ""):
+            shown = json.dumps({"decision": "block", "reason": text})
+        else:
+            return
+    elif client in ("gemini", "vscode"):
+        shown = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+    elif client == "cursor":
+        shown = json.dumps({"additional_context": text})
+    sys.stdout.write(shown + "\n")
+    sys.stdout.flush()
+
+
+_NAMES = {
+    "session-start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre-compact": "PreCompact",
+    "stop": "Stop",
+    "session-end": "SessionEnd",
+}
+
+
+def _note(workspace: Workspace | None, event: str, client: str, error: Exception, now: datetime) -> None:
+    """Note why a hook said nothing; where not even that works there is nothing left to do."""
+    if workspace is None:
+        return
+    try:
+        from .sessions import note_failure
+
+        note_failure(workspace, event, client, error, now)
+    except Exception:
+        return

@@ -1,0 +1,105 @@
+"""What is remembered of an agent's session between its hooks: since when it runs, and what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memory.storage.private.answers import Answers
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+_SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
+_MOST_CHANGES = 200
+_MOST_FAILURES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change that the session's agent made: its summary, the first file, and the refs of its entries."""
+
+    summary: str
+    file: str | None
+    refs: tuple[str, ...]
+
+
+class Session:
+    """One session of an agent in a workspace; without an id, or a state folder, nothing is remembered."""
+
+    def __init__(self, workspace: Workspace, session_id: str, actor: str) -> None:
+        """`actor` is the name in which the agent's server makes changes."""
+        self._workspace = workspace
+        self._id = session_id[:200]
+        self._actor = actor
+        state = workspace.state
+        self._answers = None if state is None or not session_id else Answers(state.folder, _SESSIONS, _KEY)
+
+    def _known(self) -> dict[str, Any]:
+        found = {} if self._answers is None else self._answers.read().get(self._id)
+        return found if isinstance(found, dict) else {}
+
+    def _keep(self, values: dict[str, Any] | None) -> None:
+        if self._answers is None:
+            return
+        every = self._answers.read()
+        every.pop(self._id, None)
+        self._answers.write(every if values is None else {**every, self._id: values})
+
+    def begin(self, now: datetime) -> None:
+        """Note when the session began; one that goes on, after a compaction, keeps its beginning."""
+        if not self._known():
+            self._keep({"since": now.isoformat(), "asked": False})
+
+    def ask_once(self) -> bool:
+        """Return True the first time only."""
+        known = self._known()
+        if not known or known.get("asked"):
+            return False
+        self._keep({**known, "asked": True})
+        return True
+
+    def end(self) -> None:
+        """Forget the session."""
+        if self._known():
+            self._keep(None)
+
+    def changes(self, now: datetime) -> list[Changed]:
+        """Return what the agent changed since the session began, the newest first; none where that is not known."""
+        since = self._known().get("since")
+        if not isinstance(since, str):
+            return []
+        from memory.history.changes import list_changes, row
+
+        self._workspace.notice(now)
+        found = list_changes(
+            self._workspace, limit=_MOST_CHANGES, actor=self._actor, since=datetime.fromisoformat(since)
+        )
+        return [
+            Changed(one["summary"], one["file"], tuple(entry["ref"] for entry in one["entries"] if entry["ref"]))
+            for one in map(row, found)
+        ]
+
+
+def note_failure(workspace: Workspace, event: str, client: str, error: Exception, now: datetime) -> None:
+    """Note why a hook said nothing, for `doctor`; the newest reason of each event and client."""
+    if workspace.state is None:
+        return
+    answers = Answers(workspace.state.folder, _FAILURES, _KEY)
+    why = f"{getattr(error, 'code', type(error).__name__)}: {error}"[:300]
+    every = {name: value for name, value in answers.read().items() if name != f"{event} {client}"}
+    kept = dict(list(every.items())[-_MOST_FAILURES:])
+    answers.write({**kept, f"{event} {client}": {"time": now.isoformat(timespec="seconds"), "why": why}})
+
+
+def failures(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Return the hooks that failed last (event and client), when, and why."""
+    if workspace.state is None:
+        return []
+    found = Answers(workspace.state.folder, _FAILURES, _KEY).read()
+    return [
+        (name, str(value.get("time", "")), str(value.get("why", "")))
+        for name, value in found.items()
+        if isinstance(value, dict)
+    ]
