@@ -63,7 +63,7 @@ def _begin(session: Session) -> None:
     # A workspace above the repository is another one's: the state is that of the repository.
     if known is None or (root is not None and not (known + "/").startswith(root.rstrip("/") + "/")):
         known = root or folder
-    session.__dict__["workspace"] = Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ))
+    session.use(Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ)))
 
 
 def _repository(folder: str) -> str | None:
