@@ -29,7 +29,7 @@ _WORDS: dict[Mode, tuple[str, ...]] = {
     "changes": ("what changed", "what s new", "what is new", "whats new", "recent change", "recent changes",
                 "recently changed", "since"),
 }  # fmt: skip
-_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat next\b")
+_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat (?:is |s |comes )?next\b")
 _WORD = re.compile(r"[a-z0-9\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 
 _WEIGHTS: dict[Mode, dict[str, int]] = {

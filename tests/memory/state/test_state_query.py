@@ -59,6 +59,8 @@ def test_too_little_evidence_is_said(repository: Repository, question: str, mode
         ("What breaks the cache", "traps"),
         ("what changed since yesterday", "changes"),
         ("What's new", "changes"),
+        ("What is next?", "next"),
+        ("what's next", "next"),
         ("Why SQLite", "answer"),
         ("nextstep of the changeset", "answer"),
         ("next steps and gotchas and what changed", "next"),
