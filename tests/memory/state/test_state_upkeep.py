@@ -18,6 +18,7 @@ from memory.state.automate import run_once
 from memory.state.checks.check import validate
 from memory.state.files.canonical import canonical_bytes
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
+from memory.state.query import ask
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen, source_id
@@ -134,6 +135,42 @@ def test_errors_name_sources_as_seen_from_the_workspace(repository: Repository) 
     assert repository.json(SOURCES)[0]["lastSyncError"] == "logs/claude does not exist"
     (found,) = (one for one in validate(repository.memory, repository.at) if one.code == "sources:path:claude")
     assert found.message == "logs/claude is not on this machine"
+
+
+def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
+    """Never synced at first, then passed with its count and time, then failed with its reason; no key is missing."""
+    repository.add_source()
+    (before,) = repository.json(SOURCES)
+    assert set(before) == {
+        "id", "type", "path", "createdAt", "updatedAt", "lastSyncedAt", "lastSyncStatus", "lastSyncError",
+        "lastImportedCount",
+    }  # fmt: skip
+    assert (before["lastSyncStatus"], before["lastSyncedAt"], before["lastSyncError"]) == ("never", None, None)
+    repository.session("one", ["DECISION: Use SQLite"])
+    repository.sync()
+    (passed,) = repository.json(SOURCES)
+    assert (passed["lastSyncStatus"], passed["lastImportedCount"], passed["createdAt"]) == (
+        "passed", 1, before["createdAt"],
+    )  # fmt: skip
+    assert passed["lastSyncedAt"] == passed["updatedAt"] == stamp(repository.at)
+    (repository.home / ".claude").rename(repository.home / "elsewhere")
+    repository.sync()
+    (failed,) = repository.json(SOURCES)
+    assert (failed["lastSyncStatus"], failed["lastImportedCount"]) == ("failed", 0)
+    assert failed["lastSyncError"]
+
+
+def test_what_is_archived_takes_part_in_nothing(repository: Repository) -> None:
+    """Neither a recall nor status counts an event of the archive, and no answer cites one."""
+    repository.imported("one", "DECISION: Use SQLite for the cache of prices")
+    repository.recall()
+    repository.later(days=100)
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    found = status_of(repository.memory, repository.at)
+    assert (found.totals["all"], found.unrecalled["all"], found.groups) == (0, 0, ())
+    assert not preview(repository.memory, scope_of_recall(repository.memory.config)).events
+    hits = ask(repository.memory, "SQLite cache prices", repository.at, scope="history").hits
+    assert hits == ()
 
 
 def test_archived_sessions_are_not_imported_again(repository: Repository) -> None:
