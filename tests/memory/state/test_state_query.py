@@ -76,6 +76,8 @@ def test_a_question_for_next_steps_is_answered_by_one(repository: Repository) ->
     found = ask(repository.memory, "what should I do next", repository.at)
     assert found.enough
     assert found.hits[0].item.category in ("next-step", "suggested-action")
+    first = ask(repository.memory, "what is next", repository.at).answer.split("\n")[0]
+    assert first.endswith(("[next-step-1]", "[suggested-action-1]")), "an event that says next is no next step"
     assert "Write cache tests" in ask(repository.memory, "which cache tests are next steps", repository.at).answer
 
 
