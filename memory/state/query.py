@@ -13,6 +13,7 @@ from memory.errors import UsageError
 from .files.model import EVENTS, Json, moment
 from .files.reading import Memory, checkpoint_path
 from .projections.files import path_of
+from .recall.consolidate import NOT_SAID
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
@@ -328,7 +329,8 @@ def _quote(hit: Hit, mode: Mode) -> str:
     lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
     matching = [line for line in lines if any(_holds(_spaced(line), word) for word in telling(hit.words))]
     if item.category in ("gotcha", "next-step"):
-        return f"{item.summary}: {'; '.join(lines[:_QUOTED])}"
+        told = [line.rstrip(".") for line in lines if line != NOT_SAID]
+        return f"{item.summary}: {'; '.join(told[:_QUOTED])}" if told else item.summary
     if matching:
         return "; ".join(matching[:_QUOTED])
     return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"
