@@ -124,6 +124,7 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     from memory.storage.fsio import set_time
     from memory.systems import system_of
     from memory.systems.facts import Facts
+    from memory.systems.state import ProjectState
 
     from .project import demo_project
 
@@ -140,7 +141,9 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
         set_time(store.workspace / path, now - files[path][1])
     project = demo_project(str(workspace.root), now)
     if not any((workspace.root / path).exists() for path in project):
-        _write(workspace.system("state").store.files, project, "the project of the sample", now, actor)
+        _write(
+            system_of(workspace, "state", ProjectState).store.files, project, "the project of the sample", now, actor
+        )
 
 
 def _write(store: Store, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:
