@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -98,7 +99,7 @@ class _Session:
         self._clean = Cleaner(root, home)
         self._hash = hashlib.sha256(b'{\n  "payload": "')
         self._signals = Signals()
-        self._seen: dict[bytes, None] = {}
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
         self._messages = self._bad = 0
         self._aside = False
         self._first_bad: int | None = None
@@ -137,7 +138,7 @@ class _Session:
                 return
             self._seen[mark] = None
             if len(self._seen) > _ECHOES:
-                del self._seen[next(iter(self._seen))]
+                self._seen.popitem(last=False)
         self._hash.update((b"\\n\\n" if self._messages else b"") + piece)
         self._messages += 1
         if self._first_text is None and who == PERSON:
