@@ -34,7 +34,7 @@ class Picture:
     """One picture: the pane that is open, the size of the terminal, and the keys pressed before it is taken.
 
     A `story` is what an agent, other programs and a person did before; a key that begins with `@` is what somebody
-    else does in between (see `EVENTS`). `beside` adds facts and the typed memory of an agent.
+    else does in between (see `EVENTS`). `beside` adds facts, the typed memory of an agent and the project's state.
     """
 
     name: str
@@ -63,6 +63,8 @@ PICTURES = (
     Picture("archive", "archive"),
     Picture("facts", "facts", keys=("j",), beside=True),
     Picture("typed", "typed", keys=("j",), beside=True),
+    Picture("state", "state", keys=("j",) * 5, beside=True),
+    Picture("state-recall", "state", keys=("n",), beside=True),
     Picture("changes", "tasks", keys=("0", "j"), story=True),
     Picture("take-back", "tasks", keys=("0", "j", "j", "X"), story=True),
     Picture("history", "tasks", keys=("H",), story=True),
@@ -193,6 +195,8 @@ async def press(app: MemdeckApp, pilot: Pilot[Any], key: str) -> None:
         EVENTS[key](app.workspace)
     else:
         await pilot.press(key)
+    while app.jobs.running:
+        await pilot.pause()
     await rest(app, pilot)
 
 

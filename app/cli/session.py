@@ -65,6 +65,10 @@ class Session:
 
         return self.opened(Workspace.open(self.folder or ".", state_home=state_home(os.environ), home=home(os.environ)))
 
+    def use(self, workspace: Workspace) -> None:
+        """Take a workspace as that of the run, which no search for one would find; the end of the run closes it."""
+        self.__dict__["workspace"] = self.opened(workspace)
+
     def opened(self, what: C) -> C:
         """Return what was opened; the end of the run closes it."""
         self._opened.append(what)

@@ -1,4 +1,4 @@
-"""What the sample workspace of `memdeck demo` has beside its memory files: facts, and the typed memory of an agent."""
+"""What the sample of `memdeck demo` has beside its memory files: facts, typed memory, the project's state."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ def demo_agent(now: datetime) -> Mapping[str, tuple[str, timedelta]]:
 
 
 def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
-    """Write facts and typed memory into a sample workspace, as part of its beginning; no file that is there is touched.
+    """Write facts, typed memory and the project's state into a sample workspace, as part of its beginning.
+
+    No file that is there is touched; where any of the project's state or of what it names is, nothing of it is made.
 
     Files are as old as they say by the clock `now` (aware).
     """
@@ -122,6 +124,9 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     from memory.storage.fsio import set_time
     from memory.systems import system_of
     from memory.systems.facts import Facts
+    from memory.systems.state import ProjectState
+
+    from .project import demo_project
 
     facts = system_of(workspace, "facts", Facts).store
     _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)
@@ -134,6 +139,11 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     made = _write(store, {path: text for path, (text, _) in files.items()}, "the agent of the sample", now, actor)
     for path in made:
         set_time(store.workspace / path, now - files[path][1])
+    project = demo_project(str(workspace.root), now)
+    if not any((workspace.root / path).exists() for path in project):
+        _write(
+            system_of(workspace, "state", ProjectState).store.files, project, "the project of the sample", now, actor
+        )
 
 
 def _write(store: Store, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:

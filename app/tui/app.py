@@ -32,6 +32,7 @@ from .commands.maintenance import Upkeep
 from .commands.navigation import Navigation
 from .commands.run import Runner
 from .commands.state import StateVerbs
+from .commands.state_checks import StateChecks
 from .commands.tasks import TaskVerbs
 from .commands.typed import TypedVerbs
 from .commands.views import Views
@@ -157,6 +158,7 @@ class MemdeckApp(Postbox):
         self.tasks = TaskVerbs(self)
         self.typed = TypedVerbs(self)
         self.state = StateVerbs(self)
+        self.state_checks = StateChecks(self)
         self.listing = Listing(self)
         self.views = Views(self)
         self.morning = Morning(self)

@@ -115,6 +115,8 @@ class RuleReport:
     """Those entries; `to` is the archive that holds them."""
     said: str = ""
     """What a rule did that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
+    acts: bool = False
+    """Whether what is said is something that was done, or would be: a run has a point though nothing moves."""
 
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report.
@@ -176,6 +178,11 @@ class Report:
     def moved(self) -> int:
         """How many entries leave their files."""
         return sum(rule.archived + rule.cleared for rule in self.rules)
+
+    @property
+    def acted(self) -> tuple[RuleReport, ...]:
+        """The rules that did, or would do, something beside moving entries."""
+        return tuple(rule for rule in self.rules if rule.acts)
 
     def json(self) -> dict[str, object]:
         """Return the report as programs get it; `moves` and `skipped` are complete."""

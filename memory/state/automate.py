@@ -24,12 +24,16 @@ _TYPES = {"codex": ("codex-local",), "claude": ("claude-local",), "auto": ("code
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step of a cycle did: `name` is sync, recall or prune; `state` done, nothing, off or failed."""
+    """What a step of a cycle did: `name` is sync, recall or prune; `state` done, nothing, off or failed.
+
+    `planned` says of a step of a dry run that the run would do something.
+    """
 
     name: str
     state: str
     words: str
     code: str = ""
+    planned: bool = False
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -162,7 +166,7 @@ def _sync(
         steps.append(Step("sync", "nothing", f"no source of {settings['provider']} to read"))
         return None
     if dry_run:
-        steps.append(Step("sync", "nothing", f"would read {plural(len(wanted), 'source')}"))
+        steps.append(Step("sync", "nothing", f"would read {plural(len(wanted), 'source')}", planned=True))
         return None
     try:
         synced = sync(store, wanted, home=home, actor=actor, now=now, quiet=True)
@@ -201,7 +205,7 @@ def _recall(
             return None
         words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
         if dry_run:
-            steps.append(Step("recall", "nothing", f"would recall {words}"))
+            steps.append(Step("recall", "nothing", f"would recall {words}", planned=True))
             return None
         done = apply(store, shown, actor=actor, now=now)
     except MemdeckError as error:
@@ -224,5 +228,6 @@ def _prune(
         steps.append(Step("prune", "off", pruned.taken.skipped))
         return pruned
     words = ("would take " if dry_run and pruned.taken.any else "") + pruned.taken.text()
-    steps.append(Step("prune", "done" if pruned.taken.any and not dry_run else "nothing", words))
+    state = "done" if pruned.taken.any and not dry_run else "nothing"
+    steps.append(Step("prune", state, words, planned=dry_run and pruned.taken.any))
     return pruned

@@ -22,6 +22,17 @@ def bundle_paths(bundle: Json) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
+def shown_path(path: str, root: str | os.PathLike[str] | None, home: str | os.PathLike[str] | None = None) -> str:
+    """Return a path as messages name it: one in the workspace as seen from it, one in the home folder with `~`."""
+    own = "" if home is None else os.path.abspath(home).rstrip("/")
+    if root is None:
+        return path
+    for folder in (os.path.abspath(root), os.path.realpath(root)):
+        if path == folder or path.startswith(folder.rstrip("/") + "/"):
+            return os.path.relpath(path, folder)
+    return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
+
+
 def is_there(root: Path, path: str) -> bool:
     """Tell whether a path is one beneath the workspace, and there; one that links lead out of it is not."""
     try:

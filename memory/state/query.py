@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -13,6 +13,7 @@ from memory.errors import UsageError
 from .files.model import EVENTS, Json, moment
 from .files.reading import Memory, checkpoint_path
 from .projections.files import path_of
+from .recall.consolidate import NOT_SAID
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
@@ -29,7 +30,12 @@ _WORDS: dict[Mode, tuple[str, ...]] = {
     "changes": ("what changed", "what s new", "what is new", "whats new", "recent change", "recent changes",
                 "recently changed", "since"),
 }  # fmt: skip
-_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat next\b")
+_NAMES: dict[Mode, frozenset[str]] = {
+    "answer": frozenset(),
+    **{mode: frozenset(" ".join(phrases).split()) for mode, phrases in _WORDS.items()},
+}
+_NAMES["next"] |= {"next", "comes"}
+_NEXT = re.compile(r"\bwhat should (?:i|we) do next\b|\bwhat (?:is |s |comes )?next\b")
 _WORD = re.compile(r"[a-z0-9\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 
 _WEIGHTS: dict[Mode, dict[str, int]] = {
@@ -143,8 +149,12 @@ def ask(memory: Memory, question: str, now: datetime, *, mode: str | None = None
     if len(held) < _LEAST_WORDS or (telling(words) and not telling(held)):
         why = f"the best item, {hits[0].item.place}, holds too few of the words {', '.join(words)}"
         return Answer(question, chosen, scope, False, NOT_ENOUGH, why, hits[:2])
-    best = sorted(hits, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
-    return Answer(question, chosen, scope, True, _compose(best, chosen), _why(best[0], chosen, words), hits)
+    # A word that asks for the mode, such as the "next" of "what is next", is no subject that an item could be about.
+    modes = _NAMES[chosen] if asked else frozenset()
+    about = [replace(hit, words=tuple(word for word in hit.words if word not in modes)) for hit in hits]
+    best = sorted(about, key=lambda hit: (-len(telling(hit.words)), -(chosen in hit.item.tags), -hit.score))
+    first = next(hit for hit in hits if hit.item is best[0].item)
+    return Answer(question, chosen, scope, True, _compose(best, chosen), _why(first, chosen, words), hits)
 
 
 def _naming(question: str, mode: Mode) -> tuple[str, ...]:
@@ -319,7 +329,8 @@ def _quote(hit: Hit, mode: Mode) -> str:
     lines = list(dict.fromkeys(line.strip() for line in item.text.split("\n") if line.strip()))
     matching = [line for line in lines if any(_holds(_spaced(line), word) for word in telling(hit.words))]
     if item.category in ("gotcha", "next-step"):
-        return f"{item.summary}: {'; '.join(lines[:_QUOTED])}"
+        told = [line.rstrip(".") for line in lines if line != NOT_SAID]
+        return f"{item.summary}: {'; '.join(told[:_QUOTED])}" if told else item.summary
     if matching:
         return "; ".join(matching[:_QUOTED])
     return item.summary if mode == "answer" or not lines else f"{item.summary.rstrip('.:')}: {lines[0]}"

@@ -19,6 +19,7 @@ from .files.reading import Memory
 from .files.store import StateStore, Writing, refuse
 from .imports import ImportedItem, discover, read_item
 from .imports.belonging import is_elsewhere
+from .paths import shown_path
 from .recall.events import imported, short
 from .remembered import Key, Known, Remembered, known_of, look_at
 
@@ -60,7 +61,11 @@ def add_source(
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
     if not os.path.exists(absolute):
-        raise MemdeckError("state.source.missing", f"{absolute} does not exist", "give the folder of the sessions")
+        raise MemdeckError(
+            "state.source.missing",
+            f"{shown_path(absolute, store.root, home)} does not exist",
+            "give the folder of the sessions",
+        )
 
     def build(writing: Writing) -> tuple[Json, Change]:
         state, sources = writing.memory.state, writing.memory.sources
@@ -225,9 +230,9 @@ def _read(
     before = dict(remembered)
     remembered.clear()
     try:
-        discovered = discover(source["type"], source["path"], root=root)
+        discovered = discover(source["type"], source["path"], root=root, home=home)
     except (MemdeckError, OSError) as error:
-        result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
+        result.failed.append(_why(error, shown_path(source["path"], root, home)))
         return items
     for one in discovered:
         try:
@@ -243,7 +248,7 @@ def _read(
             elif known.hash is not None:
                 result.unchanged += 1
         except (MemdeckError, OSError) as error:
-            result.failed.append(error.message if isinstance(error, MemdeckError) else str(error))
+            result.failed.append(_why(error, one.name))
             continue
         remembered[one.name] = (look, known)
         if known.bad:
@@ -254,6 +259,13 @@ def _read(
         elif known.hash is None:
             result.empty += 1
     return items
+
+
+def _why(error: MemdeckError | OSError, name: str) -> str:
+    """Return why something of this name was not read; what the system says of it would name its absolute path."""
+    if isinstance(error, MemdeckError):
+        return error.message
+    return f"{name} cannot be read: {error.strerror or type(error).__name__}"
 
 
 def _still(before: tuple[tuple[int, int], Known] | None, look: tuple[int, int], root: Path) -> Known | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memory.state.automate import Cycle
     from memory.state.diff import SectionDiff
     from memory.state.recall.recall import Engine, Preview, Recalled
+    from memory.state.repair_plan import Plan
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Outcome, Workspace
 
@@ -191,7 +192,7 @@ class ProjectState(PlainSystem):
             memory = self.store.memory()
             minutes = memory.config["automation"]["intervalMinutes"]
             _ = memory.state
-            if not dry_run and not force and not self.unattended.is_due(now, minutes):
+            if not force and not self.unattended.is_due(now, minutes):
                 rule = _said("automate-project-state", f"the last cycle was less than {minutes} minutes ago")
                 return Report(dry_run, now, (rule,), duration_ms=_milliseconds(begun))
             cycle = self.automate(now, actor=actor, dry_run=dry_run, attended=False)
@@ -253,6 +254,14 @@ class ProjectState(PlainSystem):
             raise MemdeckError("state.recall.nothing", "there is nothing to recall")
         return Outcome(done.change, done.change.summary)
 
+    def repair(self, shown: Plan, *, actor: str, now: datetime) -> Outcome:
+        """Do what a plan of a repair says; errors as `memory.state.checks.repair.repair`."""
+        from memory.state.checks.repair import repair
+        from memory.workspace import Outcome
+
+        _, change = repair(self.store, shown, actor=actor, now=now)
+        return Outcome(change, change.summary)
+
     def edit(self, section: str, value: Any, base: Any, *, actor: str, now: datetime) -> Outcome:
         """Give a section another value; errors as `memory.state.operations.edit`."""
         from memory.state.operations import edit
@@ -274,10 +283,10 @@ def _milliseconds(begun: float) -> float:
     return round((time.perf_counter() - begun) * 1000, 1)
 
 
-def _said(rule: str, words: str) -> RuleReport:
+def _said(rule: str, words: str, *, acts: bool = False) -> RuleReport:
     from memory.maintenance import RuleReport
 
-    return RuleReport(rule, FOLDER, 0, 0, 0, 0, said=words)
+    return RuleReport(rule, FOLDER, 0, 0, 0, 0, said=words, acts=acts)
 
 
 def _rules(cycle: Cycle) -> Iterator[RuleReport]:
@@ -289,7 +298,7 @@ def _rules(cycle: Cycle) -> Iterator[RuleReport]:
         taken = cycle.pruned.taken if step.name == "prune" and cycle.pruned is not None else None
         if taken is None or not (taken.events or taken.checkpoints):
             words = step.words if step.state in ("done", "nothing") else f"{step.state}: {step.words}"
-            yield _said(f"{step.name}-project-state", words)
+            yield _said(f"{step.name}-project-state", words, acts=step.planned or step.state == "done")
             continue
         where = ", ".join(cycle.pruned.archived) if cycle.pruned else ""
         moves = [_gone(event, where) for event in taken.events]

@@ -8,7 +8,7 @@ the repository. It gets one JSON object on its standard input, `{"version": 1, "
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from .model_command import NotUsed, ask_command, last_line
 
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished
+    from memory.monitoring.run.cancel import Cancel
     from memory.state.recall.recall import Engine
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust
@@ -57,8 +58,17 @@ def validation_asks(memory: Memory) -> tuple[Ask, ...]:
     )
 
 
-def run_validation(memory: Memory, trust: Trust | None, environ: Mapping[str, str]) -> list[Mapping[str, str]]:
+def run_validation(
+    memory: Memory,
+    trust: Trust | None,
+    environ: Mapping[str, str],
+    *,
+    cancel: Cancel | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
+
+    `progress` is called with the label of each before it runs. Where `cancel` was called off, the results say nothing.
 
     BlockedError `trust.blocked` where any of them is not approved: then none runs. MemdeckError
     `state.validation.none` where there is none.
@@ -76,11 +86,14 @@ def run_validation(memory: Memory, trust: Trust | None, environ: Mapping[str, st
         raise blocked_error(blocked)
     results: list[Mapping[str, str]] = []
     for ask, decision in decided:
+        if progress is not None:
+            progress(ask.name)
         ended = run_command(
             decision.text or "",
             folder=memory.root,
             environment=clean_environment(environ),
             timeout=VALIDATION_SECONDS,
+            cancel=cancel,
         )
         status, summary = _ended(ended)
         results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})

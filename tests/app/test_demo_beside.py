@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from app.demo.beside import add_beside, demo_agent, demo_facts
+from app.demo.project import BASE, ROOT, demo_project
 from app.demo.workspace import demo_files
 from memory.errors import NotFoundError
+from memory.state.checks.check import validate
+from memory.state.sources import sync
 from memory.systems import check_all
 from memory.typed.failures import read_failures
 from memory.workspace import Workspace
+
+from .sample_project import sample_project
 
 NOW = datetime(2024, 1, 15, 9, 30, tzinfo=UTC)
 
@@ -65,3 +70,38 @@ def test_the_same_time_gives_the_same_text() -> None:
     """Nothing depends on the machine's clock or on chance."""
     assert demo_facts(NOW) == demo_facts(NOW)
     assert demo_agent(NOW) == demo_agent(NOW)
+
+
+def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -> None:
+    """Gotchas, next steps, three checkpoints, a backlog in groups and a source that is there; nothing fails."""
+    system = shop.system("state")
+    look = system.look()
+    assert look.bundle is not None
+    assert (len(look.bundle["gotchas"]), len(look.bundle["nextSteps"]), len(look.checkpoints)) == (2, 2, 3)
+    assert (len(look.backlog), len(look.sources)) == (2, 1)
+    found = validate(system.store.memory(), NOW)
+    assert [one.code for one in found if one.level == "fail"] == []
+    assert [one.code for one in found if one.level == "warn"] == ["validation:baseline"]
+    done = sync(system.store, ["claude"], home=None, actor="cli", now=NOW)
+    assert (done.imported, done.results[0].skipped) == (0, 4)
+    recalled = system.preview(NOW).digest
+    assert recalled.gotchas[2] == ("Pool runs dry without an error",)
+    assert recalled.steps[1] == ("Warn when the pool is nearly empty",)
+
+
+def test_the_project_is_what_the_operations_make(tmp_path: Path) -> None:
+    """`python -m tests.app.sample_project` would write the same sample."""
+    (tmp_path / "made").mkdir()
+    made = sample_project(tmp_path / "made")
+    assert {path: text.replace(ROOT, "/srv/shop") for path, text in made.items()} == demo_project("/srv/shop", BASE)
+
+
+def test_a_repository_keeps_its_own_files(tmp_path: Path) -> None:
+    """Where a file of the sample's project is there, none of it is made."""
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "README.md").write_text("# Mine\n")
+    workspace, _ = Workspace.init(root, NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC)
+    add_beside(workspace, NOW, actor="cli")
+    assert (root / "README.md").read_text() == "# Mine\n"
+    assert not workspace.system("state").present()

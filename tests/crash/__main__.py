@@ -1,4 +1,7 @@
-"""Run the whole harness and print what was tried and what was found: `python -m tests.crash [PART…]`."""
+"""Run the harness and print what was tried and what was found: `python -m tests.crash [PART…] [--only OPERATION]…`.
+
+With `--only` the parts that go over operations take those whose names begin so: `kill --only recall --only prune`.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from tests.crash import (
 )
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
+from tests.crash.operations import OPERATIONS
 
 
 def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
@@ -74,6 +78,15 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
 
 def main(names: list[str]) -> int:
     """Run the parts named, or all; print a table, and return 1 if anything was violated."""
+    only: list[str] = []
+    while "--only" in names[:-1]:
+        place = names.index("--only")
+        only.append(names[place + 1])
+        del names[place : place + 2]
+    OPERATIONS[:] = [one for one in OPERATIONS if not only or one.name.startswith(tuple(only))]
+    if not OPERATIONS:
+        print(f"no operation begins with {' or '.join(only)}", file=sys.stderr)
+        return 2
     if unknown := [name for name in names if name not in PARTS]:
         print(f"unknown: {' '.join(unknown)}; known: {' '.join(PARTS)}", file=sys.stderr)
         return 2

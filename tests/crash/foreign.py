@@ -14,12 +14,14 @@ from memory.errors import MemdeckError, NotFoundError
 from memory.storage.transaction.transaction import Transaction
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, Tally, some
-from tests.crash.operations import OPERATIONS, Operation, Place, states
+from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
 from tests.patience import reap
 
 MARK = b"\n<!-- foreign -->\n"
 PROJECT, DRAWN = ".agent-memory/", "docs/agent-memory/"
 """Files of the project state that hold nothing but JSON, and those that are drawn from it."""
+REFUSED, BROKEN = 5, 70
+"""How a process ends that the project state refused, and one that an error ended which is none of memdeck's."""
 
 
 def in_place(path: Path) -> None:
@@ -121,9 +123,18 @@ def foreign(
                 if code == 0 and operation.adds and (place.top / "at once").exists():
                     ours = any(operation.adds in (data or b"") for data in place.memory().values())
                     tally.expect(ours, f"{where}: acknowledged, and gone")
+                if code == REFUSED:
+                    tree = place.memory()
+                    same = any(_but(tree, name) == _but(one, name) for one in allowed)
+                    tally.expect(same, f"{where}: refused, and half of it is written")
                 _look(tally, place, name, where, may_be_kept=bool(killed) and writer in (in_place, appended))
                 place.clear()
     return tally
+
+
+def _but(tree: Tree, name: str) -> Tree:
+    """Return a tree without one of its files."""
+    return {path: data for path, data in tree.items() if path != name}
 
 
 def _write(place: Place, writer: Callable[[Path], None], name: str) -> None:
@@ -154,7 +165,7 @@ def _crossed(
     if pid:
         code = reap(pid)
         # What no longer is what its system can read is refused by the error of that system.
-        refused = (1, 2) if f" {PROJECT}" in where else ()
+        refused = (REFUSED,) if f" {PROJECT}" in where else ()
         tally.expect(code in (0, 4, *refused, KILLED if killed else 0), f"{where}: ended with {code}")
         _wait_for_writers(place)
         return code
@@ -177,7 +188,7 @@ def _crossed(
         if killed and count == number + killed:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    code = 1
+    code = BROKEN
     try:
         with in_force(Calls(come, looking=looking)):
             operation.run(place)
@@ -185,7 +196,7 @@ def _crossed(
     except NotFoundError:
         code = 4  # In the moment in which the other program has no file there: refused, nothing was written.
     except MemdeckError as error:
-        code = error.exit_code
+        code = REFUSED if error.code.startswith("state.") else error.exit_code
     except BaseException:
         import traceback
 
@@ -226,9 +237,18 @@ def _look(tally: Tally, place: Place, name: str, where: str, *, may_be_kept: boo
     # What a change has read, it may remove or draw anew: the change log has the bytes.
     removed = (tree.get(name) is None or name.startswith(DRAWN)) and (place.top / "seen").exists()
     wrote = (place.top / "wrote").exists() and not removed
+    if removed and not where_now and not may_be_kept:
+        tally.expect(_is_logged(place), f"{where}: drawn anew or removed, and the change log has not the foreign bytes")
     tally.expect(
         bool(where_now) or not wrote, f"{where}: the foreign bytes are gone; {name} {tree.get(name, b'-')!r:.80}"
     )
     listed = [one.data for other in (store, *place.workspace().stores()) for one in other.kept()]
     tally.expect(all(data in listed for data in kept), f"{where}: kept bytes are not listed")
     tally.expect(not others, f"{where}: left behind {others}")
+
+
+def _is_logged(place: Place) -> bool:
+    """Tell whether a version in the change log holds the foreign bytes."""
+    history = place.workspace().store.history
+    versions = (history.before(record.id, file.path) for record in history.list() for file in record.files)
+    return any(MARK in (data or b"") for data in versions)

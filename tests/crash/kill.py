@@ -112,8 +112,12 @@ def check(tally: Tally, place: Place, allowed: list[Tree], where: str, *, interr
         known = [path.name for path in place.kept() if path.read_bytes() in ours]
         left = [name for name in left if name.removeprefix("stage/") not in known]
     tally.expect(not left, f"{where}: left behind {left}")
+    kept = sorted(path.read_bytes() for path in place.kept())
     place.recover()
     tally.expect(place.memory() == tree, f"{where}: a second recovery changed something")
+    tally.expect(len(set(kept)) == len(kept), f"{where}: the same bytes are kept twice")
+    again = sorted(path.read_bytes() for path in place.kept())
+    tally.expect(again == kept, f"{where}: a second recovery keeps other bytes")
     wrong = place.go_on()
     tally.expect(not wrong, f"{where}: {wrong}")
     return tree

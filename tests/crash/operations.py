@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import tempfile
@@ -33,6 +34,7 @@ from memory.state.files.model import STATE as STATE_FILE
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.retention import prune
+from memory.state.sources import add_source, sync
 from memory.storage import State, Store
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
@@ -311,14 +313,47 @@ def _remember(place: Place, text: str = "The cellar is locked") -> None:
     facts._store.history.close()
 
 
-def stated(place: Place) -> None:
-    """Make a project with a state, and an event of another program that no recall saw."""
-    place.shop.mkdir(parents=True)
-    place.state.mkdir()
+def described(place: Place) -> None:
+    """Make a project without a state."""
+    nothing(place)
     (place.shop / "README.md").write_text("# Shop\n\nA shop that sells tea to people who like it.\n")
+
+
+def _init_state(place: Place) -> None:
     store = place.project()
     state_operations.init(store, lambda: analyse(place.shop, now=NOW), actor="cli", now=NOW)
     store.files.history.close()
+
+
+def with_sessions(place: Place) -> None:
+    """Make a project with a state and a source of two sessions, none of them imported."""
+    described(place)
+    for number in range(2):
+        message = {"role": "user", "content": f"DECISION: number {number}"}
+        said = {"type": "user", "timestamp": "2024-01-15T10:00:00.000Z", "message": message}
+        path = place.shop / f"sessions/{number}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(said) + "\n")
+    _init_state(place)
+    store = place.project()
+    # Copies of the place read the sessions of the first: nobody changes them.
+    folder = str(place.shop / "sessions")
+    add_source(store, "claude-local", folder, name="own", home=None, folder="/", actor="cli", now=NOW)
+    store.files.history.close()
+
+
+def _sync(place: Place) -> None:
+    store = place.project()
+    # What the machine remembers of files it read is no part of the change: the next sync writes that record anew.
+    store.private = None
+    sync(store, ["own"], home=None, actor="cli", now=NOW)
+    store.files.history.close()
+
+
+def stated(place: Place) -> None:
+    """Make a project with a state, and an event of another program that no recall saw."""
+    described(place)
+    _init_state(place)
     line = (
         (place.shop / EVENTS)
         .read_bytes()
@@ -378,6 +413,8 @@ OPERATIONS = [
     _change("add a person", lambda s: contacts.add_contact(s, "person", {"name": "Ada"}, now=NOW)),
     Operation("store a fact", remembering, _remember, b"The cellar is locked"),
     Operation("store the first fact", sample, _remember),
+    Operation("make the project state", described, _init_state),
+    Operation("import sessions", with_sessions, _sync),
     Operation("recall", stated, _recall),
     Operation("prune the project state", recalled, _prune),
     _change("add a monitor", lambda s: monitors.add_monitor(s, "One more", {"check": "echo"}, now=NOW)),

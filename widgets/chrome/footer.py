@@ -58,6 +58,7 @@ KEY_NAMES = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "at": "@",
+    "asterisk": "*",
 }
 """How keys are written where their name in a binding is another."""
 

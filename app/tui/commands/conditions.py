@@ -241,6 +241,12 @@ def _restorable(pane: Pane) -> bool:
     return item is not None and hasattr(item, "at")
 
 
+def _runs_commands(pane: Pane) -> bool:
+    """Whether it is a state whose validation commands can be run."""
+    look = getattr(pane, "state", lambda: None)() if pane.pane_id == "state" else None
+    return look is not None and look.bundle is not None and bool(look.bundle["validationCommands"])
+
+
 NEEDS: dict[str, Callable[[Pane], bool]] = {
     "facts": lambda pane: pane.pane_id == "facts",
     "pane": lambda pane: True,  # noqa: ARG005
@@ -260,7 +266,7 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "calendar": lambda pane: pane.pane_id in ("tasks", "journal"),
     "fact": lambda pane: pane.pane_id == "knowledge" and any(hasattr(item, "text") for item in pane.selected()),
     "board": _is_board,
-    "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None,
+    "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None or _runs_commands(pane),
     "monitor": lambda pane: bool(monitors_of(pane)),
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
     "archived": _restorable,

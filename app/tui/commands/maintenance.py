@@ -68,10 +68,11 @@ class Upkeep(Part):
                 self._run(now, rules, dry_run=False, then=self._applied)
 
         report = joined(done)
-        moved = report.moved
-        summary = "" if moved else "Nothing has to move."
-        # A run that refused to write what it planned says why; a file that stays where it is does not hold up the rest.
-        applicable = bool(moved) and not any(one.warnings for one in done if not _of_agents(one))
+        due = bool(report.moved or report.acted)
+        summary = "" if due else "Nothing has to move."
+        # A run that refused to write what it planned says why; a file or a source that stays where it is does not hold
+        # up the rest.
+        applicable = due and not any(one.warnings for one in done if not _goes_on(one))
         screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
         self.app.overlays.offer("The plan", screen, answered)
 
@@ -79,10 +80,12 @@ class Upkeep(Part):
         from memory.maintenance.report import summary
 
         report = joined(done)
-        words = summary(report.rules)
-        changed = sum(one.change is not None for one in done)
-        back = "u takes it back" if changed < 2 else f"u takes it back in {changed} steps, one for each system"
-        self.app.say(words[:1].upper() + words[1:] + f". {back}.")
+        acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
+        words = [summary(report.rules)] if report.moved or not acted else []
+        changed = sum(_changes(one) for one in done)
+        back = f" {self.app.key_of('change.undo')} takes it back" if changed else ""
+        back += f" in {changed} steps." if changed > 1 else "." if changed else ""
+        self.app.say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back)
         self.app.looking.request()
 
     def _run(self, now: datetime, rules: Collection[str] | None, *, dry_run: bool, then: object) -> None:
@@ -111,11 +114,15 @@ def maintained(
     Errors as `memory.systems.maintain_all`.
     """
     from memory.maintenance.run import maintain
-    from memory.systems import maintain_each
+    from memory.systems import systems_of
 
     if rules is not None:
         return (maintain(workspace, now, actor=ACTOR, dry_run=dry_run, rules=rules),)
-    return maintain_each(workspace, now, actor=ACTOR, dry_run=dry_run)
+    # Who asks for a cycle of the project's state does not wait for its interval.
+    return tuple(
+        system.maintain(now, actor=ACTOR, dry_run=dry_run, force=system.name == "state")
+        for system in systems_of(workspace)
+    )
 
 
 def joined(done: Sequence[Report]) -> Report:
@@ -125,8 +132,15 @@ def joined(done: Sequence[Report]) -> Report:
     return Report.joined(done)
 
 
-def _of_agents(report: Report) -> bool:
-    return any(rule.rule == "prune-typed-memory" for rule in report.rules)
+def _goes_on(report: Report) -> bool:
+    """Whether what a report warns of leaves the rest as it was planned."""
+    return any(rule.rule == "prune-typed-memory" or rule.rule.endswith("-project-state") for rule in report.rules)
+
+
+def _changes(report: Report) -> int:
+    """How many changes a run made: a cycle of the project's state makes one for each step that did something."""
+    steps = sum(rule.acts or bool(rule.archived) for rule in report.rules if rule.rule.endswith("-project-state"))
+    return max(steps, int(report.change is not None))
 
 
 def plan_lines(report: Report) -> list[Line]:

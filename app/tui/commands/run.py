@@ -29,12 +29,15 @@ class Runner(Part):
     """Asks for consent where it is missing, then runs in a job, and says how it came out."""
 
     def run(self) -> None:
-        """The chosen monitors, or the action of the task under the cursor."""
+        """The chosen monitors, the action of the task under the cursor, or the validation commands of the state."""
         pane = self.app.navigation.pane
         if pane is None:
             return
         if self.app.safe:
             self.app.say("Nothing runs with --safe.", severity="warning")
+            return
+        if pane.pane_id == "state":
+            self.app.consent.first(set(), ("validation",), self.app.state_checks.run_commands)
             return
         monitors = monitors_of(pane)
         task = action_of_pane(pane)

@@ -1,4 +1,4 @@
-"""What the state pane does by key: recall, import, renew, compare, check. Each runs beside the screen as a job."""
+"""What the state pane writes by key: recall, import, renew. Each runs beside the screen as a job."""
 
 from __future__ import annotations
 
@@ -6,53 +6,31 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Changed
-from app.tui.part import Part
 from memory.errors import MemdeckError
 
+from .state_jobs import StateJobs, act, go_on
 from .write import ACTOR
 
 if TYPE_CHECKING:
     from app.tui.live.jobs import Job
-    from memory.state.checks.finding import Finding
-    from memory.state.diff import SectionDiff
     from memory.state.operations import Written
     from memory.state.recall.recall import Preview as Recall
     from memory.state.sources import Synced
-    from memory.storage import Change
-    from memory.systems.acts import Act
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
-    from widgets.panes.state.pane import StatePane
     from widgets.text.styled_text import Line
 
 SHOWN = 3
 """How many sessions that could not be read a message names."""
 
 
-class _CalledOff(MemdeckError):
-    """A person stopped it."""
-
-
-class StateVerbs(Part):
+class StateVerbs(StateJobs):
     """Nothing is written before a person saw what, or may take it back with one undo."""
-
-    @property
-    def _system(self) -> ProjectState:
-        assert self.app.workspace is not None
-        from memory.systems import system_of
-        from memory.systems.state import ProjectState
-
-        return system_of(self.app.workspace, "state", ProjectState)
-
-    def _pane(self) -> StatePane | None:
-        pane: Any = self.app.navigation.pane
-        return pane if pane is not None and pane.pane_id == "state" else None
 
     # Recall
 
-    def recall(self) -> None:
-        """Work out what a recall would do, and show it; Enter applies it."""
+    def recall(self, source: str | None = None, section: str | None = None) -> None:
+        """Work out what a recall would do, of all or of a part, and show it; Enter applies it."""
         system, now = self._system, self.app.clock()
 
         def work(_: Job) -> tuple[Recall, list[Line]]:
@@ -60,24 +38,50 @@ class StateVerbs(Part):
 
             # A safe start trusts nothing, so that no engine runs.
             system.entrust(None if self.app.safe else self.app.watching.trust(), self.app.environ)
-            shown = system.preview(now)
+            shown = system.preview(now, source, section)
             diff = system.store.memory().config["recall"]["preview"]["showDiffByDefault"]
             return shown, recall_lines(shown, self.app.glyphs, diff=diff)
 
-        self._start("recalling", work, lambda found: self._show(*found))
+        self._start(
+            "recalling", work, lambda found: self._show(found[0], found[1], lambda: self.recall(source, section))
+        )
 
-    def _show(self, shown: Recall, lines: list[Line]) -> None:
+    def recall_part(self) -> None:
+        """Ask which events, or which section, a recall is about; it is shown before it is applied as any other."""
+        from widgets.dialogs.choose import Choose
+        from widgets.panes.state.rows import TITLES
+
+        pane = self._pane()
+        look = None if pane is None else pane.state()
+        if look is None:
+            return
+        kinds = [event["kind"] == "imported_session" for event in look.backlog]
+        parts: dict[str, tuple[str | None, str | None, str]] = {
+            "Imports": ("imports", None, f"{sum(kinds):,} waiting, of sessions"),
+            "Local": ("local", None, f"{len(kinds) - sum(kinds):,} waiting, of this project"),
+        }
+        parts |= {title: (None, name, "this section alone") for name, title in TITLES.items()}
+        options = [(str(number), words, part[2]) for number, (words, part) in enumerate(parts.items(), 1)]
+
+        def chosen(words: str | None) -> None:
+            if words is not None:
+                source, section, _ = parts[words]
+                self.recall(source, section)
+
+        self.app.overlays.offer("The choice", Choose("Recall only", options), chosen)
+
+    def _show(self, shown: Recall, lines: list[Line], again: Callable[[], None]) -> None:
         from widgets.dialogs.dialogs import Preview
         from widgets.panes.state.diff import recall_summary
 
         def answered(apply: bool | None) -> None:
             if apply:
-                self._apply(shown)
+                self._apply(shown, again)
 
         screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
         self.app.overlays.offer("The recall", screen, answered)
 
-    def _apply(self, shown: Recall) -> None:
+    def _apply(self, shown: Recall, again: Callable[[], None]) -> None:
         def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
             return system.recall(shown, actor=actor, now=now)
 
@@ -85,10 +89,10 @@ class StateVerbs(Part):
             if error.code != "state.recall.stale":
                 return False
             self.app.say("Somebody changed the state meanwhile, so nothing was written; this is the new preview.")
-            self.recall()
+            again()
             return True
 
-        self.app.changing.change("state.recall", _act(do), otherwise=otherwise, taken_back=True)
+        self.app.changing.change("state.recall", act(do), otherwise=otherwise, taken_back=True)
 
     # Sources
 
@@ -110,7 +114,7 @@ class StateVerbs(Part):
             from memory.state.sources import sync
 
             def progress(name: str) -> None:
-                _go_on(job)
+                go_on(job)
                 job.plan((name,))
 
             # Who imports by hand lets it be read.
@@ -150,7 +154,7 @@ class StateVerbs(Part):
 
             def analysed() -> dict[str, Any]:
                 found = analyse(system.store.root, now=now)
-                _go_on(job)
+                go_on(job)
                 return found
 
             with self.app.changing.one:
@@ -190,103 +194,6 @@ class StateVerbs(Part):
     def _written(self, done: Written) -> None:
         if done.change is not None:
             self._wrote(done.change, done.summary)
-
-    # Looking
-
-    def compare(self) -> None:
-        """Compare two selected checkpoints, or the one under the cursor with the latest."""
-        pane = self._pane()
-        look = None if pane is None else pane.state()
-        if pane is None or look is None:
-            return
-        points = [item for item in pane.selected() if hasattr(item, "point")]
-        if len(points) > 2:
-            self.app.say("Select two checkpoints, or none.")
-            return
-        if len(points) == 1:
-            (one,) = points
-            # The latest is compared with what came before it.
-            before, after = (one.before, one.title) if one.latest else (one.title, look.checkpoints[0].id)
-        else:
-            # The newest stands first.
-            after, before = (item.title for item in points)
-        if before is None:
-            self.app.say("There is one checkpoint only.")
-            return
-        names = (before, after)
-        self._start("comparing", lambda _: look.diff(*names), lambda found: self._compared(*names, found))
-
-    def _compared(self, before: str, after: str, found: tuple[SectionDiff, ...]) -> None:
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.state.diff import counted, diff_lines
-
-        changed = sum(one.changed for one in found)
-        summary = f"{counted(changed, 'section')} changed." if changed else "Nothing is apart."
-        title = f"{before} {self.app.glyphs.right} {after}"
-        screen = Preview(title, diff_lines(found, self.app.glyphs), summary=summary, applicable=False)
-        self.app.overlays.offer("The comparison", screen, lambda _: None)
-
-    def validate(self) -> None:
-        """Look at everything; the findings stand in the detail of how the state stands."""
-        system, now = self._system, self.app.clock()
-
-        def work(_: Job) -> tuple[Finding, ...]:
-            from memory.state.checks.check import validate
-
-            return validate(system.store.memory(), now)
-
-        def then(found: tuple[Finding, ...]) -> None:
-            from widgets.panes.state.detail import Findings
-
-            pane = self._pane()
-            findings = Findings(now, found)
-            if pane is not None:
-                pane.say_findings(findings)
-            words = findings.text()
-            bad = findings.of("fail")
-            self.app.say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
-
-        self._start("checking the state", work, then)
-
-    # How it runs
-
-    def _start(self, words: str, work: Callable[[Job], Any], then: Callable[[Any], None]) -> None:
-        """Do something in a job, one of a kind at a time; what was called off ends without a word more."""
-        if any(job.words == words for job in self.app.jobs.running):
-            return
-
-        def failed(error: MemdeckError) -> None:
-            if not isinstance(error, _CalledOff):
-                self.app.say_error(error)
-            self.app.looking.request()
-
-        def run(job: Job) -> Any:
-            result = work(job)
-            return job, result
-
-        def done(pair: tuple[Job, Any]) -> None:
-            then(pair[1])
-
-        self.app.jobs.start(words, run, done, failed)
-
-    def _wrote(self, change: Change, words: str, then: Callable[[Outcome], None] | None = None) -> None:
-        """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
-        from memory.workspace import Outcome
-
-        self.app.changing.begin()
-        self.app.post_message(Changed(Outcome(change, words), then, taken_back=True))
-
-
-def _go_on(job: Job) -> None:
-    if job.cancel.cancelled:
-        raise _CalledOff("state.called_off", "stopped; nothing was written")
-
-
-def _act(do: Callable[[ProjectState, str, datetime], Outcome]) -> Act:
-    from memory.systems.acts import act
-    from memory.systems.state import ProjectState
-
-    return act("state", ProjectState, do)
 
 
 def first_lines(bundle: dict[str, Any]) -> list[Line]:

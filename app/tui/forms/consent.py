@@ -33,6 +33,8 @@ LEAVING = "ctrl+q"
 
 MONITOR_ROLES = ("check", "file", "url", "remediate")
 """What monitors ask for, which is what the header counts."""
+STATE_ROLES = ("validation", "engine")
+"""What the state of a project asks for."""
 
 
 def _is(question: Question, name: str, role: str) -> bool:
@@ -73,7 +75,7 @@ class Consent(Part):
         return self.app.is_web
 
     def review(self) -> None:
-        """What the chosen monitors or tasks ask for; else every monitor's, from the brief's row under the cursor on."""
+        """What the chosen monitors or tasks, or the state, ask for; else every monitor's, from the brief's row on."""
         pane = self.app.navigation.pane
         items: tuple[Any, ...] = ()
         start: tuple[str, ...] = ()
@@ -84,6 +86,9 @@ class Consent(Part):
             if row.group in MONITOR_GROUPS:
                 role = row.thing.role if row.group == "waiting" else ""
                 start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))
+        if pane is not None and pane.pane_id == "state":
+            self._look(set(), STATE_ROLES)
+            return
         chosen = {(item.file, item.title) for item in items}
         # A task's action runs by a person's key only: it is asked for where somebody is about to press it.
         self._look(chosen, () if chosen else MONITOR_ROLES, start=start)

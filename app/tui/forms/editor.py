@@ -24,8 +24,11 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
     return words or ["vi"]
 
 
-def edit_text(text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]]) -> str:
-    """Let the person edit a text and return it; bytes that are not UTF-8 come back as they were.
+def edit_text(
+    text: str, environ: Mapping[str, str], hand_over: Callable[[], AbstractContextManager[None]], name: str = NAME
+) -> str:
+    """Let the person edit a text, in a scratch file of this name, and return it; bytes that are not UTF-8 come back as
+    they were.
 
     `hand_over` gives the terminal away for as long as the editor runs. It is looked for in the absolute folders of
     PATH: the current one may be a workspace. Raises MemdeckError `editor.failed`,
@@ -42,7 +45,7 @@ def edit_text(text: str, environ: Mapping[str, str], hand_over: Callable[[], Abs
         raise MemdeckError("editor.missing", f"{command[0]} cannot be found", "set $EDITOR to your editor")
     folder = fsio.temporary_folder("memdeck-edit-")
     try:
-        path = os.path.join(folder, NAME)
+        path = os.path.join(folder, name)
         fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
         try:
             with hand_over():
@@ -53,10 +56,22 @@ def edit_text(text: str, environ: Mapping[str, str], hand_over: Callable[[], Abs
             ) from error
         if done.returncode:
             raise MemdeckError("editor.failed", f"{command[0]} ended with {done.returncode}; nothing was changed")
-        with open(path, "rb") as stream:
-            return stream.read().decode("utf-8", "surrogateescape")
+        try:
+            with open(path, "rb") as stream:
+                return stream.read().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise MemdeckError("editor.failed", f"{command[0]} left no text; nothing was changed") from error
     finally:
         _remove(folder)
+
+
+def keep_text(text: str, name: str) -> str:
+    """Keep a text that could not be saved among the machine's temporary files, and return where it is."""
+    from memory.storage import fsio
+
+    path = os.path.join(fsio.temporary_folder("memdeck-kept-"), name)
+    fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
+    return path
 
 
 def _remove(folder: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.state.files import schema
@@ -23,7 +24,7 @@ from memory.state.files.model import (
 )
 from memory.state.files.reading import Memory, line_of, load
 from memory.state.files.store import entry_path
-from memory.state.paths import bundle_paths, is_there
+from memory.state.paths import bundle_paths, is_there, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block
 from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
 
@@ -117,7 +118,7 @@ def _sources(memory: Memory, sound: bool) -> Iterator[Finding]:
     ids: set[str] = set()
     good = True
     for number, source in enumerate(sources):
-        for one in _source(source, number, ids):
+        for one in _source(memory.root, source, number, ids):
             good = good and one.level != "fail"
             yield one
     if good:
@@ -128,7 +129,7 @@ def _sources(memory: Memory, sound: bool) -> Iterator[Finding]:
         yield Finding("fail", "sources:count", words, STATE)
 
 
-def _source(source: object, number: int, ids: set[str]) -> Iterator[Finding]:
+def _source(root: Path, source: object, number: int, ids: set[str]) -> Iterator[Finding]:
     name = source.get("id") if isinstance(source, dict) else None
     shown = name if isinstance(name, str) and name.strip() else f"[{number}]"
     if isinstance(source, dict) and source.get("type") not in SOURCE_TYPES:
@@ -145,7 +146,8 @@ def _source(source: object, number: int, ids: set[str]) -> Iterator[Finding]:
         yield Finding("fail", f"sources:path:{shown}", f"{source['path']!r} is no absolute path", SOURCES)
     elif not os.path.lexists(source["path"]):
         # Only its own machine has the folder: elsewhere that is nothing wrong with the state.
-        yield Finding("warn", f"sources:path:{shown}", f"{source['path']} is not on this machine", SOURCES)
+        where = shown_path(source["path"], root)
+        yield Finding("warn", f"sources:path:{shown}", f"{where} is not on this machine", SOURCES)
     if source["lastSyncStatus"] == "failed":
         yield Finding("warn", f"sources:sync:{shown}", f"the last sync failed: {source['lastSyncError']}", SOURCES)
 

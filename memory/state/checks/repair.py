@@ -11,7 +11,7 @@ from memory.state.files import schema
 from memory.state.files.archive import put_batch
 from memory.state.files.canonical import canonical_bytes, digest, ordered_bytes
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
-from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of
+from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of, plural
 from memory.state.files.reading import Memory, checkpoint_path, load
 from memory.state.files.schema import faults_of
 from memory.state.files.store import StateStore, Writing
@@ -185,6 +185,6 @@ def repair(store: StateStore, shown: Plan, *, actor: str, now: datetime) -> tupl
                 writing.put(path, data)
         if plan.aside:
             put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
-        return plan, writing.commit(f"repaired {len(plan.files)} files")
+        return plan, writing.commit(f"repaired {plural(len(plan.files), 'file')}")
 
     return store.change("state.repair", build, actor=actor, now=now)

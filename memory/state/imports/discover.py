@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.errors import MemdeckError, UsageError
+from memory.state.paths import shown_path
 
 TYPES = ("claude-local", "codex-local")
 """The types of sources."""
@@ -37,14 +38,19 @@ class SourceItem:
 
 
 def discover(
-    source_type: str, path: str | os.PathLike[str], *, root: str | os.PathLike[str] | None = None
+    source_type: str,
+    path: str | os.PathLike[str],
+    *,
+    root: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
 ) -> list[SourceItem]:
     """Return the files with sessions that a source holds, sorted by their path in it; empty files are left out.
 
     `path` is a file, or a folder: for `claude-local` its `transcripts/**/*.jsonl`, `projects/<folder>/*.jsonl` and
     `history.jsonl`, for `codex-local` its `sessions/**/*.jsonl` and `archived_sessions/**/*.jsonl`; where a folder has
     none of these, all `*.jsonl` in it. With `root`, a repository, only its own folder of `projects` counts. Links and
-    names that begin with a dot are passed over, but `path` itself may be a link.
+    names that begin with a dot are passed over, but `path` itself may be a link. Errors name it as seen from `root`, or
+    with `~` in `home`.
 
     Raises `UsageError` (`state.source.type`) for another source_type, `MemdeckError` (`state.source.missing`,
     `state.source.unreadable`, `state.source.too_many`).
@@ -52,18 +58,19 @@ def discover(
     if source_type not in TYPES:
         raise UsageError("state.source.type", f"{source_type!r} is no type of source", f"use {' or '.join(TYPES)}")
     top = Path(path)
+    shown = shown_path(str(top), root, home)
     if not top.exists():
-        raise MemdeckError("state.source.missing", f"{top} does not exist", "give the folder of the sessions")
+        raise MemdeckError("state.source.missing", f"{shown} does not exist", "give the folder of the sessions")
     if top.is_file():
         return [SourceItem(source_type, top, top.name, _index_beside(top))]
     if not os.access(top, os.R_OK | os.X_OK):
-        raise MemdeckError("state.source.unreadable", f"{top} cannot be read", "change its permissions")
+        raise MemdeckError("state.source.unreadable", f"{shown} cannot be read", "change its permissions")
     index = top / _INDEX
     found_index = index if source_type == "codex-local" and _regular(index) else None
     names = sorted(_names(source_type, top, root))
     if len(names) > MOST_FILES:
         raise MemdeckError(
-            "state.source.too_many", f"{top} holds more than {MOST_FILES} sessions", "give a folder within it"
+            "state.source.too_many", f"{shown} holds more than {MOST_FILES} sessions", "give a folder within it"
         )
     return [SourceItem(source_type, top / name, name, found_index) for name in names]
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,13 +22,15 @@ from .discover import SourceItem
 from .lines import read_lines
 from .privacy import Cleaner
 from .shapes import PERSON, Record, read_record
-from .signals import KINDS, collect, find_signals
+from .signals import KINDS, Signals, find_signals
 from .titles import title_of
 
 MOST_BYTES = 2 << 30
 """How large a session may be."""
 
 _SUMMARY = 160
+_ECHOES = 20_000
+"""How many messages back an echo is known as one; an echo follows its message within a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,10 @@ class _Session:
         self._item, self._root = item, root
         self._clean = Cleaner(root, home)
         self._hash = hashlib.sha256(b'{\n  "payload": "')
-        self._signals: list[tuple[str, str]] = []
-        self._seen: set[bytes] = set()
+        self._signals = Signals()
+        self._seen: OrderedDict[bytes, None] = OrderedDict()
         self._messages = self._bad = 0
+        self._aside = False
         self._first_bad: int | None = None
         self._id: str | None = None
         self._folder: str | None = None
@@ -112,6 +116,7 @@ class _Session:
 
     def take(self, record: Record) -> None:
         """Take what one line tells."""
+        self._aside = self._aside or record.aside
         if record.alone:
             if record.folder and is_elsewhere(record.folder, self._root):
                 return
@@ -120,7 +125,7 @@ class _Session:
         self._id = self._id or record.session
         self._title = record.title or self._title
         self._time = self._time or record.time
-        for said in record.said:
+        for said in () if self._aside else record.said:
             self._say(said.who, said.text, echo=record.echo)
 
     def _say(self, who: str, text: str, *, echo: bool) -> None:
@@ -131,18 +136,20 @@ class _Session:
             mark = hashlib.sha256(who.encode() + b"\0" + piece).digest()
             if mark in self._seen:
                 return
-            self._seen.add(mark)
+            self._seen[mark] = None
+            if len(self._seen) > _ECHOES:
+                self._seen.popitem(last=False)
         self._hash.update((b"\\n\\n" if self._messages else b"") + piece)
         self._messages += 1
         if self._first_text is None and who == PERSON:
             self._first_text = clean
         for kind, signal in find_signals(clean):
             if kind != "keyPaths":
-                self._signals.append((kind, one_line(signal)))
+                self._signals.add(kind, one_line(signal))
         # Paths are told by the text as it was: cleaning changes those that lead out of the repository.
         for kind, signal in find_signals(text):
             if kind == "keyPaths" and (path := self._clean.path(signal)) is not None:
-                self._signals.append((kind, self._clean.text(path)))
+                self._signals.add(kind, self._clean.text(path))
 
     def done(self, changed: datetime) -> ImportedItem:
         """Return the session; `changed` is the time of its file."""
@@ -158,7 +165,7 @@ class _Session:
             created_at=moment,
             content_hash=self._hash.hexdigest(),
             summary=self._summary(title or self._title, name),
-            signals=collect(self._signals),
+            signals=self._signals.lists(),
             messages=self._messages,
             bad_lines=self._bad,
             first_bad_line=self._first_bad,

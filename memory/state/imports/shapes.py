@@ -43,7 +43,7 @@ class Record:
     """What one line of a session tells: texts, its time, and of the session its id, folder and title, where it does.
 
     `alone` says that the folder is that of this line only, as in a history of prompts of all projects. `echo` says
-    that another line may say the same once more.
+    that another line may say the same once more, `aside` that the whole session is one with a subagent.
     """
 
     said: tuple[Said, ...] = ()
@@ -53,6 +53,7 @@ class Record:
     title: str | None = None
     alone: bool = False
     echo: bool = False
+    aside: bool = False
 
 
 def read_record(record: Mapping[str, Any], source_type: str) -> Record:
@@ -81,10 +82,12 @@ def _codex(record: Mapping[str, Any]) -> Record:
     time = read_time(record.get("timestamp"))
     kind, payload = _kind(record), record.get("payload")
     if isinstance(payload, Mapping):
-        folder, session = _text(payload.get("cwd")), None
+        folder, session, aside = _text(payload.get("cwd")), None, False
         inner = _kind(payload)
         if kind == "session_meta":
             session = _text(payload.get("id")) or _text(payload.get("session_id"))
+            source = payload.get("source")
+            aside = isinstance(source, Mapping) and "subagent" in source
         said: tuple[Said, ...] = ()
         if kind == "response_item" and inner == "message":
             said = tuple(_message(payload, None))
@@ -94,7 +97,7 @@ def _codex(record: Mapping[str, Any]) -> Record:
         elif kind is None or (kind == "message" and inner is None):
             session = _text(payload.get("id"))
             said = tuple(_message(payload, None))
-        return Record(said, time, session, folder, echo=True)
+        return Record(said, time, session, folder, echo=True, aside=aside)
     item = record.get("item")
     if kind == "item.completed" and isinstance(item, Mapping):
         texts = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()

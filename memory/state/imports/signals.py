@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 MOST = 200
 """How many texts of a kind one session gives; of more the last count."""
@@ -63,10 +63,21 @@ def _fenced(lines: list[str]) -> set[int]:
     return quoted
 
 
-def collect(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the five lists; what is said more than once stands where it was said last."""
-    lists: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
-    for kind, text in found:
-        lists[kind].pop(text, None)
-        lists[kind][text] = None
-    return {kind: list(texts)[-MOST:] for kind, texts in lists.items()}
+class Signals:
+    """The five lists of a session, which hold no more than the last texts of each kind, however many it says."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._texts: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+
+    def add(self, kind: str, text: str) -> None:
+        """Add a text; what is said more than once stands where it was said last."""
+        texts = self._texts[kind]
+        texts.pop(text, None)
+        texts[text] = None
+        if len(texts) > MOST:
+            del texts[next(iter(texts))]
+
+    def lists(self) -> dict[str, list[str]]:
+        """Return the five lists."""
+        return {kind: list(texts) for kind, texts in self._texts.items()}

@@ -68,6 +68,12 @@ def test_init_says_what_is_there(state: Callable[..., Answer]) -> None:
     assert forced.data["archived"].startswith(".agent-memory/archive/init-")
 
 
+def test_init_closes_the_change_log(state: Callable[..., Answer], shop: Path) -> None:
+    """The end of the run closes what it opened: no log of writes stays beside the database."""
+    (log,) = shop.parent.joinpath("state").rglob("changes.sqlite")
+    assert not log.with_name(f"{log.name}-wal").exists()
+
+
 def test_init_makes_a_workspace_of_a_repository(tmp_path: Path, memdeck: Callable[..., Answer]) -> None:
     """Without any memory around, the repository of the folder is taken, and nothing else is made in it."""
     inner = tmp_path / "fresh" / "src"

@@ -94,10 +94,13 @@ STATE: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
     "wide-compare": (WIDE, ("slash", *"part:checkpoints", "enter", "space", "j", "space", "equals_sign"), UNICODE),
     "wide-checked": (WIDE, ("exclamation_mark",), UNICODE),
     "wide-backlog": (WIDE, ("slash", *"part:backlog", "enter"), ASCII),
+    "wide-part": (WIDE, ("percent_sign",), UNICODE),
+    "wide-answer": (WIDE, ("Q", *"what is next", "enter"), UNICODE),
     "usual": (USUAL, (), UNICODE),
     "usual-recall": (USUAL, ("n",), UNICODE),
     "small": (SMALL, (), UNICODE),
     "small-recall": (SMALL, ("n", "j", "j", "j", "j"), UNICODE),
+    "small-part": (SMALL, ("percent_sign",), UNICODE),
 }
 
 

@@ -144,7 +144,7 @@ async def test_keys_of_the_state_say_so_elsewhere(shop: Repository) -> None:
         assert said(pilot) == "Only checkpoints of a state are compared."
         before = bytes_of(shop)
         await press(pilot, "2")
-        for key in ("n", "N", "I", "exclamation_mark"):
+        for key in ("n", "N", "I", "exclamation_mark", "percent_sign", "Q", "asterisk"):
             await pressed(pilot, key)
             assert "state" in said(pilot)
         assert bytes_of(shop) == before

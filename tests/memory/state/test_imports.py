@@ -121,6 +121,18 @@ def test_codex_shapes(root: Path, tmp_path: Path) -> None:
     assert item.source_ref == "codex-local:sessions/2026/03/01/rollout-1.jsonl"
 
 
+@pytest.mark.parametrize("source", [{"subagent": "review"}, {"subagent": {"thread_spawn": {"depth": 1}}}])
+def test_codex_subagents(root: Path, tmp_path: Path, source: object) -> None:
+    """A session of a subagent of Codex is a side conversation: nothing of it counts."""
+    path = session(
+        tmp_path / "s.jsonl",
+        codex("session_meta", id="child", cwd=str(root), source=source),
+        codex("event_msg", type="user_message", message="DECISION: one"),
+    )
+    item = read(path, root, "codex-local")
+    assert (item.messages, item.signals["decisions"], item.external_item_id) == (0, [], "child")
+
+
 def test_discover_claude(root: Path, tmp_path: Path) -> None:
     """Transcripts, projects and the history are found; empty files, dot files, links and other files are not."""
     home = tmp_path / "claude"
@@ -396,6 +408,37 @@ def test_cost(root: Path, tmp_path: Path) -> None:
         return SourceItem("claude-local", path, path.name)
 
     assert_in_proportion(make, lambda item: read_item(item, root=root, home="/home/ada"), 100)
+
+
+@pytest.mark.parametrize("kind", ["claude-local", "codex-local"])
+def test_memory_is_bounded(kind: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session of eight times the length, each message a signal of its own, takes hardly more memory to read."""
+    import tracemalloc
+
+    from memory.state.imports import read as read_module
+
+    monkeypatch.setattr(read_module, "_ECHOES", 500)
+
+    def peak(size: int) -> int:
+        lines = (
+            claude("assistant", f"DECISION: number {number} {'x' * 300}")
+            if kind == "claude-local"
+            else codex("event_msg", type="agent_message", message=f"DECISION: number {number} {'x' * 300}")
+            for number in range(size)
+        )
+        path = session(tmp_path / "s.jsonl", *lines)
+        item = SourceItem(kind, path, path.name)
+        tracemalloc.start()
+        try:
+            found = read_item(item, root=root, home="/home/ada")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            assert len(found.signals["decisions"]) == 200
+            assert found.signals["decisions"][-1].startswith(f"number {size - 1} ")
+
+    peak(1000)
+    assert peak(8000) < 3 * peak(1000)
 
 
 @pytest.mark.parametrize("piece", ["<system-reminder>", "<", "/home/", "```\n", "`", "DECISION: ", "password=", "- "])

@@ -29,6 +29,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repository.recall()
     repository.update()
     assert repository.codes() == []
+    # It outlives every test, and what closes the databases of one is not there yet.
+    repository.workspace.close()
     return folder
 
 

@@ -59,6 +59,8 @@ def test_too_little_evidence_is_said(repository: Repository, question: str, mode
         ("What breaks the cache", "traps"),
         ("what changed since yesterday", "changes"),
         ("What's new", "changes"),
+        ("What is next?", "next"),
+        ("what's next", "next"),
         ("Why SQLite", "answer"),
         ("nextstep of the changeset", "answer"),
         ("next steps and gotchas and what changed", "next"),
@@ -74,6 +76,9 @@ def test_a_question_for_next_steps_is_answered_by_one(repository: Repository) ->
     found = ask(repository.memory, "what should I do next", repository.at)
     assert found.enough
     assert found.hits[0].item.category in ("next-step", "suggested-action")
+    first = ask(repository.memory, "what is next", repository.at).answer.split("\n")[0]
+    assert "Not recorded" not in first
+    assert first.endswith(("[next-step-1]", "[suggested-action-1]")), "an event that says next is no next step"
     assert "Write cache tests" in ask(repository.memory, "which cache tests are next steps", repository.at).answer
 
 

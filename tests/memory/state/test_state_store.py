@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import ConfigError, ConflictError, NotFoundError, RefusedError, UsageError
+from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.state import operations
 from memory.state.files.canonical import canonical, digest
 from memory.state.files.model import (
@@ -324,6 +324,35 @@ def test_settings_are_set_in_their_place(repository: Repository) -> None:
         with pytest.raises(ConfigError) as caught:
             repository.set(key, value)
         assert caught.value.code == code
+
+
+def test_instructions_of_templates_are_settings(repository: Repository) -> None:
+    """Each mode has instructions by default; one that is set replaces its own alone, and a blank one is refused."""
+    before = repository.memory.config["query"]["templates"]
+    assert set(before) == {"answer", "changes", "next", "traps"}
+    assert all(one["instructions"].strip() for one in before.values())
+    repository.set("query.templates.next.instructions", "Name the file to begin at.")
+    after = repository.memory.config["query"]["templates"]
+    assert after == {**before, "next": {"instructions": "Name the file to begin at."}}
+    with pytest.raises(ConfigError):
+        repository.set("query.templates.next.instructions", " ")
+
+
+def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -> None:
+    """A state of version 1 is an error for every reader; init --force keeps its bytes, and draws new projections."""
+    repository.put(STATE, {**repository.json(), "schemaVersion": 1})
+    old = repository.path(STATE).read_bytes()
+    view = repository.path("docs/agent-memory/gotchas.md")
+    view.write_text(view.read_text().replace("version=3", "version=2", 1))
+    with pytest.raises(MemdeckError) as caught:
+        _ = repository.memory.state
+    assert caught.value.code == "state.schema"
+    assert "state:schema" in repository.codes()
+    made = operations.init(repository.store, repository.analysed, actor=ACTOR, now=repository.later(), force=True)
+    assert repository.path(f"{made.archived}/state.json").read_bytes() == old
+    assert repository.json()["schemaVersion"] == 2
+    assert f"version=3 bundleHash={repository.json()['bundleHash']} " in view.read_text()
+    assert repository.codes() == []
 
 
 def test_a_bad_setting_names_its_line(repository: Repository) -> None:

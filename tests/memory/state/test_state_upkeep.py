@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -14,8 +15,10 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.maintenance import render
 from memory.state import operations
 from memory.state.automate import run_once
+from memory.state.checks.check import validate
 from memory.state.files.canonical import canonical_bytes
 from memory.state.files.model import ARCHIVE, CHECKPOINTS, EVENTS, SOURCES, STATE, stamp
+from memory.state.query import ask
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen, source_id
@@ -108,8 +111,66 @@ def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> 
     (repository.home / ".claude").rename(repository.home / "elsewhere")
     done = repository.sync()
     assert done.results[0].status == "failed"
-    assert "does not exist" in repository.json(SOURCES)[0]["lastSyncError"]
+    assert repository.json(SOURCES)[0]["lastSyncError"] == "~/.claude does not exist"
     assert status_of(repository.memory, repository.at).next.command == "memdeck state sync --all"
+
+
+def test_errors_name_sources_as_seen_from_the_workspace(repository: Repository) -> None:
+    """A source in the workspace that is gone or refused is named relative to it, one in the home folder with ~."""
+    inside = repository.path("logs/claude")
+    words = {"home": repository.home, "folder": str(repository.root), "actor": ACTOR}
+    with pytest.raises(MemdeckError, match="logs/claude does not exist"):
+        add_source(repository.store, "claude-local", "logs/claude", now=repository.at, **words)  # type: ignore[arg-type]
+    (inside / "projects").mkdir(parents=True)
+    add_source(repository.store, "claude-local", "logs/claude", name="claude", now=repository.at, **words)  # type: ignore[arg-type]
+
+    (source,) = repository.json(SOURCES)
+    repository.put(SOURCES, [{**source, "path": f"{inside}/{'x' * 300}"}])  # a name that the system refuses
+    (failed,) = repository.sync().results[0].failed
+    assert failed.startswith("logs/claude/xxx")
+    assert str(repository.root) not in failed
+    repository.put(SOURCES, [source])
+    shutil.rmtree(inside)
+    assert repository.sync().results[0].failed == ["logs/claude does not exist"]
+    assert repository.json(SOURCES)[0]["lastSyncError"] == "logs/claude does not exist"
+    (found,) = (one for one in validate(repository.memory, repository.at) if one.code == "sources:path:claude")
+    assert found.message == "logs/claude is not on this machine"
+
+
+def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
+    """Never synced at first, then passed with its count and time, then failed with its reason; no key is missing."""
+    repository.add_source()
+    (before,) = repository.json(SOURCES)
+    assert set(before) == {
+        "id", "type", "path", "createdAt", "updatedAt", "lastSyncedAt", "lastSyncStatus", "lastSyncError",
+        "lastImportedCount",
+    }  # fmt: skip
+    assert (before["lastSyncStatus"], before["lastSyncedAt"], before["lastSyncError"]) == ("never", None, None)
+    repository.session("one", ["DECISION: Use SQLite"])
+    repository.sync()
+    (passed,) = repository.json(SOURCES)
+    assert (passed["lastSyncStatus"], passed["lastImportedCount"], passed["createdAt"]) == (
+        "passed", 1, before["createdAt"],
+    )  # fmt: skip
+    assert passed["lastSyncedAt"] == passed["updatedAt"] == stamp(repository.at)
+    (repository.home / ".claude").rename(repository.home / "elsewhere")
+    repository.sync()
+    (failed,) = repository.json(SOURCES)
+    assert (failed["lastSyncStatus"], failed["lastImportedCount"]) == ("failed", 0)
+    assert failed["lastSyncError"]
+
+
+def test_what_is_archived_takes_part_in_nothing(repository: Repository) -> None:
+    """Neither a recall nor status counts an event of the archive, and no answer cites one."""
+    repository.imported("one", "DECISION: Use SQLite for the cache of prices")
+    repository.recall()
+    repository.later(days=100)
+    prune(repository.store, actor=ACTOR, now=repository.at)
+    found = status_of(repository.memory, repository.at)
+    assert (found.totals["all"], found.unrecalled["all"], found.groups) == (0, 0, ())
+    assert not preview(repository.memory, scope_of_recall(repository.memory.config)).events
+    hits = ask(repository.memory, "SQLite cache prices", repository.at, scope="history").hits
+    assert hits == ()
 
 
 def test_archived_sessions_are_not_imported_again(repository: Repository) -> None:
@@ -397,6 +458,8 @@ def test_maintenance_runs_at_most_once_in_the_interval(repository: Repository) -
     early = repository.system.maintain(repository.later(minutes=14), actor="maintain")
     assert "less than 15 minutes ago" in early.rules[0].said
     assert len(repository.memory.unrecalled()) == 0
+    said = repository.system.maintain(repository.at, actor="maintain", dry_run=True)
+    assert [rule.said for rule in said.rules] == [rule.said for rule in early.rules], "a dry run says what a run does"
     assert repository.system.maintain(repository.later(minutes=1), actor="maintain").change is not None
     assert "Use Rust" in repository.memory.bundle["currentFocus"]["currentState"]
 

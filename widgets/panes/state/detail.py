@@ -65,7 +65,9 @@ class Findings(NamedTuple):
 # -- how it stands ----------------------------------------------------------------------------------------------
 
 
-def standing_detail(item: Standing, seen: Seen, following: Line, findings: Findings | None) -> Iterator[DetailLine]:
+def standing_detail(
+    item: Standing, seen: Seen, following: Line, findings: Findings | None, mend: str
+) -> Iterator[DetailLine]:
     """Yield the one next thing to do, what a validation found, then how everything stands."""
     yield Title(item.title)
     if item.problem is not None:
@@ -76,7 +78,7 @@ def standing_detail(item: Standing, seen: Seen, following: Line, findings: Findi
         if following:
             yield Lines((following,), 2)
     if findings is not None:
-        yield from _findings(findings, seen)
+        yield from _findings(findings, seen, mend)
     if item.status is not None:
         yield from _status(item.status, seen)
 
@@ -87,7 +89,7 @@ def _problem(problem: MemdeckError) -> Iterator[DetailLine]:
         yield Prose(problem.hint, tone="muted")
 
 
-def _findings(findings: Findings, seen: Seen) -> Iterator[DetailLine]:
+def _findings(findings: Findings, seen: Seen, mend: str) -> Iterator[DetailLine]:
     yield Spacer()
     yield Caption(f"VALIDATED  {findings.text()}")
     at = findings.at.astimezone(seen.zone)
@@ -108,7 +110,7 @@ def _findings(findings: Findings, seen: Seen) -> Iterator[DetailLine]:
         if lines:
             yield Lines(tuple(lines), 5)
     if findings.of("fail"):
-        yield Prose("`memdeck state validate --repair` shows what can be mended.", True)
+        yield Prose(mend, tone="muted")
 
 
 def _status(status: Status, seen: Seen) -> Iterator[DetailLine]:
@@ -137,7 +139,7 @@ def _status(status: Status, seen: Seen) -> Iterator[DetailLine]:
 # -- the bundle -------------------------------------------------------------------------------------------------
 
 
-def section_detail(item: SectionRow, seen: Seen) -> Iterator[DetailLine]:
+def section_detail(item: SectionRow, seen: Seen, hint: str) -> Iterator[DetailLine]:
     """Yield a section in full."""
     yield Title(item.title)
     value = item.value
@@ -158,7 +160,7 @@ def section_detail(item: SectionRow, seen: Seen) -> Iterator[DetailLine]:
         if len(value) > MOST:
             yield Prose(f"and {len(value) - MOST:,} more", tone="muted")
     else:
-        yield from _commands(value, item.run, seen)
+        yield from _commands(value, item.run, seen, hint)
 
 
 def entry_detail(item: EntryRow) -> Iterator[DetailLine]:
@@ -214,7 +216,7 @@ def _focus(value: Any, seen: Seen) -> Iterator[DetailLine]:
     yield from _run(value["validationSnapshot"], seen)
 
 
-def _commands(value: Any, run: Any, seen: Seen) -> Iterator[DetailLine]:
+def _commands(value: Any, run: Any, seen: Seen, hint: str) -> Iterator[DetailLine]:
     import shlex
 
     if not value:
@@ -228,7 +230,7 @@ def _commands(value: Any, run: Any, seen: Seen) -> Iterator[DetailLine]:
     yield from _run(run, seen)
     if value:
         yield Spacer()
-        yield Prose("`memdeck state validate --run` runs them, each after approval.", True)
+        yield Prose(hint, tone="muted")
 
 
 def _run(run: Any, seen: Seen) -> Iterator[DetailLine]:

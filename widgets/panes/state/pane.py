@@ -32,7 +32,7 @@ FOLLOWING = {
     "memdeck state sync --all": ("{state.sync|I}", "imports again"),
     "memdeck state update": ("{state.update|N}", "renews the state"),
     "memdeck state prune": ("{upkeep.maintain|M}", "does the maintenance"),
-    "memdeck state validate --repair": ("{state.validate|!}", "looks at everything"),
+    "memdeck state validate --repair": ("{state.repair|*}", "shows what can be mended"),
 }
 """What to press for what a status suggests."""
 
@@ -242,9 +242,11 @@ class StatePane(OutlinePane):
         seen = self._seen
         match item:
             case Standing():
-                return list(details.standing_detail(item, seen, self._following(item), self.findings))
+                mend = with_keys("{state.repair|*} shows what can be mended.", self.app)
+                return list(details.standing_detail(item, seen, self._following(item), self.findings, mend))
             case SectionRow():
-                return list(details.section_detail(item, seen))
+                hint = with_keys("{run.now|R} runs them, each after approval.", self.app)
+                return list(details.section_detail(item, seen, hint))
             case EntryRow():
                 return list(details.entry_detail(item))
             case EvidenceRow():

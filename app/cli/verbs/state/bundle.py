@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,9 @@ import click
 
 from app.cli.lazy_groups import under
 from app.cli.session import Session
-from memory.errors import UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 
-from .group import SECTIONS, SHOWN, answer, asks_person, diff_lines, json_of, more, state, store_of, system_of
+from .group import SECTIONS, SHOWN, agreed, answer, asks_person, diff_lines, json_of, more, state, store_of, system_of
 
 if TYPE_CHECKING:
     from memory.state.operations import Written
@@ -63,7 +63,7 @@ def _begin(session: Session) -> None:
     # A workspace above the repository is another one's: the state is that of the repository.
     if known is None or (root is not None and not (known + "/").startswith(root.rstrip("/") + "/")):
         known = root or folder
-    session.__dict__["workspace"] = Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ))
+    session.use(Workspace(Path(known), state_home=state_home(os.environ), home=home(os.environ)))
 
 
 def _repository(folder: str) -> str | None:
@@ -206,6 +206,8 @@ def show(session: Session, section: str | None) -> None:
 def edit(session: Session, section: str, source: str | None) -> None:
     """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
 
+    What does not pass can be edited again; a text that is not saved in the end is kept, and you are told where.
+
     Sections: project, project-map, current-focus, gotchas, next-steps, validation-commands.
     """
     from memory.state.files.canonical import canonical
@@ -216,15 +218,33 @@ def edit(session: Session, section: str, source: str | None) -> None:
     base = store.memory().bundle[key_of(section)]
     if source is not None:
         value = json_of(_text_of(source), source)
-        base = None
+        made = run(store, section, value, base=None, actor=session.actor, now=session.now)
     elif asks_person(session):
-        from app.tui.forms.editor import edit_text
 
-        value = json_of(edit_text(canonical(base) + "\n", os.environ, nullcontext), section)
+        def save(text: str) -> Written:
+            return run(store, section, json_of(text, section), base=base, actor=session.actor, now=session.now)
+
+        made = _edited(session, canonical(base) + "\n", f"{section}.json", save)
     else:
         raise UsageError("state.edit", "there is no terminal for an editor", "give the section with --json FILE")
-    made = run(store, section, value, base=base, actor=session.actor, now=session.now)
     _say_written(session, made)
+
+
+def _edited(session: Session, text: str, name: str, save: Callable[[str], Written]) -> Written:
+    """Let a person edit a text until it is saved; one that is not is kept, and the error says where."""
+    from app.tui.forms.editor import edit_text, keep_text
+
+    before = text
+    while True:
+        text = edit_text(text, os.environ, nullcontext, name)
+        try:
+            return save(text)
+        except MemdeckError as error:
+            session.writer.lines([session.paint.alert(session.paint.line(str(error)))])
+            if not isinstance(error, ConflictError) and agreed(session, "Edit your text again?"):
+                continue
+            hint = error.hint if text == before else f"your text is in {keep_text(text, name)}"
+            raise type(error)(error.code, error.message, hint, **error.details) from None
 
 
 def _text_of(source: str) -> str:

@@ -1,0 +1,61 @@
+"""What a question to the state was answered, and what a repair would do, as lines to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from widgets.text.styled_text import Line, Piece, line
+
+from .diff import counted
+
+if TYPE_CHECKING:
+    from memory.state.query import Answer
+    from memory.state.repair_plan import Plan
+
+SHOWN = 200
+"""The most steps of a repair that are shown."""
+LEFT = 20
+"""The most findings that no repair mends that are shown."""
+
+
+def answer_lines(found: Answer) -> list[Line]:
+    """The answer, then where it comes from: id, place, and the projection that shows it."""
+    lines: list[Line] = [line(text) for text in found.answer.split("\n")]
+    if found.hits:
+        lines += [(), line(Piece("CITATIONS", "heading"))]
+    for hit in found.hits:
+        where = f"  {hit.item.file}" if hit.item.file else ""
+        lines.append(line(Piece(hit.item.id, "accent"), f"  {hit.item.place}", Piece(where, "muted")))
+    return lines
+
+
+def answer_summary(found: Answer) -> str:
+    """Why it is this answer."""
+    return f"{found.why[:1].upper()}{found.why[1:]}."
+
+
+def repair_lines(plan: Plan) -> list[Line]:
+    """What is done to each file and why, then what no repair mends."""
+    lines: list[Line] = []
+    for step in plan.steps[:SHOWN]:
+        lines.append(line(Piece(step.file, "accent"), f"  {step.action}"))
+        lines.append(line(Piece(f"  {step.why}", "muted")))
+    if len(plan.steps) > SHOWN:
+        lines.append(line(Piece(f"and {len(plan.steps) - SHOWN:,} more", "muted")))
+    if plan.left:
+        lines += [(), line(Piece("NOT TO BE REPAIRED", "heading"))] if lines else []
+    for one in plan.left[:LEFT]:
+        lines.append(line(Piece(one.code, "warn"), f"  {one.message}", Piece(f"  {one.file}", "muted")))
+    if len(plan.left) > LEFT:
+        lines.append(line(Piece(f"and {len(plan.left) - LEFT:,} more", "muted")))
+    return lines or [line(Piece("Nothing to repair.", "muted"))]
+
+
+def repair_summary(plan: Plan) -> str:
+    """What is kept of what was damaged."""
+    if not plan.steps:
+        return ""
+    kept = (
+        f"{counted(len(plan.aside), 'damaged file')} kept in the archive" if plan.aside else "nothing damaged is lost"
+    )
+    return f"{counted(len(plan.steps), 'step')} in one change, {kept}."
