@@ -57,7 +57,7 @@ def maintain(
         warnings = (jump,)
         dry_run = True
     if not dry_run:
-        warnings += _look_around(workspace, now)
+        warnings += _look_around(workspace, now, dry_run=dry_run)
     plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace))
     documents = checked(plan, now)
     change = None
@@ -77,10 +77,17 @@ def maintain(
     )
 
 
-def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
-    """Note what other programs did since anybody looked, and merge what they wrote late; return what to say of that."""
+def _look_around(workspace: Workspace, now: datetime, *, dry_run: bool) -> tuple[str, ...]:
+    """Note what other programs did since anybody looked, bring back what they undid where a person chose that, and
+    merge what they wrote late; return what to say of that.
+    """
     workspace.notice(now)
-    return tuple(
+    back: tuple[str, ...] = ()
+    if not dry_run and workspace.store.history.taken_back():
+        from memory.history.taken_back import bring_back_chosen
+
+        back = tuple(one.summary for one in bring_back_chosen(workspace, now))
+    return back + tuple(
         f"{late.file}: what another program wrote in the moment of a change was "
         + (f"not merged ({late.why}); it is kept in .aiter/.memdeck/stage/{late.name}" if late.why else "merged")
         for late in workspace.merge_late(now)

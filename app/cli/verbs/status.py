@@ -26,6 +26,7 @@ def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
     from memory.files.status import brief
 
+    session.look_outside()
     found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
     alerts = _alerts(session, found)
@@ -101,6 +102,7 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
+        "taken_back": [one.json() for one in session.taken_back()],
         "problems": [as_json(problem) for problem in _serious(found)],
     }
 
@@ -135,6 +137,11 @@ def _lines(
             for name, values in _systems(session).items()
         ]
     )
+    undone = session.taken_back()
+    taken = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in undone[:_SOME]]
+    yield from _part(session, "Taken back by another program's save", taken, len(undone), range(len(taken)))
+    if undone:
+        yield "  `memdeck changes revert ID` brings it back, `memdeck changes keep ID` leaves it so"
     for heading, tasks, alerting in (
         ("Overdue", found.overdue, True),
         ("Due today", found.due_today, False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from widgets.text.task_words import short_moment
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
+    from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
     from memory.workspace import Workspace
 
@@ -84,6 +85,11 @@ _RULES = {
 def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
     """Say that what is shown is not what some file holds."""
     return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
+
+
+def taken_back(undone: Sequence[Undone]) -> tuple[Alert, ...]:
+    """Say that saves of other programs took back changes of memdeck's; it leads to the brief's rows on them."""
+    return (Alert(line(Piece(f"{len(undone)} taken back", "alert")), "lost"),) if undone else ()
 
 
 def alerts(

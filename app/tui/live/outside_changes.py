@@ -15,6 +15,7 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
     from memory.files.plans.model import Plan
+    from memory.history.taken_back import Undone
     from memory.storage.log.records import Record
     from widgets.panes.changes.logged_change import LoggedChange
 
@@ -39,6 +40,11 @@ class Noticing(Part):
         self._found = (False, False)
         self._turns = (False, False)
         self._sure = False
+        self.undone: tuple[Undone, ...] = ()
+        """What saves of other programs took back of memdeck's changes, and nobody decided about."""
+        self.waiting: tuple[Undone, ...] = ()
+        """The same, as the thread that reads found it last."""
+        self._told: set[str] = set()
 
     def look(self, now: datetime) -> bool:
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
@@ -61,7 +67,14 @@ class Noticing(Part):
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        self.app.post_message(Noticed(count, warnings, self._found))
+        undone: tuple[Undone, ...] = ()
+        if history.taken_back():
+            from memory.history.taken_back import undone_changes
+
+            with suppress(MemdeckError):
+                undone = undone_changes(workspace)
+        self.waiting = undone
+        self.app.post_message(Noticed(count, warnings, self._found, undone))
         return found > 0
 
     @property
@@ -103,6 +116,13 @@ class Noticing(Part):
             self.app.looking.show_badges()
         for warning in message.warnings:
             self.app.say(warning, title="History", severity="warning")
+        if message.undone is not None and message.undone != self.undone:
+            self.undone = message.undone
+            self.app.refresh_keys()
+        new = [one for one in self.undone if one.id not in self._told]
+        self._told.update(one.id for one in new)
+        if new:
+            self.app.reverting.taken_back(new)
 
 
 class LogSource:

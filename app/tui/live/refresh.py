@@ -210,7 +210,8 @@ class Looking(Part):
         found = brief(snapshot, now)
         notice = self.app.watching.notice(snapshot, now)
         refused = header.not_read(snapshot.refusals.values())
-        alerts = refused + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        undone = self.app.noticing.waiting
+        alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
         assert self.app.workspace is not None
         # Only the brief shows it, and an agent may have very many files.
@@ -223,9 +224,9 @@ class Looking(Part):
                 for problem in system.check()
             )
             upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand))
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand, undone))
         else:
-            self.app.post_message(Briefed(alerts, notice, news=news, others=stand))
+            self.app.post_message(Briefed(alerts, notice, news=news, others=stand, undone=undone))
 
     # In the application's thread
 
@@ -274,7 +275,7 @@ class Looking(Part):
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]
-                message.problems, message.upkeep, message.notice, message.news, message.others
+                message.problems, message.upkeep, message.notice, message.news, message.others, message.undone
             )
 
     def failed(self, message: LookFailed) -> None:

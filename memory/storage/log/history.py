@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .records import Record, RecordedFile
     from .shared import Together
+    from .taken_back_rows import TakenBack
     from .undo import Turner
 
 
@@ -332,6 +333,23 @@ class History:
             return self.before(later[-1].id, path)
         with self._mutex:
             return self._log.last_known(path)[1]
+
+    # -- what others took back ----------------------------------------------------------------------------------
+
+    def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
+        """Return what saves of other programs took back of memdeck's changes, and is not settled; newest first."""
+        from .taken_back_rows import open_ones
+
+        nothing: Sequence[TakenBack] = ()
+        with self._mutex:
+            return self._log.file.run(lambda db: open_ones(db, change_id), nothing, make=False)
+
+    def settle(self, change_id: str, by: str) -> None:
+        """Note that what a change took back was brought back by another change, or stays so (`KEPT`)."""
+        from .taken_back_rows import settle
+
+        with self._mutex:
+            self._log.file.run(lambda db: settle(db, change_id, by), None, make=False)
 
     # -- taking back --------------------------------------------------------------------------------------------
 

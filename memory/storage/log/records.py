@@ -78,6 +78,14 @@ class Record:
         return sum(file.kept or 0 for file in self.files)
 
 
+def is_by_place(actor: str, operation: str) -> bool:
+    """Tell whether an entry that stands where a change took another one out is that one with a new title.
+
+    It is after an operation of memdeck's on one entry; other programs and what goes by whole files may have done both.
+    """
+    return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
+
+
 class Reading(Protocol):
     """How the files of one store are read by who knows what they mean; paths are relative to the store's root."""
 

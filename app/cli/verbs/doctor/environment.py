@@ -134,9 +134,31 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _state(workspace, now)
     yield from _trust(workspace)
     yield from _history(workspace)
+    yield from _taken_back(workspace, now)
     yield from _systems(workspace, now)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
+
+
+def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    """Tell of changes that another program's save took back and that nobody decided about."""
+    if workspace.state is None:
+        return
+    from memory.history.taken_back import bring_back_chosen, undone_changes
+
+    try:
+        workspace.notice(now)
+        bring_back_chosen(workspace, now)
+        found = undone_changes(workspace)
+    except MemdeckError:
+        return  # The state folder itself is wrong, which has its own finding.
+    for one in found:
+        yield Finding(
+            "taken back",
+            "person",
+            f"another program's save took back {one.words} in {', '.join(one.files)}",
+            f"`memdeck changes revert {one.id[:16]}` brings it back, `memdeck changes keep {one.id[:16]}` leaves it so",
+        )
 
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
