@@ -9,14 +9,13 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
 from .output.printing import Writer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.history.taken_back import Undone
@@ -183,19 +182,26 @@ class Session:
         return outcome
 
     def look_outside(self) -> None:
-        """Note what other programs did, and bring back what they undid where a person chose that in config.md."""
+        """Note what other programs did, and bring back what they undid where a person chose that in config.md.
+
+        Nothing is done where the change log cannot be relied on; `doctor` says why.
+        """
         from memory.history.taken_back import bring_back_chosen
 
-        self.workspace.notice(self.now)
-        for done in bring_back_chosen(self.workspace, self.now):
-            tell(f"memdeck: note: {done.summary}, which another program's save took back")
-            self.__dict__.pop("snapshot", None)
+        with suppress(MemdeckError):
+            self.workspace.notice(self.now)
+            for done in bring_back_chosen(self.workspace, self.now):
+                tell(f"memdeck: note: {done.summary}, which another program's save took back")
+                self.__dict__.pop("snapshot", None)
 
     def taken_back(self) -> tuple[Undone, ...]:
         """Return what saves of other programs took back of changes and nobody decided about, newest first."""
         from memory.history.taken_back import undone_changes
 
-        return undone_changes(self.workspace) if self.workspace.store.history.taken_back() else ()
+        with suppress(MemdeckError):
+            if self.workspace.store.history.taken_back():
+                return undone_changes(self.workspace)
+        return ()
 
     def _warn_of_taken_back(self) -> None:
         """Say that a change met bytes of another program that lack older changes."""

@@ -407,7 +407,7 @@ class Pane(Covered, PaneEntry):
 
     def _say_empty(self) -> None:
         refusal = None if self.contents is None else self.contents.refusal
-        if self.has_items or not self.contents:
+        if self.has_items or not self.contents or (self.shown_keys and not self.row_count):
             words = ""
         elif self.filter and self.row_count:
             strange = strange_words(self.filter, self.filter_fields, listed=True)
