@@ -514,6 +514,12 @@ class _Reading:
         name = path.removeprefix(_INSIDE).removeprefix("archive/")
         return path.startswith(_INSIDE) and name.endswith(".md") and "/" not in name and name[0] != "."
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of the seven memory files."""
+        from .files.snapshot import MEMORY_FILES
+
+        return path.removeprefix(_INSIDE) in MEMORY_FILES and path.startswith(_INSIDE)
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes; what is known of other bytes of the file is shared."""
         if not path.endswith(".md"):

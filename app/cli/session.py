@@ -184,11 +184,14 @@ class Session:
     def look_outside(self) -> None:
         """Note what other programs did, and bring back what they undid where a person chose that in config.md.
 
-        Nothing is done where the change log cannot be relied on; `doctor` says why.
+        Nothing is done for a workspace that memdeck never saw, for looking begins no history, nor where the change log
+        cannot be relied on; `doctor` says why.
         """
         from memory.history.taken_back import bring_back_chosen
 
         with suppress(MemdeckError):
+            if not self.workspace.store.history.seen():
+                return
             self.workspace.notice(self.now)
             for done in bring_back_chosen(self.workspace, self.now):
                 tell(f"memdeck: note: {done.summary}, which another program's save took back")

@@ -15,6 +15,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
+    from memory.history.lost_files import LostFile
     from memory.history.news import News
     from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
@@ -67,13 +68,14 @@ class Briefed(Message):
 @dataclass(eq=False, repr=False)
 class Noticed(Message):
     """The change log is up to date; how many of others nobody looked at yet, what is wrong with the log, whether
-    there is something to undo and to redo, and what other programs took back (None: not looked).
+    there is something to undo and to redo, and what other programs took back (None: not looked), with lost files.
     """
 
     count: int
     warnings: tuple[str, ...] = ()
     turns: tuple[bool, bool] = (False, False)
     undone: tuple[Undone, ...] | None = None
+    lost: tuple[LostFile, ...] = ()
 
 
 @dataclass(eq=False, repr=False)

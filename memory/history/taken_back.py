@@ -13,7 +13,7 @@ from memory.document.lines import is_lines, take_over
 from memory.document.merge import kind_of, merge
 from memory.errors import ConflictError, MemdeckError
 from memory.files.refs.titles import plain_title
-from memory.storage.log.taken_back_rows import KEPT, TakenBack
+from memory.storage.log.taken_back_rows import FILE, KEPT, TakenBack
 
 from .changes import INSIDE, file_name
 
@@ -45,11 +45,23 @@ class Undone:
         return tuple(dict.fromkeys(_title(one) for one in self.parts))
 
     @property
+    def is_file(self) -> bool:
+        """Whether a whole file was removed or emptied."""
+        return self.parts[0].kind == FILE
+
+    @property
     def words(self) -> str:
         """What was taken back, in a few words."""
+        if self.is_file:
+            return f"{file_name(self.parts[0].path)} as a whole"
         first = self.titles[0]
         more = len(self.titles) - 1
         return f"{first!r}" + (f" and {more} more" if more else "")
+
+    @property
+    def told(self) -> str:
+        """What was taken back and where."""
+        return self.words if self.is_file else f"{self.words} in {', '.join(self.files)}"
 
     @property
     def whole(self) -> bool:
@@ -76,6 +88,8 @@ class Undone:
 
 
 def _title(one: TakenBack) -> str:
+    if one.kind == FILE:
+        return f"all of {file_name(one.path)}"
     return plain_title(file_name(one.path), one.title) or file_name(one.path)
 
 
@@ -99,6 +113,8 @@ def undone_changes(workspace: Workspace) -> tuple[Undone, ...]:
 
 def _is_back(workspace: Workspace, change_id: str, parts: Sequence[TakenBack]) -> bool:
     """Tell whether bringing it back would change nothing."""
+    if parts[0].kind == FILE:
+        return _file_is_back(workspace, change_id, parts[0].path)
     for path, since in {one.path: one.since for one in parts}.items():
         base, ours = _sides(workspace, change_id, path, since)
         found = workspace.together.find(path)
@@ -124,6 +140,18 @@ def _is_back(workspace: Workspace, change_id: str, parts: Sequence[TakenBack]) -
     return True
 
 
+def _file_is_back(workspace: Workspace, change_id: str, path: str) -> bool:
+    """Tell whether a file that was gone holds again every line that it held."""
+    before, found = workspace.store.history.before(change_id, path), workspace.together.find(path)
+    if before is None or found is None:
+        return False
+    try:
+        here = set(found[0].read(found[1]).data.splitlines())
+    except MemdeckError:
+        return False
+    return all(line in here for line in before.splitlines() if line.strip() and not line.startswith(b"updated:"))
+
+
 def _sides(workspace: Workspace, change_id: str, path: str, since: str) -> tuple[bytes | None, bytes | None]:
     """Return the bytes that the other program had read, and those that it wrote over."""
     history = workspace.store.history
@@ -141,6 +169,8 @@ def bring_back(workspace: Workspace, change_id: str, *, actor: str, now: datetim
     parts = history.taken_back(record.id)
     if not parts:
         raise _nothing(record.id)
+    if parts[0].kind == FILE:
+        return _file_back(workspace, record.id, parts[0].path, actor, now)
     done: list[Change] = []
     for path, since in {one.path: one.since for one in parts}.items():
         base, ours = _sides(workspace, record.id, path, since)
@@ -158,6 +188,23 @@ def bring_back(workspace: Workspace, change_id: str, *, actor: str, now: datetim
             done.append(_lines_back(workspace, path, base, ours, actor, now, summary))
     history.settle(record.id, done[-1].id if done[-1].files else KEPT)
     return done[-1]
+
+
+def _file_back(workspace: Workspace, change_id: str, path: str, actor: str, now: datetime) -> Change:
+    """Bring a file back byte for byte while nobody made it anew, else entry by entry beside what is there."""
+    history = workspace.store.history
+    try:
+        return history.revert(change_id, actor=actor, now=now)
+    except ConflictError as error:
+        before = history.before(change_id, path)
+        if error.code != "document.conflict" or before is None or not path.startswith(INSIDE):
+            raise
+    name = file_name(path)
+    done = workspace.save(
+        REAPPLY, name, parse(b""), parse(before), actor=actor, now=now, summary=f"brought back {name}"
+    ).change
+    history.settle(change_id, done.id if done.files else KEPT)
+    return done
 
 
 def _lines_back(
@@ -209,7 +256,7 @@ def bring_back_chosen(workspace: Workspace, now: datetime, *, actor: str = "main
         done = []
         for one in undone_changes(workspace):
             # What a person undid stays undone.
-            if one.whole and not any(part.again for part in one.parts):
+            if one.whole and not any(part.again or part.kind == FILE for part in one.parts):
                 with suppress(MemdeckError):
                     done.append(bring_back(workspace, one.id, actor=actor, now=now))
         return tuple(done)

@@ -57,6 +57,7 @@ def list_changes(
 
     first = None if since is None else _instant(session, since, end=False)
     last = None if until is None else _instant(session, until, end=True)
+    session.workspace.notice(session.now)
     session.look_outside()
     session.warn()
     found = find(
@@ -97,6 +98,7 @@ def show(session: Session, change_id: str) -> None:
     """Show one change entry by entry; ID is its id or the beginning of it."""
     from memory.history.changes import row, views_of
 
+    session.workspace.notice(session.now)
     session.look_outside()
     session.warn()
     record = session.workspace.store.history.get(change_id)

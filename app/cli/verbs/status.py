@@ -103,7 +103,7 @@ def _document(
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
         "taken_back": [one.json() for one in session.taken_back()],
-        "problems": [as_json(problem) for problem in _serious(found)],
+        "problems": [as_json(problem) for problem in _serious(session, found)],
     }
 
 
@@ -154,7 +154,7 @@ def _lines(
     yield from _part(session, "Monitors that alert", rows, len(alerts), range(len(rows)))
     shown = [(format_local(run.instant, zone), run.label) for run in runs[:_SOME]]
     yield from _part(session, "Next runs", shown, len(runs))
-    serious = _serious(found)
+    serious = _serious(session, found)
     problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
     yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
     yield ""
@@ -184,9 +184,12 @@ def _far(task: Any) -> str:
     return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
 
 
-def _serious(found: Brief) -> list[Problem]:
-    """Return errors and warnings; `check` has the notes too."""
-    return [problem for problem in found.problems if problem.level != "note"]
+def _serious(session: Session, found: Brief) -> list[Problem]:
+    """Return errors and warnings, files that are gone first; `check` has the notes too."""
+    from memory.history.lost_files import lost_files
+
+    lost = [one.problem() for one in lost_files(session.workspace)]
+    return lost + [problem for problem in found.problems if problem.level != "note"]
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -200,7 +200,7 @@ class Reverting(Part):
             first = undone[0]
             more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
             self.app.say(
-                f"{first.words} in {', '.join(first.files)}{more}. {self.app.key_of('entry.restore')} brings it back.",
+                f"{first.told}{more}. {self.app.key_of('entry.restore')} brings it back.",
                 title="Another program's save took it back",
                 severity="warning",
             )

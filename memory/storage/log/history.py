@@ -252,6 +252,11 @@ class History:
             )
         return tuple(found)
 
+    def last_bytes(self, path: str) -> bytes | None:
+        """Return the bytes of a file as they were known last; None for no file, or where nobody knows."""
+        with self._mutex:
+            return self._log.last_known(path)[1]
+
     def state(self) -> tuple[int, int]:
         """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
         nothing = (0, 0)

@@ -389,10 +389,21 @@ class ChangeLog:
         if lost:
             rows.put_base(db, path, seq + 1, data)
         rows.put_seen(db, path, identity, version)
-        if before is not None and data is not None and not lost:
+        if before and not (data or b"").strip() and self.reading.lasts(path):
+            self._note_gone(db, path, change.id, seq)
+            self._known[path] = known
+        elif before is not None and data is not None and not lost:
             self._note_taken_back(db, path, before, data, regions, seq)
             self._known[path] = known
         return True
+
+    def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
+        """Note that another program removed or emptied a file that is there for good."""
+        from . import taken_back_rows
+        from .taken_back import Lost, Stale
+
+        name = path.rpartition("/")[2]
+        taken_back_rows.add(db, seq, 0, Stale(change_id, (Lost(change_id, None, name, taken_back_rows.FILE, True),)))
 
     def _note_taken_back(
         self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int

@@ -92,6 +92,9 @@ class Reading(Protocol):
     def knows(self, path: str) -> bool:
         """Tell whether a path is one of a file that changes may be taken back in."""
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of a file that is there for good: that it is gone or empty is never meant."""
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
 
@@ -111,6 +114,10 @@ class PlainReading:
     def knows(self, path: str) -> bool:  # noqa: ARG002
         """Take any file of the store."""
         return True
+
+    def lasts(self, path: str) -> bool:  # noqa: ARG002
+        """Tell that any file may go."""
+        return False
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""

@@ -114,6 +114,11 @@ class Together:
         found = self.find(path)
         return found is not None and found[0].reading.knows(found[1])
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of a file that is there for good."""
+        found = self.find(path)
+        return found is not None and found[0].reading.lasts(found[1])
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
         found = self.find(path)

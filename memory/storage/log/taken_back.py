@@ -17,7 +17,7 @@ from memory.document.nodes import Entry
 from memory.document.source import decode
 from memory.document.units import Unit, bare, sections_in, units_of, updated_of
 
-from .records import OUTSIDE, TouchKind
+from .records import OUTSIDE
 
 if TYPE_CHECKING:
     from .records import Record, Touched
@@ -44,7 +44,7 @@ class Lost:
     change: str
     ref: str | None
     title: str
-    kind: TouchKind
+    kind: str
     whole: bool
 
 

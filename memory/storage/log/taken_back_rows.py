@@ -20,12 +20,17 @@ KEPT = "kept"
 """What settles it where a person left everything as it is."""
 
 
+FILE = "file"
+"""The kind of what is a whole file, which another program removed or emptied."""
+
+
 class TakenBack(NamedTuple):
     """One entry that a change from outside (`by`) put back to what it was before memdeck's change (`change`).
 
     `since` is the oldest change that the save lacks, `path` as seen from the workspace. `ref` is None where the entry
-    has none; then `title` is that of its section. `kind` is what memdeck's change had done, `whole` whether the save
-    did nothing else to the entry. `again` says that it was brought back once, which was undone.
+    has none; then `title` is that of its section. `kind` is what memdeck's change had done, or `FILE` where a whole
+    file went (`change` is `by` then). `whole` tells whether the save did nothing else to the entry, `again` that it
+    was brought back once, which was undone.
     """
 
     by: str

@@ -66,3 +66,17 @@ def test_it_comes_back_by_itself_where_config_says_so(memdeck: Memdeck, memory: 
     assert path.read_text() == old
     memdeck("--maintain", "--no-exec")
     assert "Once more" in path.read_text()
+
+
+def test_a_file_that_is_gone_is_an_error(memdeck: Memdeck, memory: Path) -> None:
+    """`check` and `doctor` end with 4 at once, `status` lists it, and so it is for no file that never was."""
+    assert memdeck("check").code == 0
+    memdeck("tasks", "add", "Ours")
+    (memory / "tasks.md").unlink()
+    check = memdeck("check", "-o", "json")
+    assert (check.code, check.data["problems"][0]["code"]) == (4, "file.gone")
+    assert check.data["problems"][0]["message"].startswith("tasks.md is gone, 6 tasks in it")
+    doctor = memdeck("doctor", "-o", "json")
+    (finding,) = [one for one in doctor.data["checks"] if one["name"] == "files"]
+    assert (doctor.code, finding["level"], finding["message"]) == (4, "person", "tasks.md is gone, 6 tasks in it")
+    assert memdeck("status", "-o", "json").data["problems"][0]["code"] == "file.gone"
