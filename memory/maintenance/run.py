@@ -16,6 +16,7 @@ from memory.workspace import stamped
 from . import conserve
 from .plan import Plan, plan_maintenance
 from .report import Report, summary
+from .restored import restored_in
 from .rules import ALL_RULES
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def maintain(
         dry_run = True
     if not dry_run:
         warnings += _look_around(workspace, now, dry_run=dry_run)
-    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace))
+    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
     documents = checked(plan, now)
     change = None
     if not dry_run:
@@ -120,7 +121,7 @@ def _write(
         nonlocal written
         if written.fits(snapshot):
             return Edit(documents, summary(written.rules))
-        written = plan_maintenance(snapshot, now, rules, _left_by(workspace))
+        written = plan_maintenance(snapshot, now, rules, _left_by(workspace), restored_in(workspace))
         return Edit(checked(written, now), summary(written.rules))
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)

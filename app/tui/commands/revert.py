@@ -276,7 +276,8 @@ class Reverting(Part):
 
 
 def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
-    """Say that the next maintenance would take a restored entry away again, and what keeps it; empty: it would not.
+    """Say for how long a restored entry stays that is old enough for the archive, and what keeps it for good; empty: it
+    is not that old.
 
     `reopen` is the key that reopens a task.
     """
@@ -285,14 +286,16 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
     from memory.maintenance.plan import plan_maintenance
 
     with suppress(MemdeckError):
-        for rule in plan_maintenance(workspace.snapshot(), now).rules:
+        snapshot = workspace.snapshot()
+        settings = snapshot.config.maintenance()
+        ages = {"archive-completed-tasks": settings.archive_days, "clear-completed-orchestration": 1}
+        for rule in plan_maintenance(snapshot, now).rules:
             if any(move.ref == outcome.ref for move in rule.moves):
+                days = ages.get(rule.rule, settings.prune_days)
+                stay = f"stays for {days} day{'' if days == 1 else 's'} and is archived again then"
                 if rule.rule == "archive-completed-tasks":
-                    return (
-                        "It is still completed: the next maintenance archives it again, "
-                        f"unless you reopen it ({reopen} in Tasks)"
-                    )
-                return "It is as old as before, so the next maintenance archives it again"
+                    return f"It is still completed: it {stay}, unless you reopen it ({reopen} in Tasks)"
+                return f"It {stay}"
     return ""
 
 

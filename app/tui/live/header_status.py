@@ -30,13 +30,14 @@ def is_small(brief: Brief) -> bool:
     return sum(sum(brief.counts.get(name, {}).values()) for name in ("tasks", "journal")) <= CHECKED
 
 
-def upkeep(snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
+def upkeep(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
     """What the next maintenance would move: a file and a sentence each; nothing where a setting is wrong."""
     from memory.errors import MemdeckError
     from memory.maintenance.plan import plan_maintenance
+    from memory.maintenance.restored import restored_in
 
     try:
-        rules = plan_maintenance(snapshot, now).rules
+        rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules
     except MemdeckError:
         return ()
     found = []

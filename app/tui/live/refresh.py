@@ -228,7 +228,7 @@ class Looking(Part):
                 for problem in system.check()
             )
             others = tuple(one.problem() for one in self.app.noticing.missing if one.change is not None) + others
-            upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
+            upkeep = header.upkeep(self.app.workspace, snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
             self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand, undone))
         else:
             self.app.post_message(Briefed(alerts, notice, news=news, others=stand, undone=undone))

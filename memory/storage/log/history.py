@@ -339,6 +339,11 @@ class History:
         with self._mutex:
             return self._log.last_known(path)[1]
 
+    def done_to(self, operation: str, path: str) -> Sequence[Record]:
+        """Return the changes of an operation that touched a file and stand, newest first, as far as they are kept."""
+        condition = "operation = ? AND undone_by IS NULL AND seq IN (SELECT seq FROM file WHERE path = ?)"
+        return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
+
     # -- what others took back ----------------------------------------------------------------------------------
 
     def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
