@@ -22,8 +22,9 @@ from .records import OUTSIDE
 if TYPE_CHECKING:
     from .records import Record, Touched
 
-MOST = 20
+MOST = 256
 """So many changes of a file a copy may be behind and is still known as one."""
+_STEPS = 8
 _TITLE = 200
 _TOP = "front matter"
 _SPACE = re.compile(rb"[ \t]+|-{3,}")
@@ -71,25 +72,66 @@ def taken_back(
     """
     if not after.strip():
         return None  # A file that is gone or empty is another matter.
-    old, found = before, None
-    theirs = _Save(regions)
-    behind: list[tuple[Record, Regions]] = []
-    for record, made in newest:
-        if len(behind) == MOST or (not behind and _was_seen(before, after, made)):
-            break
-        try:
-            old = apply(inverted(made), old)
-        except ValueError:  # Rows that do not belong together.
-            break
-        behind.append((record, made))
-        net = made if len(behind) == 1 else compare(old, before)
-        judged = list(theirs.judged(net))
+    older = _Older(before, after, regions, newest, compare)
+    # Each of these compares two files as a whole, so few of them are tried: 1, 2, 4, 8, then what lies between.
+    if not older.fits(1):
+        return None
+    low = 1
+    while older.fits(low * 2):
+        low *= 2
+    high = low * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if older.fits(middle) else (low, middle)
+    for number in range(low, max(0, low - _STEPS), -1):
+        judged, behind = older.judged(number), older.behind[:number]
         states = {state for state, *_ in judged}
-        if "there" in states:
-            break
-        if "gone" not in states and "back" in states and record.actor != OUTSIDE:
-            found = (record.id, judged, tuple(behind))
-    return None if found is None else _stale(*found, name)
+        if "back" in states and "gone" not in states and behind[-1][0].actor != OUTSIDE:
+            return _stale(behind[-1][0].id, judged, behind, name)
+    return None
+
+
+class _Older:
+    """The older and older bytes of a file, as far as a save may have been made from them."""
+
+    def __init__(
+        self,
+        before: bytes,
+        after: bytes,
+        regions: Regions,
+        newest: Iterable[tuple[Record, Regions]],
+        compare: Callable[[bytes, bytes], Regions],
+    ) -> None:
+        self.behind: list[tuple[Record, Regions]] = []
+        self._bytes = [before]
+        self._after = after
+        self._theirs = _Save(regions)
+        self._newest = iter(newest)
+        self._compare = compare
+        self._known: dict[int, list[Judged]] = {}
+
+    def fits(self, number: int) -> bool:
+        """Tell whether a save may lack the newest so many changes: nothing that they did together is in it."""
+        return self._reach(number) and all(state != "there" for state, *_ in self.judged(number))
+
+    def judged(self, number: int) -> list[Judged]:
+        """Return what the save made of all that the newest so many changes did together."""
+        if number not in self._known:
+            net = self.behind[0][1] if number == 1 else self._compare(self._bytes[number], self._bytes[0])
+            self._known[number] = list(self._theirs.judged(net))
+        return self._known[number]
+
+    def _reach(self, number: int) -> bool:
+        while len(self.behind) < min(number, MOST):
+            record, made = next(self._newest, (None, ()))
+            if record is None or (not self.behind and _was_seen(self._bytes[0], self._after, made)):
+                return False
+            try:
+                self._bytes.append(apply(inverted(made), self._bytes[-1]))
+            except ValueError:  # Rows that do not belong together.
+                return False
+            self.behind.append((record, made))
+        return len(self.behind) >= number
 
 
 def _was_seen(before: bytes, after: bytes, newest: Regions) -> bool:

@@ -12,7 +12,7 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.fixture_files import sample
 from tests.widgets.harness import screen_text
-from widgets.panes import PANES
+from widgets.panes import all_panes
 
 
 def lose(workspace: Workspace, name: str, *, empty: bool) -> bytes:
@@ -41,7 +41,7 @@ async def test_the_pane_says_so_and_a_key_brings_it_back(
     workspace = make_workspace(tmp_path, {one: sample(one).decode() for one in MEMORY_FILES})
     before = lose(workspace, name, empty=empty)
     app = make_app(workspace)
-    pane = next(one for one in PANES if name in one.files)
+    pane = next(one for one in all_panes() if name in one.files)
     async with running(app) as pilot:
         await press(pilot, pane.key)
         text = screen_text(app)

@@ -20,7 +20,7 @@ from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 from tests.strategies import markdown_documents
 from widgets.list.rows import Heading, Note
-from widgets.panes import PANES
+from widgets.panes import all_panes
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 CORPUS = sorted((Path(__file__).parents[2] / "corpus/files").rglob("*.md"))
@@ -44,7 +44,7 @@ def memory_documents(draw: st.DrawFn) -> str:
 def missing(file: str, data: str | bytes) -> Counter[str]:
     """Return the titles of the entries of a file that are in no row of its pane."""
     snapshot = snapshot_of({file: data})
-    pane = next(name for name in PANES if file in name.files).load()()
+    pane = next(name for name in all_panes() if file in name.files).load()()
     rows = pane.rows(snapshot, NOW)
     document = snapshot.document(file)
     left = Counter(visible(entry.title) for entry in _entries(document))
