@@ -34,7 +34,6 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
     """
     from memory.systems import check_all
 
-    session.look_outside()
     names = [_name(session, file) for file in files] or None
     problems = check_all(session.workspace, names, now=session.now)
     levels = ("error", "warning", "note")

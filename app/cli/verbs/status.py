@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from app.cli.lazy_groups import verb
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memory.files.status import Brief, NextRun
 
 _SOME = 5
+_SHORT = 4_000_000
+"""Bytes of memory files that are compared with how they looked last before anything is said."""
 
 
 @verb("status", examples=("memdeck status", "memdeck status -o json"))
@@ -26,7 +29,8 @@ def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
     from memory.files.status import brief
 
-    session.look_outside()
+    if _is_short(session):
+        session.look_outside()
     found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
     alerts = _alerts(session, found)
@@ -34,6 +38,19 @@ def status(session: Session) -> None:
     session.answer(
         lambda: _document(session, found, last, alerts, runs), lambda: _lines(session, found, last, alerts, runs)
     )
+
+
+def _is_short(session: Session) -> bool:
+    """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
+    import os
+
+    from memory.files.snapshot import MEMORY_FILES
+
+    size = 0
+    for name in MEMORY_FILES:
+        with suppress(OSError):
+            size += os.stat(session.workspace.memory / name).st_size
+    return size <= _SHORT
 
 
 def _runs(session: Session, found: Brief) -> list[NextRun]:
