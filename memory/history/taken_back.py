@@ -126,8 +126,7 @@ def _is_back(workspace: Workspace, change_id: str, parts: Sequence[TakenBack]) -
                 return False
             if is_lines(path):
                 wanted = take_over(base, ours, current.data)
-                gone = {line for line in ours.splitlines() if line not in set(current.data.splitlines())}
-                if wanted is None or gone:
+                if wanted is None or not set(ours.splitlines()) <= set(current.data.splitlines()):
                     return False
                 continue
             if _surely_missing(base, ours, current.data):
@@ -183,6 +182,9 @@ def bring_back(workspace: Workspace, change_id: str, *, actor: str, now: datetim
         raise _nothing(record.id)
     if parts[0].kind == FILE:
         return _file_back(workspace, record.id, parts[0].path, actor, now)
+    if not all(one.path.startswith(INSIDE) or is_lines(one.path) for one in parts):
+        # Nobody knows how versions of such a file go together: the save goes back as it came, or is refused.
+        return history.revert(record.id, actor=actor, now=now)
     done: list[Change] = []
     for path, since in {one.path: one.since for one in parts}.items():
         base, ours = _sides(workspace, record.id, path, since)

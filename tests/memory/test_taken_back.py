@@ -226,3 +226,27 @@ def test_lines_of_other_systems_come_back_too(tmp_path: Path) -> None:
         assert b"second fact is ours" in found
         assert b"other fact" in found
         assert undone_changes(workspace) == ()
+
+
+def test_a_file_of_an_agent_goes_back_as_a_whole(tmp_path: Path) -> None:
+    """How versions of another system's Markdown go together nobody knows: the save itself is taken back."""
+    folder = tmp_path / "shop"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "Aidefile").write_text('[persona]\nname = "a"\n[memory]\ncore_files = ["memory/rules.md"]\n')
+    path = folder / "memory/rules.md"
+    path.write_text("# Rules\n\n- one\n")
+    with workspace_in(tmp_path) as workspace:
+        workspace.notice(NOW)
+        old = path.read_bytes()
+        ours = old.replace(b"- one\n", b"- ours\n- one\n")
+        found = workspace.together.find("memory/rules.md")
+        assert found is not None
+        with found[0].transaction("edit", actor="cli", now=NOW) as transaction:
+            transaction.write(found[1], ours, base=old)
+            transaction.commit("ours")
+        path.write_bytes(old)
+        workspace.notice(NOW)
+        (one,) = undone_changes(workspace)
+        workspace.revert(one.id, actor="cli", now=NOW)
+        assert path.read_bytes() == ours
+        assert undone_changes(workspace) == ()
