@@ -369,7 +369,15 @@ class Workspace:
         return self.store.history.redo(actor=actor, now=now)
 
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`."""
+        """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`.
+
+        Of another program's save that took back changes of memdeck's only that is taken back: they are made once more,
+        and what else it wrote stays; see `memory.history.taken_back.bring_back`.
+        """
+        if self.store.history.taken_back(self.store.history.get(change_id).id):
+            from .history.taken_back import bring_back
+
+            return bring_back(self, change_id, actor=actor, now=now)
         return self.store.history.revert(change_id, actor=actor, now=now)
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:
@@ -405,6 +413,12 @@ class _Reading:
         """Tell whether a path is one of a memory file or of an archive."""
         name = path.removeprefix(_INSIDE).removeprefix("archive/")
         return path.startswith(_INSIDE) and name.endswith(".md") and "/" not in name and name[0] != "."
+
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of the seven memory files."""
+        from .files.snapshot import MEMORY_FILES
+
+        return path.removeprefix(_INSIDE) in MEMORY_FILES and path.startswith(_INSIDE)
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes; what is known of other bytes of the file is shared."""

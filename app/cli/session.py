@@ -9,16 +9,16 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 
 from .output.printing import Writer, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
+    from memory.history.taken_back import Undone
     from memory.workspace import Outcome, Workspace
 
     from .output.columns import Paint
@@ -186,7 +186,41 @@ class Session:
         self.warn()
         for sentence in outcome.secrets:
             tell(f"memdeck: warning: {sentence}")
+        self._warn_of_taken_back()
         return outcome
+
+    def look_outside(self) -> None:
+        """Note what other programs did, and bring back what they undid where a person chose that in config.md.
+
+        Nothing is done for a workspace that memdeck never saw, for looking begins no history, nor where the change log
+        cannot be relied on; `doctor` says why.
+        """
+        from memory.history.taken_back import bring_back_chosen
+
+        with suppress(MemdeckError):
+            if not self.workspace.store.history.seen():
+                return
+            self.workspace.notice(self.now)
+            for done in bring_back_chosen(self.workspace, self.now):
+                tell(f"memdeck: note: {done.summary}, which another program's save took back")
+                self.__dict__.pop("snapshot", None)
+
+    def taken_back(self) -> tuple[Undone, ...]:
+        """Return what saves of other programs took back of changes and nobody decided about, newest first."""
+        from memory.history.taken_back import undone_changes
+
+        with suppress(MemdeckError):
+            if self.workspace.store.history.taken_back():
+                return undone_changes(self.workspace)
+        return ()
+
+    def _warn_of_taken_back(self) -> None:
+        """Say that a change met bytes of another program that lack older changes."""
+        for one in self.taken_back():
+            tell(
+                f"memdeck: warning: another program's save took back {one.words}; "
+                f"`memdeck changes revert {one.id[:16]}` brings it back"
+            )
 
     def left_by(self, outcome: Outcome) -> Snapshot:
         """Return the files as a change left them: another program may have saved an older copy since."""

@@ -15,7 +15,9 @@ from textual.message import Message
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
+    from memory.history.lost_files import LostFile
     from memory.history.news import News
+    from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
     from memory.monitoring.run.ahead import Ahead
     from memory.search import Answer
@@ -50,7 +52,8 @@ class Briefed(Message):
 
     `problems` and `upkeep` (a file, a sentence, and the system where it is another one) are for the brief; empty
     where looking would take too long. `notice` says who waits for an approval and who is muted, `news` what others
-    changed since somebody looked last, `others` how things stand beside the memory files.
+    changed since somebody looked last, `others` how things stand beside the memory files, `undone` what other programs
+    took back of memdeck's changes.
     """
 
     alerts: tuple[Alert, ...]
@@ -59,17 +62,20 @@ class Briefed(Message):
     upkeep: tuple[tuple[str, ...], ...] = ()
     news: tuple[News, ...] = ()
     others: tuple[BriefLine, ...] = ()
+    undone: tuple[Undone, ...] = ()
 
 
 @dataclass(eq=False, repr=False)
 class Noticed(Message):
-    """The change log is up to date; how many of others nobody looked at yet, what is wrong with the log, and whether
-    there is something to undo and to redo.
+    """The change log is up to date; how many of others nobody looked at yet, what is wrong with the log, whether
+    there is something to undo and to redo, and what other programs took back (None: not looked), with lost files.
     """
 
     count: int
     warnings: tuple[str, ...] = ()
     turns: tuple[bool, bool] = (False, False)
+    undone: tuple[Undone, ...] | None = None
+    lost: tuple[LostFile, ...] = ()
 
 
 @dataclass(eq=False, repr=False)

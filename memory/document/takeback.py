@@ -17,7 +17,7 @@ from .compare import Region, differences
 from .model import Document
 from .nodes import Entry, Section
 from .source import ends_line
-from .units import Unit, bare, entries_in, joined, paired, sections_in
+from .units import Unit, alike, bare, entries_in, joined, paired, sections_in
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _UPDATED = re.compile(rb"updated[ \t]*:")
@@ -89,7 +89,7 @@ def _collect(
     units: list[Unit], places: dict[int, _Place], region: Region, old: Sequence[Entry], new: Sequence[Entry]
 ) -> None:
     """Add the units of a region of entries, with the places of what it took away."""
-    units += paired(old, new, region.section, region.section)
+    units += paired(old, new, region.section, region.section, fits=alike)
     _note_places(places, region.section, old, region.above, region.below)
 
 

@@ -24,6 +24,7 @@ from .plans.model import STATUSES, Plans
 from .secret_notes import secret_problems
 from .snapshot import MEMORY_FILES
 from .tasks.check import journal_problems, task_problems
+from .unread import unread_contacts, unread_settings
 
 if TYPE_CHECKING:
     from memory.document.content.tables import Table
@@ -164,6 +165,10 @@ def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
         if person.plain:
             message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
             yield Problem("warning", name, person.line + 1, "contact.form", message)
+    for unread in unread_contacts(document):
+        where = f" under {unread.heading[:40]!r}" if unread.heading else ""
+        message = f"{unread.title[:60]!r}{where} is no channel, route or person"
+        yield Problem("warning", name, unread.line + 1, "contact.unread", message)
     for index, section in enumerate(document.sections):
         tables = section.tables
         yield from _table_problems(name, document.line_of(index) + 2, section, tables)
@@ -214,6 +219,9 @@ def _monitors(snapshot: Snapshot, name: str, document: Document) -> Iterator[Pro
 
 
 def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    for unread in unread_settings(document):
+        message = f"{unread.title[:60]!r} holds no setting"
+        yield Problem("note", name, unread.line + 1, "config.unread", message)
     config = snapshot.config
     doubtful = config.doubtful()
     yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
@@ -265,7 +273,7 @@ def unknown_sections(name: str, document: Document, known: set[str], code: str) 
         if len(section) and (section.level != 2 or section.name not in known):
             for number, entry in enumerate(section.entries):
                 line = document.line_of(index, number) + 1
-                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, where nothing reads it"
+                message = f"{entry.title[:60]!r} stands under {section.title[:40]!r}, which is no section of this file"
                 yield Problem("error", name, line, code, message)
 
 

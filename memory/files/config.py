@@ -27,6 +27,7 @@ HOME_SECTIONS = {
     "timezone": "Workspace",
     "knowledgeStaleAfterDays": "Workspace",
     "journalTaskChanges": "Workspace",
+    "reapplyUndone": "Workspace",
     "expression": "Heartbeat",
     "cronJobId": "Heartbeat",
     "projectId": "Heartbeat",
@@ -46,7 +47,7 @@ HOME_SECTIONS = {
 KNOWN_KEYS = (*HOME_SECTIONS, *FRONT_KEYS)
 """The settings that mean something to memdeck; a file may hold others, which are kept as they are."""
 CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
-BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
+BOOLEAN_KEYS = frozenset({"journalTaskChanges", "reapplyUndone", "setupComplete"})
 PRIORITIES = frozenset({"low", "normal", "high"})
 _LIMITS = {"archiveCompletedAfterDays": 36_500, "pruneJournalAfterDays": 36_500, "maxJournalEntries": 100_000_000}
 MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")

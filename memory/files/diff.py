@@ -12,6 +12,7 @@ from memory.document.compare import Region, differences
 from memory.document.content.fields import Fields, read_fields
 from memory.document.source import decode
 from memory.document.units import Unit, bare, units_of
+from memory.storage.log.records import is_by_place
 
 from .refs.entry_refs import ref_of
 
@@ -79,7 +80,9 @@ def change_views(
 ) -> tuple[ChangeView, ...]:
     """Return what became of each entry, in the order of the files; an entry that went to another file is one view."""
     found: list[ChangeView] = []
-    units = [(one.file, unit) for one in files for unit in units_of(one.regions)]
+    units = [
+        (one.file, unit) for one in files for unit in units_of(one.regions, by_place=is_by_place(actor, operation))
+    ]
     partners, taken = _partners(units)
     for index, (file, unit) in enumerate(units):
         if index in taken:

@@ -21,7 +21,7 @@ class TaskNames:
     A task is named by its place among the tasks of the file, from 0.
     """
 
-    __slots__ = ("_asked", "_told", "_twins", "columns", "document", "file")
+    __slots__ = ("_asked", "_told", "_twins", "columns", "document", "file", "headings")
 
     def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
         """Nothing is worked out yet."""
@@ -31,6 +31,8 @@ class TaskNames:
         self._twins: dict[int, str] | None = None
         self._told: dict[tuple[Entry, ...], list[str]] = {}
         self._asked = 0
+        self.headings: dict[int, str] = {}
+        """The headings of sections that have no name here, by the index of the section."""
 
     def inherit(self, before: TaskNames) -> None:
         """Take what is known of the same entries, and of twins that are the same."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -12,12 +12,14 @@ from memory.base.clock import BadMoment, read_moment
 from . import archive
 from .archive import Day, archive_name
 from .report import Move, Named, RuleReport, Skip
+from .restored import RestoredIn, staying, without
 from .returned import LeftBy, Returned
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
     CAP_JOURNAL,
     CLEAR_PLANS,
+    PLAN_AGE,
     PRUNE_JOURNAL,
     Choice,
     Pick,
@@ -58,12 +60,17 @@ class Plan(NamedTuple):
 
 
 def plan_maintenance(
-    snapshot: Snapshot, now: datetime, rules: Collection[str] = ALL_RULES, left: LeftBy = lambda _: None
+    snapshot: Snapshot,
+    now: datetime,
+    rules: Collection[str] = ALL_RULES,
+    left: LeftBy = lambda _: None,
+    restored: RestoredIn = lambda _: (),
 ) -> Plan:
     """Apply the rules to a snapshot and return what would be written; nothing is written.
 
     `left` returns the bytes in which the last maintenance left a file: journal entries that came back since and stand
-    in their archive are told from others by it.
+    in their archive are told from others by it. `restored` returns what a person brought back into a file: the time of
+    that counts as its date.
 
     Raises ConfigError (`config.value`, with file and line) for a setting that is no number or an unknown zone,
     ValueError for an unknown rule, and what the file system refuses to read.
@@ -74,7 +81,7 @@ def plan_maintenance(
     settings = snapshot.config.maintenance()
     # A name that nobody knows would move entries by the days of another zone.
     zone = snapshot.config.require_zone(lambda: snapshot.zone)
-    planner = _Planner(snapshot, now, Today.of(now, zone), left)
+    planner = _Planner(snapshot, now, Today.of(now, zone), left, restored)
     if ARCHIVE_TASKS in rules:
         planner.tasks(settings.archive_days)
     if PRUNE_JOURNAL in rules or CAP_JOURNAL in rules:
@@ -90,11 +97,12 @@ def plan_maintenance(
 class _Planner:
     """Collects rule after rule."""
 
-    def __init__(self, snapshot: Snapshot, now: datetime, today: Today, left: LeftBy) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime, today: Today, left: LeftBy, restored: RestoredIn) -> None:
         self._snapshot = snapshot
         self._now = now
         self._today = today
         self._left = left
+        self._restored = restored
         self._reports: list[RuleReport] = []
         self._archives: dict[str, Document] = {}
         self._sources: dict[str, Document] = {}
@@ -111,6 +119,7 @@ class _Planner:
         """Apply archive-completed-tasks."""
         document = self._source("tasks.md")
         choice = choose_tasks(document, self._today, days(age), self._closed_for(archive.TASKS))
+        choice = without(choice, self._staying("tasks.md", document, choice, days(age)))
         picks, back = self._returned(archive.TASKS, document).split(choice.picks)
         why = f"completed more than {_days(age)} ago"
         self._report(ARCHIVE_TASKS, "tasks.md", document, archive.TASKS, choice, picks, back, why)
@@ -120,6 +129,7 @@ class _Planner:
         """Apply clear-completed-orchestration."""
         document = self._source("orchestration.md")
         choice = choose_plans(document, self._today, self._closed_for(archive.PLANS))
+        choice = without(choice, self._staying("orchestration.md", document, choice, PLAN_AGE))
         picks, back = self._returned(archive.PLANS, document).split(choice.picks)
         why = "completed more than 24 hours ago"
         self._report(CLEAR_PLANS, "orchestration.md", document, archive.PLANS, choice, picks, back, why)
@@ -135,12 +145,16 @@ class _Planner:
         back: tuple[Pick, ...] = ()
         if age is not None:
             choice = choose_old_journal(document, self._today, days(age), closed)
+            choice = without(choice, self._staying("journal.md", document, choice, days(age)))
             picks = choice.picks
             why = f"dated more than {_days(age)} ago"
             away, back = returned.split(picks)
             self._report(PRUNE_JOURNAL, "journal.md", document, archive.JOURNAL, choice, away, back, why)
         if most is not None:
+            stay = days(self._snapshot.config.maintenance().prune_days)
             choice = choose_surplus(document, self._today, most, picks, closed)
+            if kept_places := self._staying("journal.md", document, choice, stay):
+                choice = choose_surplus(document, self._today, most, picks, closed, kept_places)
             why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
             more, again = returned.split(choice.picks)
             self._report(CAP_JOURNAL, "journal.md", document, archive.JOURNAL, choice, more, again, why)
@@ -151,6 +165,12 @@ class _Planner:
                     f"journal.md keeps {kept:,} entries, more than {most:,}: {len(choice.left):,} cannot be moved"
                 )
         self._move_days(document, away, back)
+
+    def _staying(self, name: str, document: Document, choice: Choice, age: timedelta) -> frozenset[tuple[int, int]]:
+        """Return the places of what was brought back lately; the log is asked only where something would move."""
+        if not choice.picks:
+            return frozenset()
+        return staying(name, document, self._restored(name), self._today, age)
 
     # -- files ------------------------------------------------------------------------------------------------
 

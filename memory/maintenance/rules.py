@@ -7,7 +7,7 @@ is strict. It counts by the instant where a value has a time, by calendar days i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -278,9 +278,17 @@ def _certain(today: Today, age: timedelta) -> tuple[date, date]:
         return date.min, date.min
 
 
-def choose_surplus(document: Document, today: Today, most: int, gone: Sequence[Pick], closed: Closed) -> Choice:
+def choose_surplus(
+    document: Document,
+    today: Today,
+    most: int,
+    gone: Sequence[Pick],
+    closed: Closed,
+    staying: Container[tuple[int, int]] = frozenset(),
+) -> Choice:
     """Choose the oldest entries over `most` of what `gone` left; equally old ones from the bottom of the file.
 
+    Entries at the places `staying` are none of the old ones.
     A heading without a time counts as the beginning of its day. Entries without a usable date, in the future, or
     that cannot move count towards the number and stay.
     """
@@ -294,6 +302,8 @@ def choose_surplus(document: Document, today: Today, most: int, gone: Sequence[P
     by_day: dict[date, list[Pick]] = {}
     for index, section in document.all_sections():
         numbers = _others(len(section), removed.get(index, ()))
+        if staying:
+            numbers = [number for number in numbers if (index, number) not in staying]
         if not numbers:
             continue
         day = section_date(section)
@@ -311,7 +321,8 @@ def choose_surplus(document: Document, today: Today, most: int, gone: Sequence[P
                 if (index, number) == swallowing or today.ahead(entry_moment(day, section.entries[number], today.zone))
             ]
             left.extend(stays)
-            numbers = _others(len(section), {*removed.get(index, ()), *(one.entry for one in stays)})
+            away = {one.entry for one in stays}
+            numbers = [number for number in numbers if number not in away]
         if numbers:
             by_day.setdefault(day, []).append(Pick(index, numbers, day))
     picks: list[Pick] = []

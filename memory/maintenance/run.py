@@ -16,6 +16,7 @@ from memory.workspace import stamped
 from . import conserve
 from .plan import Plan, plan_maintenance
 from .report import Report, summary
+from .restored import restored_in
 from .rules import ALL_RULES
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def maintain(
         warnings = (jump,)
         dry_run = True
     if not dry_run:
-        warnings += _look_around(workspace, now)
-    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace))
+        warnings += _look_around(workspace, now, dry_run=dry_run)
+    plan = plan_maintenance(workspace.snapshot(), now, rules, _left_by(workspace), restored_in(workspace))
     documents = checked(plan, now)
     change = None
     if not dry_run:
@@ -77,12 +78,19 @@ def maintain(
     )
 
 
-def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
-    """Note what other programs did since anybody looked, and merge what they wrote late; return what to say of that."""
+def _look_around(workspace: Workspace, now: datetime, *, dry_run: bool) -> tuple[str, ...]:
+    """Note what other programs did since anybody looked, bring back what they undid where a person chose that, and
+    merge what they wrote late; return what to say of that.
+    """
     from memory.history.late_bytes import merge_late
 
     workspace.notice(now)
-    return tuple(
+    back: tuple[str, ...] = ()
+    if not dry_run and workspace.store.history.taken_back():
+        from memory.history.taken_back import bring_back_chosen
+
+        back = tuple(one.summary for one in bring_back_chosen(workspace, now))
+    return back + tuple(
         f"{late.file}: what another program wrote in the moment of a change was "
         + (f"not merged ({late.why}); it is kept in .aiter/.memdeck/stage/{late.name}" if late.why else "merged")
         for late in merge_late(workspace, now)
@@ -115,7 +123,7 @@ def _write(
         nonlocal written
         if written.fits(snapshot):
             return Edit(documents, summary(written.rules))
-        written = plan_maintenance(snapshot, now, rules, _left_by(workspace))
+        written = plan_maintenance(snapshot, now, rules, _left_by(workspace), restored_in(workspace))
         return Edit(checked(written, now), summary(written.rules))
 
     outcome = workspace.change(OPERATION, build, actor=actor, now=now)

@@ -66,7 +66,10 @@ def check_all(
     """
     systems = systems_of(workspace)
     if names is None:
-        found = [problem for system in systems for problem in system.check()]
+        from memory.history.lost_files import lost_files
+
+        found = [one.problem() for one in lost_files(workspace)]
+        found += [problem for system in systems for problem in system.check()]
         if now is not None:
             own = {system.name for system in REGISTRY}
             for name in workspace.present():

@@ -173,6 +173,10 @@ class Reading:
         """Tell whether a path is that of the file of facts."""
         return path == FILE
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is that of the file of facts."""
+        return path == FILE
+
     def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
         """Return none: it is a file of lines."""
         return None

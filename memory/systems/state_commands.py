@@ -8,7 +8,7 @@ the repository. It gets one JSON object on its standard input, `{"version": 1, "
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 

@@ -20,6 +20,10 @@ class TypedReading(PlainReading):
         """Take any file of the agent but sentinels and memdeck's own."""
         return not path.endswith(LOCK) and PRIVATE not in path.split("/")
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is that of the Aidefile, or of a file in a folder `core`; others are made and expire."""
+        return path == "Aidefile" or "core" in path.split("/")[:-1] or path.endswith("/core.md")
+
 
 def store_of(folder: Path, state_home: Path | None, home: Path | None = None) -> Store:
     """Return the store of an agent, wherever the caller stands: its lock and its history are always the same ones.

@@ -26,6 +26,7 @@ from tests.crash import (
     power,
     soak,
     stale,
+    stale_beside,
     torture,
 )
 from tests.crash.calls import without_exchange, without_leases
@@ -66,6 +67,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "foreign-looking": lambda top: foreign.foreign(top, looking=True, operations=("add", "remove a file", "done")),
     "foreign-kill": lambda top: foreign.foreign(top, killed=1, near=True),
     "stale": stale.stale,
+    "stale-beside": stale_beside.stale_beside,
     "late": late.late,
     "crossing": crossing.crossing,
     "twelve": lambda top: torture.twelve(top, rounds=100),

@@ -12,7 +12,20 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.storage.transaction import transaction
-from tests.crash import crossing, errors, foreign, kill, late, log_faults, mutants, mutations, power, stale, torture
+from tests.crash import (
+    crossing,
+    errors,
+    foreign,
+    kill,
+    late,
+    log_faults,
+    mutants,
+    mutations,
+    power,
+    stale,
+    stale_beside,
+    torture,
+)
 from tests.crash.calls import without_exchange, without_leases
 from tests.crash.kill import Tally
 from tests.crash.operations import Place, sample
@@ -60,6 +73,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "foreign writers at calls that look": lambda f: foreign.foreign(f, every=12, looking=True, operations=("add",)),
     "two processes at each call": lambda folder: crossing.crossing(folder, every=20 * STRIDE),
     "stale saves": stale.stale,
+    "stale saves with work of their own": stale_beside.stale_beside,
     "late writers": late.late,
     "twelve commands": lambda folder: torture.twelve(folder, rounds=2 if WHOLE else 1),
     "torture": lambda folder: torture.torture(folder, seconds=2, changes=160),

@@ -140,6 +140,8 @@ class Pane(Covered, PaneEntry):
         self._arrived = False
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
         self.instead = SafeText("", classes="pane--empty")
+        self.lost = ""
+        """That the pane's file is gone or empty although it held something, in a sentence; empty: it is not."""
         """Says something in the place of rows where the list cannot do so itself."""
 
     def on_pane_linked(self, message: Linked) -> None:
@@ -405,7 +407,9 @@ class Pane(Covered, PaneEntry):
 
     def _say_empty(self) -> None:
         refusal = None if self.contents is None else self.contents.refusal
-        if self.has_items or not self.contents:
+        if self.lost and not self.has_items and not self.filter:
+            words = self.lost
+        elif self.has_items or not self.contents or (self.shown_keys and not self.row_count):
             words = ""
         elif self.filter and self.row_count:
             strange = strange_words(self.filter, self.filter_fields, listed=True)
@@ -418,6 +422,13 @@ class Pane(Covered, PaneEntry):
         else:
             words = with_keys(self.empty, self.app)
         self.say_instead(words)
+
+    def say_lost(self, words: str) -> None:
+        """Say in place of what an empty pane is for that its file is gone; empty: it is not."""
+        if words != self.lost:
+            self.lost = words
+            if self.contents is not None:
+                self._say_empty()
 
     def say_instead(self, words: str) -> None:
         """Say something where there is nothing to show; nothing where there is."""

@@ -162,6 +162,9 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     """
     done = task.section in ("completed", "archived")
     if number == 0:
+        if task.heading is not None:
+            where = Piece(f"  {glyphs.alert} {task.heading.strip() or 'no heading'}", "warn")
+            return line(Piece(task.title, "strong" if task.priority == "HIGH" else "plain"), where)
         return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
     if number > 1:
         return ()

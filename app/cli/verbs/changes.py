@@ -13,6 +13,7 @@ from app.cli.session import Session
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
+    from memory.history.taken_back import Undone
     from memory.storage import Change
     from memory.storage.log.records import Record
 
@@ -57,6 +58,7 @@ def list_changes(
     first = None if since is None else _instant(session, since, end=False)
     last = None if until is None else _instant(session, until, end=True)
     session.workspace.notice(session.now)
+    session.look_outside()
     session.warn()
     found = find(
         session.workspace, limit=limit, actor=session.actor_option, file=file, entry=entry, since=first, until=last
@@ -97,13 +99,18 @@ def show(session: Session, change_id: str) -> None:
     from memory.history.changes import row, views_of
 
     session.workspace.notice(session.now)
+    session.look_outside()
     session.warn()
     record = session.workspace.store.history.get(change_id)
     views = views_of(session.workspace, record)
 
+    def taken() -> list[Undone]:
+        return [one for one in session.taken_back() if one.id == record.id]
+
     def document() -> dict[str, Any]:
         return {
             "change": {**row(record), "undoes": record.undoes, "redoes": record.redoes},
+            "takenBack": [entry for one in taken() for entry in one.json()["entries"]],
             "views": [view.json() for view in views],
         }
 
@@ -118,6 +125,8 @@ def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> It
         yield paint.line(record.summary, "  ")
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
+    for taken in (one for one in session.taken_back() if one.id == record.id):
+        yield paint.notice(paint.line(f"took back {taken.words}: `memdeck changes revert` brings it back", "  "))
     if not record.kept:
         yield paint.notice(paint.line("its bytes are no longer kept", "  "))
     for view in views:
@@ -133,8 +142,23 @@ def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> It
 @under(changes, "revert", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
 @_id
 def revert(session: Session, change_id: str) -> None:
-    """Take back one change, whoever made it, if nobody touched those entries since; else say what they became."""
+    """Take back one change, whoever made it, if nobody touched those entries since; else say what they became.
+
+    Of a change from outside that took back changes made with memdeck, those are brought back, and what else it wrote
+    stays; `changes keep` leaves them as they are.
+    """
     _did(session, session.workspace.revert(change_id, actor=session.actor, now=session.now))
+
+
+@under(changes, "keep", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
+@_id
+def keep(session: Session, change_id: str) -> None:
+    """Leave what another program's save took back as it is, and be reminded of it no more."""
+    from memory.history.taken_back import leave
+
+    left = leave(session.workspace, change_id)
+    words = f"{left.words} stays as the other program left it"
+    session.answer(lambda: {"kept": left.json()}, lambda: [session.paint.line(words)])
 
 
 @verb("undo", examples=("memdeck undo", "memdeck undo --actor agent:builder"))

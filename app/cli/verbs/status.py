@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from app.cli.lazy_groups import verb
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memory.files.status import Brief, NextRun
 
 _SOME = 5
+_SHORT = 4_000_000
+"""Bytes of memory files that are compared with how they looked last before anything is said."""
 
 
 @verb("status", examples=("memdeck status", "memdeck status -o json"))
@@ -26,6 +29,8 @@ def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
     from memory.files.status import brief
 
+    if _is_short(session):
+        session.look_outside()
     found = brief(session.snapshot.readable(), session.now)
     last = _last_maintenance(session)
     alerts = _alerts(session, found)
@@ -33,6 +38,19 @@ def status(session: Session) -> None:
     session.answer(
         lambda: _document(session, found, last, alerts, runs), lambda: _lines(session, found, last, alerts, runs)
     )
+
+
+def _is_short(session: Session) -> bool:
+    """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
+    import os
+
+    from memory.files.snapshot import MEMORY_FILES
+
+    size = 0
+    for name in MEMORY_FILES:
+        with suppress(OSError):
+            size += os.stat(session.workspace.memory / name).st_size
+    return size <= _SHORT
 
 
 def _runs(session: Session, found: Brief) -> list[NextRun]:
@@ -101,7 +119,8 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
-        "problems": [as_json(problem) for problem in _serious(found)],
+        "taken_back": [one.json() for one in session.taken_back()],
+        "problems": [as_json(problem) for problem in _serious(session, found)],
     }
 
 
@@ -135,6 +154,11 @@ def _lines(
             for name, values in _systems(session).items()
         ]
     )
+    undone = session.taken_back()
+    taken = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in undone[:_SOME]]
+    yield from _part(session, "Taken back by another program's save", taken, len(undone), range(len(taken)))
+    if undone:
+        yield "  `memdeck changes revert ID` brings it back, `memdeck changes keep ID` leaves it so"
     for heading, tasks, alerting in (
         ("Overdue", found.overdue, True),
         ("Due today", found.due_today, False),
@@ -147,7 +171,7 @@ def _lines(
     yield from _part(session, "Monitors that alert", rows, len(alerts), range(len(rows)))
     shown = [(format_local(run.instant, zone), run.label) for run in runs[:_SOME]]
     yield from _part(session, "Next runs", shown, len(runs))
-    serious = _serious(found)
+    serious = _serious(session, found)
     problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
     yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
     yield ""
@@ -177,9 +201,12 @@ def _far(task: Any) -> str:
     return "" if task.progress is None or task.section != "in-progress" else f"{task.progress}%"
 
 
-def _serious(found: Brief) -> list[Problem]:
-    """Return errors and warnings; `check` has the notes too."""
-    return [problem for problem in found.problems if problem.level != "note"]
+def _serious(session: Session, found: Brief) -> list[Problem]:
+    """Return errors and warnings, files that are gone first; `check` has the notes too."""
+    from memory.history.lost_files import lost_files
+
+    lost = [one.problem() for one in lost_files(session.workspace)]
+    return lost + [problem for problem in found.problems if problem.level != "note"]
 
 
 def _counted(counts: Mapping[str, int]) -> str:

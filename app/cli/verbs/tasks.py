@@ -66,7 +66,10 @@ def list_tasks(
     match: str | None,
     sort: str | None,
 ) -> None:
-    """List tasks in the order of the file, or sorted inside each section."""
+    """List tasks in the order of the file, or sorted inside each section.
+
+    Tasks under a heading that is no section count as pending; JSON has the heading in `extra`, and stderr a warning.
+    """
     sections = SECTIONS if section == "all" else (section,) if section else SECTIONS[:2]
     found: Iterator[Task] = _in_sections(session.snapshot, sections)
     if priority:
@@ -92,6 +95,7 @@ def list_tasks(
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
     if len(shown) > _FEW:
         session.snapshot.tasks.name_all()
+    _warn_of_headings(shown)
     session.listing("tasks", lambda: [task.json() for task in shown], lambda: _table(session, shown))
 
 
@@ -116,7 +120,8 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
     while start < len(found):
         section = found[start].section
         end = start
-        while end < len(found) and found[end].section == section:
+        heading = found[start].heading
+        while end < len(found) and (found[end].section, found[end].heading) == (section, heading):
             end += 1
         alerts: dict[int, int] = {}
         rows = []
@@ -130,9 +135,27 @@ def _table(session: Session, found: list[Task]) -> Iterator[str]:
             rows.append(
                 (short(task.ref), task.priority or "", _due(due, late), progress, task.assigned or "", task.title)
             )
-        yield ("\n" if start else "") + f"{_HEADINGS[section]} ({end - start})"
+        words = _HEADINGS[section] if heading is None else _misplaced(heading)
+        yield ("\n" if start else "") + session.paint.line(f"{words} ({end - start})")
         yield from session.paint.columns(rows, alerts=alerts)
         start = end
+
+
+def _misplaced(heading: str) -> str:
+    """Return what stands above tasks whose heading is no section of tasks."""
+    return f"{heading.strip() or 'Above the first section'}, which is no section and taken for Pending"
+
+
+def _warn_of_headings(shown: Sequence[Task]) -> None:
+    """Say which headings are no sections, and what their tasks are listed as."""
+    counts: dict[str, int] = {}
+    for task in shown:
+        if task.heading is not None:
+            counts[task.heading] = counts.get(task.heading, 0) + 1
+    for heading, count in counts.items():
+        where = f"under {heading.strip()[:40]!r}, which is no section" if heading.strip() else "above the first section"
+        stand = "task stands" if count == 1 else "tasks stand"
+        tell(f"memdeck: warning: task.unknown_section: {count} {stand} {where}; listed as pending")
 
 
 def _is_over(session: Session) -> Callable[[str], bool]:

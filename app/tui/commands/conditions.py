@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.tui.keys.registry import Action
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
+    from memory.history.taken_back import Undone
 
 
 def allows(app: MemdeckApp, needs: str) -> bool:
@@ -50,7 +51,7 @@ def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
         places = {"brief", *(draft.pane for draft in app.left_drafts[:1])}
         if pane is None or pane.pane_id not in places:
             return False
-    if action.needs == "removing" and pane is not None and draft_of(pane):
+    if action.needs == "removing" and pane is not None and (draft_of(pane) or lost_of(pane) is not None):
         return True
     if selected_count(pane) and action.needs not in ("", "jobs"):
         if not action.bulk:
@@ -236,7 +237,32 @@ def _is_board(pane: Pane) -> bool:
     return getattr(pane, "board", None) is not None and _item(pane)
 
 
+def undone_of(pane: Pane | None) -> Undone | None:
+    """What another program took back and a key would bring back: that of the row under the cursor, else the newest.
+
+    None in the archive, where the key means its entry.
+    """
+    if pane is None or pane.pane_id == "archive":
+        return None
+    waiting: tuple[Undone, ...] = pane.app.noticing.undone  # type: ignore[attr-defined]
+    item = pane.current() if waiting and pane.contents is not None else None
+    if pane.pane_id == "changes" and item is not None:
+        return next((one for one in waiting if one.id == item.ref), None)
+    if pane.pane_id == "brief" and item is not None and item.group == "lost":
+        found: Undone = item.thing
+        return found
+    return next(iter(waiting), None)
+
+
+def lost_of(pane: Pane) -> Undone | None:
+    """What another program took back that the row under the cursor is about; None: it is about something else."""
+    item = pane.current() if pane.pane_id == "brief" else None
+    return item.thing if item is not None and item.group == "lost" else None
+
+
 def _restorable(pane: Pane) -> bool:
+    if undone_of(pane) is not None:
+        return True
     item = pane.current() if pane.pane_id == "archive" else None
     return item is not None and hasattr(item, "at")
 
@@ -254,7 +280,9 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "leave": _leave,
     "adding": _offers("adding"),
     "editing": lambda pane: _item(pane) and _offers("editing")(pane),
-    "removing": lambda pane: _item(pane) and (_offers("removing")(pane) or bool(draft_of(pane))),
+    "removing": lambda pane: (
+        _item(pane) and (_offers("removing")(pane) or bool(draft_of(pane)) or lost_of(pane) is not None)
+    ),
     "source": lambda pane: _item(pane) and _offers("from_source")(pane),
     "fields": lambda pane: bool(pane.filter_fields),
     "sorts": _sorts,

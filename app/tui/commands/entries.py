@@ -8,7 +8,7 @@ from app.tui.part import Part
 from memory.errors import ConflictError, MemdeckError
 from widgets.chrome.footer import with_keys
 
-from .conditions import draft_of
+from .conditions import draft_of, lost_of
 
 if TYPE_CHECKING:
     from memory.workspace import Outcome
@@ -85,6 +85,9 @@ class Entries(Part):
         pane = self._pane
         if draft := draft_of(pane):
             self.app.drafting.discard(draft)
+            return
+        if (lost := lost_of(pane)) is not None:
+            self.app.reverting.leave(lost)
             return
         removal = pane.removing(pane.selected())
         if removal is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app.tui.part import Part
 from memory.errors import ConflictError, MemdeckError
 
+from .conditions import undone_of
 from .write import ACTOR
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memory.document import Entry
     from memory.files.diff import ChangeView
     from memory.history.partial_revert import Contested
+    from memory.history.taken_back import Undone
     from memory.workspace import Outcome, Workspace
     from widgets.dialogs.three_way import Answers, Question
     from widgets.pane.base import Pane
@@ -38,6 +40,10 @@ class Reverting(Part):
             return
         from widgets.panes.changes.words import standing
 
+        undone = next((one for one in self.app.noticing.undone if one.id == change.ref), None)
+        if undone is not None:
+            self.bring_back(undone.id, undone.words)
+            return
         # At a change that was taken back it is that which goes: the change comes again.
         found = standing(change)
         if found is None:
@@ -174,10 +180,74 @@ class Reverting(Part):
         summary = f"took back in part: {change.summary}"
         self.app.changing.change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
 
+    # What other programs took back
+
+    def taken_back(self, undone: Sequence[Undone]) -> None:
+        """Say that another program's save took changes back, or bring them back where that was chosen."""
+        workspace, now = self.app.workspace, self.app.clock()
+        assert workspace is not None
+        from memory.errors import NotFoundError
+        from memory.history.taken_back import bring_back_chosen
+        from memory.workspace import Outcome
+
+        def write() -> Outcome:
+            done = bring_back_chosen(workspace, now)
+            if not done:
+                raise NotFoundError("change.none", "nothing was chosen to come back by itself")
+            return Outcome(done[-1], done[-1].summary if len(done) == 1 else f"brought back {len(done)} changes")
+
+        def otherwise(error: MemdeckError) -> bool:
+            first = undone[0]
+            more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
+            self.app.say(
+                f"{first.told}{more}. {self.app.key_of('entry.restore')} brings it back.",
+                title="Another program's save took it back",
+                severity="warning",
+            )
+            return error.code == "change.none"
+
+        self.app.changing.run(write, None, otherwise)
+
+    def bring_back(self, change_id: str, words: str) -> None:
+        """Do once more what a save of another program took back."""
+        from memory.workspace import Outcome
+
+        workspace, now = self.app.workspace, self.app.clock()
+        assert workspace is not None
+
+        def write() -> Outcome:
+            done = workspace.revert(change_id, actor=ACTOR, now=now)
+            return Outcome(done, done.summary if done.files else f"{words} is back already")
+
+        self.app.changing.run(write, taken_back=True)
+
+    def leave(self, undone: Undone) -> None:
+        """Leave what was taken back as it is, after a question, and remind of it no more."""
+        from memory.history.taken_back import leave
+        from widgets.dialogs.dialogs import Confirm
+
+        workspace = self.app.workspace
+        assert workspace is not None
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.app.changing.ask(
+                    lambda: leave(workspace, undone.id), lambda _: self.app.looking.request(), lambda _: False
+                )
+
+        details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
+        self.app.push_screen(
+            Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered
+        )
+
     # The archive
 
     def restore(self) -> None:
-        """Bring the archived entry under the cursor back to where it came from."""
+        """Bring the archived entry under the cursor back to where it came from, or what another program took back."""
+        here = undone_of(self.app.navigation.pane)
+        if here is not None:
+            self.bring_back(here.id, here.words)
+            return
         pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
         item = None if pane is None else pane.current()
         if item is None or workspace is None or pane is None or not hasattr(item, "at"):
@@ -206,7 +276,8 @@ class Reverting(Part):
 
 
 def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
-    """Say that the next maintenance would take a restored entry away again, and what keeps it; empty: it would not.
+    """Say for how long a restored entry stays that is old enough for the archive, and what keeps it for good; empty: it
+    is not that old.
 
     `reopen` is the key that reopens a task.
     """
@@ -215,14 +286,16 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
     from memory.maintenance.plan import plan_maintenance
 
     with suppress(MemdeckError):
-        for rule in plan_maintenance(workspace.snapshot(), now).rules:
+        snapshot = workspace.snapshot()
+        settings = snapshot.config.maintenance()
+        ages = {"archive-completed-tasks": settings.archive_days, "clear-completed-orchestration": 1}
+        for rule in plan_maintenance(snapshot, now).rules:
             if any(move.ref == outcome.ref for move in rule.moves):
+                days = ages.get(rule.rule, settings.prune_days)
+                stay = f"stays for {days} day{'' if days == 1 else 's'} and is archived again then"
                 if rule.rule == "archive-completed-tasks":
-                    return (
-                        "It is still completed: the next maintenance archives it again, "
-                        f"unless you reopen it ({reopen} in Tasks)"
-                    )
-                return "It is as old as before, so the next maintenance archives it again"
+                    return f"It is still completed: it {stay}, unless you reopen it ({reopen} in Tasks)"
+                return f"It {stay}"
     return ""
 
 

@@ -118,7 +118,11 @@ class Changing(Part):
         app.run_worker(run, group="change", thread=True, exit_on_error=False)
 
     def undo(self) -> None:
-        """Take back the last change."""
+        """Take back the last change; in a pane whose file another program removed or emptied, that."""
+        lost = self.app.noticing.lost_in(self.app.navigation.pane)
+        if lost is not None and lost.change is not None:
+            self.app.reverting.bring_back(lost.change, lost.name)
+            return
         self._turn(back=True)
 
     def redo(self) -> None:

@@ -109,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
         "reverting",
         "restore",
         "bring back",
-        "Bring the archived entry back to where it came from",
+        "Bring the archived entry back to where it came from, or a change that another program's save took back",
         _HISTORY,
         needs="archived",
         shown=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from widgets.text.task_words import short_moment
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.files.status import Brief
+    from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
     from memory.workspace import Workspace
 
@@ -29,13 +30,14 @@ def is_small(brief: Brief) -> bool:
     return sum(sum(brief.counts.get(name, {}).values()) for name in ("tasks", "journal")) <= CHECKED
 
 
-def upkeep(snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
+def upkeep(workspace: Workspace, snapshot: Snapshot, now: datetime) -> tuple[tuple[str, str], ...]:
     """What the next maintenance would move: a file and a sentence each; nothing where a setting is wrong."""
     from memory.errors import MemdeckError
     from memory.maintenance.plan import plan_maintenance
+    from memory.maintenance.restored import restored_in
 
     try:
-        rules = plan_maintenance(snapshot, now).rules
+        rules = plan_maintenance(snapshot, now, restored=restored_in(workspace)).rules
     except MemdeckError:
         return ()
     found = []
@@ -84,6 +86,11 @@ _RULES = {
 def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
     """Say that what is shown is not what some file holds."""
     return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
+
+
+def taken_back(undone: Sequence[Undone]) -> tuple[Alert, ...]:
+    """Say that saves of other programs took back changes of memdeck's; it leads to the brief's rows on them."""
+    return (Alert(line(Piece(f"{len(undone)} taken back", "alert")), "lost"),) if undone else ()
 
 
 def alerts(

@@ -15,8 +15,14 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
     from memory.files.plans.model import Plan
+    from memory.history.lost_files import LostFile
+    from memory.history.taken_back import Undone
     from memory.storage.log.records import Record
+    from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
+
+GIVEN_SECONDS = 5.5
+"""When to look again at a file that went just now: so long the change log gives it to come back, and a little more."""
 
 MOST = 1000
 """The largest number that is counted; more is no better to know."""
@@ -39,6 +45,15 @@ class Noticing(Part):
         self._found = (False, False)
         self._turns = (False, False)
         self._sure = False
+        self.undone: tuple[Undone, ...] = ()
+        """What saves of other programs took back of memdeck's changes, and nobody decided about."""
+        self.waiting: tuple[Undone, ...] = ()
+        """The same, as the thread that reads found it last."""
+        self.missing: tuple[LostFile, ...] = ()
+        """The files that are gone or empty, as the thread that reads found them last."""
+        self.lost: tuple[LostFile, ...] = ()
+        """Those of them that the change log has."""
+        self._told: set[str] = set()
 
     def look(self, now: datetime) -> bool:
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
@@ -61,7 +76,17 @@ class Noticing(Part):
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
-        self.app.post_message(Noticed(count, warnings, self._found))
+        undone: tuple[Undone, ...] = ()
+        if history.taken_back():
+            from memory.history.taken_back import undone_changes
+
+            with suppress(MemdeckError):
+                undone = undone_changes(workspace)
+        self.waiting = undone
+        from memory.history.lost_files import lost_files
+
+        self.missing = lost_files(workspace)
+        self.app.post_message(Noticed(count, warnings, self._found, undone, self.missing))
         return found > 0
 
     @property
@@ -76,8 +101,28 @@ class Noticing(Part):
             self.count = 0
             self.app.looking.show_badges()
 
+    def lost_in(self, pane: Pane | None) -> LostFile | None:
+        """The file of a pane that is gone or empty, None where there is none."""
+        if pane is None:
+            return None
+        return next((one for one in self.lost if one.name in pane.files), None)
+
+    def say_lost(self) -> None:
+        """Let each pane say what its file held and which key brings it back."""
+        key = self.app.key_of("change.undo")
+        for pane in self.app.navigation.mounted.values():
+            lost = self.lost_in(pane)
+            if lost is None or lost.time is None:
+                pane.say_lost("")
+                continue
+            local, now = lost.time.astimezone(self.app.zone), self.app.clock().astimezone(self.app.zone)
+            since = f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
+            pane.say_lost(f"{lost.sentence(since)}: {key} brings it back.")
+
     def can_turn(self, way: str) -> bool:
-        """Whether there was something to undo or to redo at the last look."""
+        """Whether there was something to undo or to redo at the last look, or a file to bring back by undo."""
+        if way == "undo" and self.lost and self.lost_in(self.app.navigation.pane) is not None:
+            return True
         return self._turns[way == "redo"]
 
     def may_turn(self, way: str) -> bool:
@@ -103,6 +148,22 @@ class Noticing(Part):
             self.app.looking.show_badges()
         for warning in message.warnings:
             self.app.say(warning, title="History", severity="warning")
+        if any(one.change is None for one in message.lost):
+            # Too fresh: programs leave such states behind for a moment, and nobody wakes us when it is over.
+            self.app.set_timer(GIVEN_SECONDS, self.app.looking.request)
+        lost = tuple(one for one in message.lost if one.change is not None)
+        if lost != self.lost:
+            self.lost = lost
+            self.app.refresh_keys()
+            self.app.looking.show_badges()
+        self.say_lost()
+        if message.undone is not None and message.undone != self.undone:
+            self.undone = message.undone
+            self.app.refresh_keys()
+        new = [one for one in self.undone if one.id not in self._told]
+        self._told.update(one.id for one in new)
+        if new:
+            self.app.reverting.taken_back(new)
 
 
 class LogSource:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,10 @@ class Looking(Part):
         badges = {}
         for name in self.app.navigation.panes:
             try:
-                badges[name.id] = name.load().badge(snapshot, now)
+                badge = name.load().badge(snapshot, now)
+                if any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES):
+                    badge = replace(badge, alert=True)
+                badges[name.id] = badge
             except Exception:  # A pane of another package must not take the numbers of the others with it.
                 if name.own:
                     raise
@@ -210,7 +214,8 @@ class Looking(Part):
         found = brief(snapshot, now)
         notice = self.app.watching.notice(snapshot, now)
         refused = header.not_read(snapshot.refusals.values())
-        alerts = refused + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        undone = self.app.noticing.waiting
+        alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self.app.morning.news(now)
         assert self.app.workspace is not None
         # Only the brief shows it, and an agent may have very many files.
@@ -222,10 +227,11 @@ class Looking(Part):
                 if system.name != "files"
                 for problem in system.check()
             )
-            upkeep = header.upkeep(snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
-            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand))
+            others = tuple(one.problem() for one in self.app.noticing.missing if one.change is not None) + others
+            upkeep = header.upkeep(self.app.workspace, snapshot, now) + header.upkeep_of_others(self.app.workspace, now)
+            self.app.post_message(Briefed(alerts, notice, found.problems + others, upkeep, news, stand, undone))
         else:
-            self.app.post_message(Briefed(alerts, notice, news=news, others=stand))
+            self.app.post_message(Briefed(alerts, notice, news=news, others=stand, undone=undone))
 
     # In the application's thread
 
@@ -237,6 +243,7 @@ class Looking(Part):
         first = pane.contents is None
         self._failure = ""
         pane.put(message.contents, flash=not first)
+        self.app.noticing.say_lost()
         self._fresh.add(pane.pane_id)
         self.show_badges()
         if pane is self.app.navigation.pane:
@@ -262,7 +269,8 @@ class Looking(Part):
         for name in self.app.navigation.panes:
             badge = self._badges.get(name.id)
             count = (self.app.noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
-            entries.append(PaneEntry(name.id, name.key, name.title, count, badge.alert if badge else False))
+            alert = bool(badge and badge.alert) or any(one.name in name.files for one in self.app.noticing.lost)
+            entries.append(PaneEntry(name.id, name.key, name.title, count, alert))
         self.app.desk.sidebar.set_entries(entries)
 
     def briefed(self, message: Briefed) -> None:
@@ -274,7 +282,7 @@ class Looking(Part):
         pane = self.app.navigation.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(  # type: ignore[attr-defined]
-                message.problems, message.upkeep, message.notice, message.news, message.others
+                message.problems, message.upkeep, message.notice, message.news, message.others, message.undone
             )
 
     def failed(self, message: LookFailed) -> None:

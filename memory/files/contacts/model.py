@@ -164,6 +164,11 @@ def _places(document: Document, kind: str) -> list[int]:
     return found or (document.find("Routes") if kind == "route" else found)
 
 
+def read_sections(document: Document) -> frozenset[int]:
+    """Return the indexes of the sections that are read as channels, routes or people."""
+    return frozenset(index for kind in SECTIONS for index in _places(document, kind))
+
+
 def _is_table(table: Table, kind: str) -> bool:
     return table.column(next(iter(COLUMNS[kind].values()))) is not None
 

@@ -35,6 +35,7 @@ _SEPARATOR = re.compile(r"[,;\s]+")
 class Plan(Named):
     """One plan; texts as they stand in the file, None where there is none. `at` is (section, entry index).
 
+    One that stands under a heading that is no section of plans is active and has that `heading`, "" for none.
     `progress` is computed from the tasks (None without any), `stated_progress` what the field says.
     """
 
@@ -45,6 +46,7 @@ class Plan(Named):
     tasks: tuple[PlanTask, ...]
     phases: tuple[PlanPhase, ...]
     problems: tuple[PlanProblem, ...]
+    heading: str | None = None
 
     def _get(self, key: str) -> str | None:
         value = self.entry.fields.get(key)
@@ -127,33 +129,34 @@ def _plan(
     at: tuple[int, int],
     section: PlanSection,
     archived: bool,
+    heading: str | None,
 ) -> Plan:
     said = read_plan_json(entry.body)
     tasks = tuple(_read_tasks(entry, line + 1, said))
     plan_id = entry.fields.get("planId")
     problems = plan_problems(tasks, said, line, plan_id)
-    return Plan(name, file, line, entry, at, section, archived, tasks, _phases(tasks, said), tuple(problems))
+    return Plan(name, file, line, entry, at, section, archived, tasks, _phases(tasks, said), tuple(problems), heading)
 
 
 class Plans:
-    """The plans of one file in file order: entries of Active Plans and Completed Plans."""
+    """The plans of one file in file order: entries of Active Plans and Completed Plans, and of all other sections."""
 
     def __init__(self, file: str, document: Document) -> None:
         """Read the plans; never fails."""
         self.file = file
         self.document = document
-        found = [
-            (index, number, SECTIONS[part.name], entry)
-            for index, part in enumerate(document.sections)
-            if part.level == 2 and part.name in SECTIONS
-            for number, entry in enumerate(part.entries)
-        ]
+        found = []
+        for index, part in document.all_sections():
+            known_section = SECTIONS.get(part.name) if part.level == 2 else None
+            heading = None if known_section else part.title if part.heading else ""
+            for number, entry in enumerate(part.entries):
+                found.append((index, number, known_section or "active", heading, entry))
         known = [(entry.title, entry.fields.get("created") or "") for *_, entry in found]
         names = name_all(KIND, known, [entry.fields.get("completed") or "" for *_, entry in found])
         archived = file.startswith("archive/")
         self.plans: tuple[Plan, ...] = tuple(
-            _plan(name, file, document.line_of(index, number), entry, (index, number), section, archived)
-            for name, (index, number, section, entry) in zip(names, found, strict=True)
+            _plan(name, file, document.line_of(index, number), entry, (index, number), section, archived, heading)
+            for name, (index, number, section, heading, entry) in zip(names, found, strict=True)
         )
 
     def in_section(self, section: PlanSection) -> tuple[Plan, ...]:

@@ -46,7 +46,7 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
                 yield Problem("warning", name, line, "task.priority", f"{title[:40]!r} begins with an unknown priority")
             else:
                 yield Problem("note", name, line, "task.priority_missing", f"{title[:40]!r} has no priority")
-        if not title.strip():
+        if not title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
         created = fields.get("created") or ""
         if not created:

@@ -106,7 +106,7 @@ def edit_task(
     entry = task.entry
     for key, value in changes.items():
         entry = with_value(entry, key, value, snapshot.zone)
-    if section is None or section == task.section:
+    if section is None or (section == task.section and task.heading is None):
         return _replaced(task, entry, f"changed {_short(task.title)}")
     if section == "in-progress":
         return _started(snapshot, task, entry, now)
@@ -280,7 +280,7 @@ def _recurred(task: Task, entry: Entry, completed: Entry, following: Due, zone: 
 
 
 def _reopened(snapshot: Snapshot, task: Task, entry: Entry, now: datetime) -> Edit:
-    if task.section == "pending":
+    if task.section == "pending" and task.heading is None:
         return _replaced(task, entry, f"{_short(task.title)} is pending")
     outcome = entry.fields.get("outcome")
     if outcome:

@@ -12,7 +12,7 @@ from memory.document.source import decode
 from memory.files.refs.refs import SHORT, fits, look_up
 from memory.files.task_names import TaskNames
 
-from .sections import SECTIONS, SectionName, new_section_index, task_sections
+from .sections import SECTIONS, SectionName, new_section_index, task_places
 from .values import (
     FIELD_KEYS,
     KIND,
@@ -63,7 +63,8 @@ class Task:
     """One task; every property reads the entry when it is asked. Texts are as they stand in the file.
 
     `at` is (section index, entry index) in the document of `file`, `section` one of pending, in-progress,
-    completed, archived. Values that say `null`, `none` or `-` are None.
+    completed, archived; `heading` tells where it is none of these by its file.
+    Values that say `null`, `none` or `-` are None.
     """
 
     __slots__ = ("_index", "_names", "_number", "_place", "entry", "section")
@@ -92,6 +93,16 @@ class Task:
     def document(self) -> Document:
         """The document that the task stands in."""
         return self._names.document
+
+    @property
+    def heading(self) -> str | None:
+        """The words of the heading that it stands under where that is no section of tasks, "" for none; else None."""
+        return self._names.headings.get(self._place)
+
+    @property
+    def misplaced(self) -> bool:
+        """Whether any task of the file stands under a heading that is no section."""
+        return bool(self._names.headings)
 
     @property
     def at(self) -> tuple[int, int]:
@@ -251,7 +262,10 @@ class Task:
         return "week" if day - today < timedelta(days=7) else "later"
 
     def json(self) -> dict[str, Any]:
-        """Return the task under the keys of the interface; absent values are None, lines count from 1."""
+        """Return the task under the keys of the interface; absent values are None, lines count from 1.
+
+        One that stands under a heading that is no section is `pending`, and `extra` has that heading as `heading`.
+        """
         head = self.entry.memo(Head)
         found = _NOTHING.copy()
         found["ref"] = self.ref
@@ -274,13 +288,16 @@ class Task:
                 found["progress"] = read_progress(value)
             else:
                 extra[key] = value
+        if self._names.headings and (heading := self.heading) is not None:
+            extra.setdefault("heading", heading)
         return found
 
 
 class TaskList:
-    """The tasks of one file in file order: those of the sections Pending, In Progress and Completed.
+    """The tasks of one file in file order: those of the sections Pending, In Progress and Completed, and all others.
 
-    Entries of other sections, and those before any section, are no tasks. Tasks of an archive are `archived`.
+    Entries under another heading, or before any section, are pending tasks that have that `heading`. Tasks of an
+    archive are `archived`.
     """
 
     __slots__ = ("_ranges", "names", "tasks")
@@ -288,12 +305,13 @@ class TaskList:
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; nothing inside them is read."""
         archived = file.startswith("archive/")
-        sections = [(index, name, document.sections[index].entries) for index, name in task_sections(document)]
+        sections = [(index, name, part.entries, heading) for index, name, heading, part in task_places(document)]
         # What the tasks share knows none of them: a list that nobody looks at any more goes at once, with its document.
-        names = self.names = TaskNames(file, document, [entry for *_, entries in sections for entry in entries])
+        names = self.names = TaskNames(file, document, [entry for _, _, entries, _ in sections for entry in entries])
+        names.headings = {index: heading for index, _, _, heading in sections if heading is not None}
         found: list[Task] = []
         self._ranges: list[tuple[SectionName, int, int, int]] = []
-        for section, name, entries in sections:
+        for section, name, entries, _ in sections:
             shown: SectionName = "archived" if archived else name
             start = len(found)
             found += [

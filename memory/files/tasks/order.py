@@ -102,7 +102,25 @@ def grouped(tasks: Iterable[Task], name: str, now: datetime, zone: tzinfo) -> Se
     """
     if name == "section":
         titles = {"pending": "PENDING", "in-progress": "IN PROGRESS", "completed": "COMPLETED"}
-        return _by(tasks, lambda task: task.section, list(titles), titles)
+        tasks = tuple(tasks)
+        if not any(task.misplaced for task in tasks[:1]):
+            # All are of one file: where one of them says that no heading is wrong, none is.
+            return _by(tasks, lambda task: task.section, list(titles), titles)
+        places: dict[Any, str] = {(one,): title for one, title in titles.items()}
+
+        def place(task: Task) -> tuple[str, ...]:
+            heading = task.heading
+            if heading is None:
+                return (task.section,)
+            key = ("", heading)
+            places.setdefault(key, heading.strip() or "NO HEADING")
+            return key
+
+        # What stands under a heading of its own comes first, for it is in the wrong place.
+        found = _by(tasks, place, list(places), places)
+        return [one for one in found if one[1][0].heading is not None] + [
+            one for one in found if one[1][0].heading is None
+        ]
     if name == "due":
 
         def state(task: Task) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from memory.document import Document, Section
@@ -27,6 +27,21 @@ def task_sections(document: Document) -> Iterable[tuple[int, SectionName]]:
             name = _BY_NAME.get(section.name) or _BY_NAME.get(section.title.casefold())
             if name is not None:
                 yield index, name
+
+
+def task_places(document: Document) -> Iterator[tuple[int, SectionName, str | None, Section]]:
+    """Yield (index, name, heading, section) of everything that holds tasks, in file order; -1 is before all sections.
+
+    The heading is None for a section that has a name here. Entries under any other heading, or under none (""), are
+    tasks too and count as pending: nothing that a file holds may vanish because of a slip in a heading, and nothing
+    that is perhaps not done may go to the archive.
+    """
+    known = dict(task_sections(document))
+    for index, section in document.all_sections():
+        if index in known:
+            yield index, known[index], None, section
+        elif len(section):
+            yield index, "pending", section.title if section.heading else "", section
 
 
 def new_section_index(document: Document, name: SectionName) -> int:

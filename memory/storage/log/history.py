@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .records import Record, RecordedFile
     from .shared import Together
+    from .taken_back_rows import TakenBack
     from .undo import Turner
 
 
@@ -251,6 +252,11 @@ class History:
             )
         return tuple(found)
 
+    def last_bytes(self, path: str) -> bytes | None:
+        """Return the bytes of a file as they were known last; None for no file, or where nobody knows."""
+        with self._mutex:
+            return self._log.last_known(path)[1]
+
     def state(self) -> tuple[int, int]:
         """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
         nothing = (0, 0)
@@ -332,6 +338,28 @@ class History:
             return self.before(later[-1].id, path)
         with self._mutex:
             return self._log.last_known(path)[1]
+
+    def done_to(self, operation: str, path: str) -> Sequence[Record]:
+        """Return the changes of an operation that touched a file and stand, newest first, as far as they are kept."""
+        condition = "operation = ? AND undone_by IS NULL AND seq IN (SELECT seq FROM file WHERE path = ?)"
+        return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
+
+    # -- what others took back ----------------------------------------------------------------------------------
+
+    def taken_back(self, change_id: str | None = None) -> Sequence[TakenBack]:
+        """Return what saves of other programs took back of memdeck's changes, and is not settled; newest first."""
+        from .taken_back_rows import open_ones
+
+        nothing: Sequence[TakenBack] = ()
+        with self._mutex:
+            return self._log.file.run(lambda db: open_ones(db, change_id), nothing, make=False)
+
+    def settle(self, change_id: str, by: str) -> None:
+        """Note that what a change took back was brought back by another change, or stays so (`KEPT`)."""
+        from .taken_back_rows import settle
+
+        with self._mutex:
+            self._log.file.run(lambda db: settle(db, change_id, by), None, make=False)
 
     # -- taking back --------------------------------------------------------------------------------------------
 

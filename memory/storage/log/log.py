@@ -20,6 +20,7 @@ from memory.storage.files.version import Version
 
 from . import rows
 from .database import LogFile
+from .records import is_by_place
 
 if TYPE_CHECKING:
     import sqlite3
@@ -156,8 +157,11 @@ class ChangeLog:
     def name_all(self, db: sqlite3.Connection) -> None:
         """Name the entries of changes that were too long to be named when they were made."""
         for seq in rows.unnamed(db):
+            (record,) = rows.records(db, "seq = ?", (seq,), 1)
+            by_place = is_by_place(record.actor, record.operation)
             for number, path, _ in rows.files_of(db, seq):
-                rows.add_touched(db, seq, number, self.touched(path, rows.regions_of(db, seq, number)))
+                found = self.touched(path, rows.regions_of(db, seq, number), by_place=by_place)
+                rows.add_touched(db, seq, number, found)
             rows.set_named(db, seq)
 
     # -- what others did ----------------------------------------------------------------------------------------
@@ -286,7 +290,8 @@ class ChangeLog:
     ) -> None:
         named: list[list[Touched]] | None = None
         if _is_short(*(regions for _, regions in planned)):
-            named = [self.touched(file.path, regions) for file, regions in planned]
+            by_place = is_by_place(change.actor, change.operation)
+            named = [self.touched(file.path, regions, by_place=by_place) for file, regions in planned]
         seq = rows.add_change(db, change, status, named=named is not None)
         for number, (file, regions) in enumerate(planned):
             before = self.identity(file.path, file.before)
@@ -300,14 +305,17 @@ class ChangeLog:
             if named is not None:
                 rows.add_touched(db, seq, number, named[number])
 
-    def touched(self, path: str, regions: Sequence[Region]) -> list[Touched]:
-        """Return the entries of one file that some regions touch, and the sections whose own text they change."""
+    def touched(self, path: str, regions: Sequence[Region], *, by_place: bool) -> list[Touched]:
+        """Return the entries of one file that some regions touch, and the sections whose own text they change.
+
+        `by_place` as in `memory.document.units.units_of`.
+        """
         from memory.document.units import units_of
 
         from .records import Touched
 
         found = []
-        for unit in units_of(regions):
+        for unit in units_of(regions, by_place=by_place):
             one = None if unit.before is None else self.reading.ref(path, unit.section, unit.before)
             other = None if unit.after is None else self.reading.ref(path, unit.new_section, unit.after)
             entry = unit.after or unit.before
@@ -366,7 +374,7 @@ class ChangeLog:
         regions = () if lost else self.regions(file)
         # To hash the older bytes again must not push out what is known of the newer ones.
         self._known[path] = known
-        named = self.touched(path, regions) if _is_short(regions) else None
+        named = self.touched(path, regions, by_place=False) if _is_short(regions) else None
         what = "changed" if named is None else touched_in(named)
         name = path.rpartition("/")[2]
         words = "removed" if data is None else "created" if before is None and not lost else what
@@ -381,7 +389,39 @@ class ChangeLog:
         if lost:
             rows.put_base(db, path, seq + 1, data)
         rows.put_seen(db, path, identity, version)
+        if before and not (data or b"").strip() and self.reading.lasts(path):
+            self._note_gone(db, path, change.id, seq)
+            self._known[path] = known
+        elif before is not None and data is not None and not lost:
+            self._note_taken_back(db, path, before, data, regions, seq)
+            self._known[path] = known
         return True
+
+    def _note_gone(self, db: sqlite3.Connection, path: str, change_id: str, seq: int) -> None:
+        """Note that another program removed or emptied a file that is there for good."""
+        from . import taken_back_rows
+        from .taken_back import Lost, Stale
+
+        name = path.rpartition("/")[2]
+        taken_back_rows.add(db, seq, 0, Stale(change_id, (Lost(change_id, None, name, taken_back_rows.FILE, True),)))
+
+    def _note_taken_back(
+        self, db: sqlite3.Connection, path: str, before: bytes, data: bytes, regions: Sequence[Region], seq: int
+    ) -> None:
+        """Note what a save of another program took back of changes that memdeck had made."""
+        from . import taken_back_rows
+        from .taken_back import taken_back
+
+        stale = taken_back(
+            before,
+            data,
+            regions,
+            taken_back_rows.newest(db, path, seq),
+            lambda old, new: self.regions(FileChange(path, old, new)),
+            lambda some: self.touched(path, some, by_place=False),
+        )
+        if stale is not None:
+            taken_back_rows.add(db, seq, 0, stale)
 
     def _last_bytes(self, db: sqlite3.Connection, path: str, identity: rows.Identity) -> bytes | None:
         """Return the bytes of a file as they were known last: those before the base, with every region since."""

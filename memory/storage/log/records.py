@@ -78,11 +78,22 @@ class Record:
         return sum(file.kept or 0 for file in self.files)
 
 
+def is_by_place(actor: str, operation: str) -> bool:
+    """Tell whether an entry that stands where a change took another one out is that one with a new title.
+
+    It is after an operation of memdeck's on one entry; other programs and what goes by whole files may have done both.
+    """
+    return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
+
+
 class Reading(Protocol):
     """How the files of one store are read by who knows what they mean; paths are relative to the store's root."""
 
     def knows(self, path: str) -> bool:
         """Tell whether a path is one of a file that changes may be taken back in."""
+
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of a file that is there for good: that it is gone or empty is never meant."""
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
@@ -103,6 +114,10 @@ class PlainReading:
     def knows(self, path: str) -> bool:  # noqa: ARG002
         """Take any file of the store."""
         return True
+
+    def lasts(self, path: str) -> bool:  # noqa: ARG002
+        """Tell that any file may go."""
+        return False
 
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a Markdown file."""

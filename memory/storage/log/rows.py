@@ -43,7 +43,8 @@ def key(path: str) -> str | bytes:
     return path
 
 
-def _path(value: str | bytes) -> str:
+def path_of(value: str | bytes) -> str:
+    """Return a path that the database holds."""
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
@@ -219,13 +220,13 @@ def _signed(number: int) -> int | None:
 def modes_of(db: sqlite3.Connection, change_id: str) -> dict[str, int]:
     """Return the permission bits of the files that a change removed, as far as they are known."""
     query = "SELECT path, mode FROM file JOIN change USING (seq) WHERE id = ? AND mode IS NOT NULL"
-    return {_path(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
+    return {path_of(path): mode & 0o777 for path, mode in db.execute(query, (change_id,))}
 
 
 def seen_paths(db: sqlite3.Connection, *, gone: bool | None = None) -> list[str]:
     """Return every file that was ever seen; with `gone` only those that were not there any more, or those that were."""
     where = "" if gone is None else " WHERE size IS NULL" if gone else " WHERE size IS NOT NULL"
-    return [_path(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
+    return [path_of(path) for (path,) in db.execute(f"SELECT path FROM seen{where}")]
 
 
 def put_base(db: sqlite3.Connection, path: str, seq: int, data: bytes | None) -> None:
@@ -294,7 +295,7 @@ def files_of(db: sqlite3.Connection, seq: int) -> list[tuple[int, str, Identity]
     """Return number, path and new identity of the files of a change."""
     query = "SELECT n, path, after_size, after_hash FROM file WHERE seq = ? ORDER BY n"
     return [
-        (number, _path(path), None if size is None else (size, digest))
+        (number, path_of(path), None if size is None else (size, digest))
         for number, path, size, digest in db.execute(query, (seq,)).fetchall()
     ]
 
@@ -402,7 +403,7 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
 
     seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
     files = db.execute(_FILES, (seq,)).fetchall()
-    paths = {number: _path(path) for _, number, path, *_ in files}
+    paths = {number: path_of(path) for _, number, path, *_ in files}
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = db.execute(query, (seq, MOST_TOUCHED + 1)).fetchall()
     return Record(
@@ -414,7 +415,7 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
         str(summary),
         tuple(
             RecordedFile(
-                _path(path),
+                path_of(path),
                 None if before_size is None else (before_size, before_hash),
                 None if after_size is None else (after_size, after_hash),
                 kept,

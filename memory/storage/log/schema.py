@@ -3,12 +3,13 @@
 `change.seq` is the order in which changes were made, whatever their clocks said. `region` holds bytes, and nothing in
 it is ever taken for a path: `file.path` names a file as seen from the workspace and is compared, never followed.
 `base_data` holds the bytes of a file before the change that `base` names; with the regions since then it gives the
-last known bytes.
+last known bytes. `taken_back` holds what a change from outside (`seq`) took back of memdeck's changes: `since` is the
+oldest change that it lacks, `settled` the change that brought it back, or `kept` where a person left it as it is.
 """
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 """Stored as `user_version`; a database of a newer version is left alone."""
 
 UPGRADES: dict[int, str] = {
@@ -22,6 +23,21 @@ UPDATE base_data SET path = '.aiter/' || path;
     # Which mode a removed file had was not kept.
     2: """
 ALTER TABLE file ADD COLUMN mode INTEGER;
+""",
+    # What another program's save took back of memdeck's changes was not noted.
+    3: """
+CREATE TABLE taken_back (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    since TEXT NOT NULL,
+    change_id TEXT NOT NULL,
+    ref TEXT,
+    title BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    whole INTEGER NOT NULL,
+    settled TEXT
+);
+CREATE INDEX taken_back_seq ON taken_back (seq);
 """,
 }
 """What makes the tables of each older version those of the next one."""
@@ -78,6 +94,18 @@ CREATE TABLE touched (
 CREATE INDEX change_unnamed ON change (seq) WHERE named = 0;
 CREATE INDEX touched_seq ON touched (seq);
 CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
+CREATE TABLE taken_back (
+    seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    since TEXT NOT NULL,
+    change_id TEXT NOT NULL,
+    ref TEXT,
+    title BLOB NOT NULL,
+    kind TEXT NOT NULL,
+    whole INTEGER NOT NULL,
+    settled TEXT
+);
+CREATE INDEX taken_back_seq ON taken_back (seq);
 CREATE TABLE seen (
     path TEXT PRIMARY KEY,
     size INTEGER,

@@ -114,6 +114,12 @@ class Together:
         found = self.find(path)
         return found is not None and found[0].reading.knows(found[1])
 
+    def lasts(self, path: str) -> bool:
+        """Tell whether a path is one of a file that is there for good; a system of another package may not say so."""
+        found = self.find(path)
+        lasts = None if found is None else getattr(found[0].reading, "lasts", None)
+        return found is not None and lasts is not None and bool(lasts(found[1]))
+
     def document(self, path: str, data: bytes) -> Document | None:
         """Return the document of a file's bytes, None for a file that has no sections and entries."""
         found = self.find(path)

@@ -85,7 +85,7 @@ def test_maintenance_imports_nothing_heavy(shop: Path) -> None:
     )
     loaded = set(done.stderr.split("\n"))
     assert "memory.maintenance.run" in loaded
-    assert loaded & {*HEAVY, "memory.history.late_bytes", "memory.document.merge"} == set()
+    assert loaded & {*HEAVY, "memory.document.merge"} == set()
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,19 @@ def test_a_field_that_is_given_as_an_option_is_told_how_it_is_set(memdeck: Memde
     answer = memdeck(*words.split())
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
+
+
+def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, memory: Path) -> None:
+    """As pending, with the heading in `extra` and a warning; counted by `status`, an error of `check`."""
+    path = memory / "tasks.md"
+    before = memdeck("status", "-o", "json").data["counts"]["tasks"]["pending"]
+    path.write_text(path.read_text() + "\n## In Progres\n### [HIGH] Lost\n")
+    answer = memdeck("tasks", "list", "--section", "pending", "-o", "json")
+    (lost,) = [task for task in answer.data["tasks"] if task["title"] == "Lost"]
+    assert (lost["section"], lost["extra"]) == ("pending", {"heading": "In Progres"})
+    assert "task.unknown_section: 1 task stands under 'In Progres', which is no section" in answer.err
+    assert "In Progres, which is no section and taken for Pending (1)" in memdeck("tasks", "list").out
+    status = memdeck("status", "-o", "json").data
+    assert status["counts"]["tasks"]["pending"] == before + 1
+    assert "task.unknown_section" in [problem["code"] for problem in status["problems"]]
+    assert memdeck("check", "tasks.md").code == 4

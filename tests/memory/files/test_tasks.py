@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from memory.document import Entry, parse
 from memory.files.snapshot import Views
 from memory.files.task_names import task_identity
+from memory.files.tasks import edits
 from memory.files.tasks.model import Due, Task, read_due, read_tasks, split_priority
 from memory.files.tasks.values import created_of, quick_identity, text_or_none
 from tests.fixture_files import sample, with_newlines
-from tests.memory_files import NOW, snapshot_of
+from tests.memory_files import NOW, after, snapshot_of
 
 KEYS = [
     *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
@@ -230,21 +231,40 @@ def test_the_quick_reading_of_a_title_agrees_with_the_heading(text: str) -> None
         assert quick_identity(task.entry.raw) in (None, task.identity)
 
 
-def test_only_the_three_sections_hold_tasks() -> None:
-    """Sections match without case, with a remark, and twice; entries elsewhere are no tasks."""
+def test_entries_under_other_headings_are_pending_tasks() -> None:
+    """Sections match without case, with a remark, and twice; tasks elsewhere are pending and say where they stand."""
     text = (
         "### before\n# Pending\n### level one\n## PENDING\n### a\n## Pending review\n### no\n## In Progress (2)\n"
         "### b\n## pending\n### c\n## Completed (last 7 days)\n### d\n## Notes\n### no\n"
     )
     tasks = read_tasks("tasks.md", parse(text.encode()))
-    assert [(task.title, task.section) for task in tasks] == [
-        ("a", "pending"),
-        ("b", "in-progress"),
-        ("c", "pending"),
-        ("d", "completed"),
+    assert [(task.title, task.section, task.heading) for task in tasks] == [
+        ("before", "pending", ""),
+        ("level one", "pending", "Pending"),
+        ("a", "pending", None),
+        ("no", "pending", "Pending review"),
+        ("b", "in-progress", None),
+        ("c", "pending", None),
+        ("d", "completed", None),
+        ("no", "pending", "Notes"),
     ]
-    assert [task.title for task in tasks.in_section("pending")] == ["a", "c"]
-    assert [task.line + 1 for task in tasks] == [5, 9, 11, 13]
+    assert [task.json()["extra"] for task in tasks][:3] == [{"heading": ""}, {"heading": "Pending"}, {}]
+    assert tasks.count("pending") == len(tasks.in_section("pending")) == 6
+    assert all(tasks.at(*task.at) is task for task in tasks)
+
+
+def test_tasks_under_other_headings_can_be_moved_and_edited() -> None:
+    """Each verb takes them out from under the wrong heading, and an edit leaves them where they stand."""
+    text = "### Above\n- created: 2024-01-14\n\n## In Progres\n### [HIGH] Lost\n- created: 2024-01-14\n"
+    snapshot = snapshot_of({"tasks.md": text})
+    moved = after(snapshot, edits.edit_task(snapshot, "Above", set={"section": "pending"}, now=NOW))
+    moved = after(moved, edits.done_task(moved, "Lost", outcome="well", now=NOW))
+    assert [(task.title, task.section, task.heading) for task in moved.tasks] == [
+        ("Above", "pending", None),
+        ("Lost", "completed", None),
+    ]
+    noted = after(snapshot, edits.edit_task(snapshot, "Lost", set={"notes": "x"}, now=NOW))
+    assert [(task.title, task.heading) for task in noted.tasks] == [("Above", ""), ("Lost", "In Progres")]
 
 
 @pytest.mark.parametrize(

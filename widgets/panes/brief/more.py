@@ -28,6 +28,7 @@ DOORS: dict[str, tuple[str, str, str]] = {
     "waiting": ("", "", "T asks for each"),
     "news": ("changes", "", "all in Changes"),
     "journal": ("journal", "", "all in Journal"),
+    "lost": ("changes", "", "all in Changes"),
 }
 """Where all rows of a group stand: a pane, its filter, and both in words (no pane: the questions for approvals).
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memory.files.status import Brief, NextRun
     from memory.files.tasks.model import Task
     from memory.history.news import News
+    from memory.history.taken_back import Undone
     from memory.monitoring.history.charts import Notice
     from memory.systems.protocol import BriefLine
     from widgets.pane.filter import Needles
@@ -75,6 +76,7 @@ class BriefPane(Pane):
         self._notice: Notice | None = None
         self._news: tuple[News, ...] = ()
         self._others: tuple[BriefLine, ...] = ()
+        self._undone: tuple[Undone, ...] = ()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
         self._opened: set[str] = set()
@@ -128,6 +130,8 @@ class BriefPane(Pane):
             return ""
         if first in ("overdue", "today") and len(group) > 1:
             return f"{len(group)}  the most urgent first, W says why"
+        if first == "lost":
+            return f"{len(group)}  B brings it back, x leaves it"
         return f"{len(group)}  T decides" if first == "waiting" else str(len(group))
 
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
@@ -135,6 +139,10 @@ class BriefPane(Pane):
             return [BriefRow(group, task.file, task.ref, task) for task in found]
 
         yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
+        yield (
+            "TAKEN BACK",
+            [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in self._undone],
+        )
         yield "ALERTS", [BriefRow("alert", "monitors.md", monitor.ref, monitor) for monitor in brief.alerts]
         notice = self._notice
         if notice is not None:
@@ -213,16 +221,17 @@ class BriefPane(Pane):
         notice: Notice | None = None,
         news: Sequence[News] = (),
         others: Sequence[BriefLine] = (),
+        undone: Sequence[Undone] = (),
     ) -> None:
         """Show what took longer to find: what a check says, what the next maintenance would move, who waits for an
         approval or is muted, what others changed since somebody looked last, and how things stand in other systems.
 
         `upkeep` holds a file and a sentence each, and the system where it is another one; `notice` who waits for an
-        approval and who is muted. Cursor and view stay.
+        approval and who is muted, `undone` what other programs took back of memdeck's changes. Cursor and view stay.
         """
-        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others))
-        if more != (self._problems, self._upkeep, self._notice, self._news, self._others):
-            self._problems, self._upkeep, self._notice, self._news, self._others = more
+        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others), tuple(undone))
+        if more != (self._problems, self._upkeep, self._notice, self._news, self._others, self._undone):
+            self._problems, self._upkeep, self._notice, self._news, self._others, self._undone = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
         # What is not there by now is not there at all.
@@ -297,6 +306,8 @@ class BriefPane(Pane):
             self._show_more(item.target)
         elif item is not None and item.group == "draft":
             self.post_message(self.Resume(item.target))
+        elif item is not None and item.group == "lost":
+            self.post_message(self.More("lost"))
         elif item is not None and item.file:
             self.post_message(self.Jump(item.file, item.target))
 

@@ -34,7 +34,7 @@ WIDE_ENOUGH = 48
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of tasks: who has one stands in a column."""
 
-BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside")
+BEHIND = ("alert", "waiting", "muted", "draft", "news", "beside", "lost")
 """The groups whose word more stands right behind the title."""
 
 WIDEST_LEAD = 30
@@ -81,6 +81,8 @@ def when_of(item: BriefRow, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piec
             return Piece(f"{glyphs.alert} {since(thing.last_check, now, zone)}", "alert")
         case "waiting":
             return Piece(f"{glyphs.half} {thing.role}", "warn")
+        case "lost":
+            return Piece(f"{glyphs.alert} {since(thing.time.isoformat(), now, zone)}", "alert")
         case "muted":
             return Piece(item.words, "muted")
         case "progress":
@@ -119,6 +121,8 @@ def note_of(item: BriefRow) -> tuple[str, ...]:
             return (thing.why,)
         case "draft":
             return ("never saved",)
+        case "lost":
+            return () if thing.is_file else (f"in {', '.join(thing.files)}",)
         case "beside":
             return (thing.due,) if thing.due else ()
         case "news":

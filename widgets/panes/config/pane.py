@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.remarks import split_field
 from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, value_problem
+from memory.files.unread import unread_settings
 from widgets.detail import DetailLine, Labelled, Prose, Spacer, Title
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
 from widgets.list.columns import Column, Columns
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.pane.unread import unread_rows
 from widgets.panes.time_words import next_run, until
 from widgets.text.styled_text import Line, Piece, line
 
@@ -72,7 +74,8 @@ class ConfigPane(Pane):
                 section = setting.section
                 rows.append(Heading(section or FRONT))
             rows.append(setting)
-        return rows
+        found = unread_settings(snapshot.document("config.md"))
+        return [*rows, *unread_rows(found, "no setting in it", first=len(rows))]
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Look at the values once, then show the rows."""

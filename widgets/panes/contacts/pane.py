@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.safe_text import cell_width, visible
 from memory.files.contacts.channel_order import is_gone, is_same, mentions
+from memory.files.unread import unread_contacts
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.routing import Reach, reach_of
 from widgets.detail import Caption, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -18,6 +19,7 @@ from widgets.list.columns import Column, Columns, Content
 from widgets.list.outline import INDENT, Branch, OutlinePane
 from widgets.list.rows import Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Line, Piece, line, line_width
 
 from .detail import notification, reached_by, row_mark, status_line
@@ -68,6 +70,10 @@ IMPORTANCE = {"name": 9, "channel": 9, "prefix": 3, "project": 2, "id": 2, "role
 """Which of the narrow columns stay longest in a narrow terminal; others count 1."""
 
 
+UNREAD = "no channel, route or person"
+"""What is said of a section that holds something else."""
+
+
 class ContactsPane(OutlinePane):
     """Three tables; only a channel that is disconnected is in colour."""
 
@@ -101,8 +107,9 @@ class ContactsPane(OutlinePane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """A branch per group, also for an empty one, so that a contact can be added there."""
         contacts = snapshot.contacts
+        found = unread_contacts(snapshot.document("contacts.md"))
         if not any(_items(contacts, kind) for kind, _ in GROUPS):
-            return ()
+            return unread_rows(found, UNREAD, first=0)
         rows: list[Any] = []
         for kind, title in GROUPS:
             items = _items(contacts, kind)
@@ -110,7 +117,7 @@ class ContactsPane(OutlinePane):
                 rows.append(Note(number=len(rows)))
             rows.append(Branch(f"group:{kind}", title, 0, len(items), kind=kind, name=kind))
             rows.extend(items)
-        return rows
+        return [*rows, *unread_rows(found, UNREAD, first=len(rows))]
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Look at the files, and find out which way a notification would go."""

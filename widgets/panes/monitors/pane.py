@@ -7,9 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.files.unread import unread_monitors
 from widgets.detail import DetailLine
 from widgets.list.columns import Column, Columns
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.pane.unread import unread_rows
 from widgets.panes.time_words import from_when, next_run, since, until
 from widgets.text.styled_text import Line, Piece, line
 
@@ -61,9 +63,11 @@ class MonitorsPane(Pane):
         """One row per monitor; those that alert first, else in the order of the file."""
         if self._look is not None:
             self._pictures = self._look(snapshot, now)
-        return sorted(
+        rows: list[Any] = sorted(
             snapshot.monitors.monitors, key=lambda monitor: not alerts(monitor, self._pictures.get(monitor.ref))
         )
+        found = unread_monitors(snapshot.document("monitors.md"))
+        return [*rows, *unread_rows(found, "not run: no section of monitors", first=len(rows))]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are not well, and how many nobody knows about."""
@@ -80,7 +84,8 @@ class MonitorsPane(Pane):
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many there are; one that is not healthy needs a person."""
         monitors = snapshot.monitors.monitors
-        return Badge(len(monitors), any(monitor.healthy is False for monitor in monitors))
+        misplaced = bool(unread_monitors(snapshot.document("monitors.md")))
+        return Badge(len(monitors), misplaced or any(monitor.healthy is False for monitor in monitors))
 
     def sort_key(self, item: Monitor, name: str) -> Any:
         """Not healthy first, or the longest not checked first, or by name."""

@@ -92,13 +92,19 @@ class PlansPane(OutlinePane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:  # noqa: ARG002
         """Active plans, then completed ones, each with its phases and their tasks."""
         rows: list[Any] = []
-        for section, title in SECTIONS:
-            plans = [plan for plan in snapshot.plans.plans if plan.section == section]
+        groups: dict[str, list[Any]] = {}
+        for plan in snapshot.plans.plans:
+            if plan.heading is not None:
+                groups.setdefault(plan.heading.strip() or "NO HEADING", []).append(plan)
+        known = [plan for plan in snapshot.plans.plans if plan.heading is None]
+        sections = [(title, [plan for plan in known if plan.section == section]) for section, title in SECTIONS]
+        for title, plans in (*groups.items(), *sections):
             if not plans:
                 continue
             if rows:
                 rows.append(Note(number=len(rows)))
-            rows.append(Heading(title, str(len(plans))))
+            wrong = plans[0].heading is not None
+            rows.append(Heading(title, f"{len(plans)}  no section of plans" if wrong else str(len(plans))))
             for number, plan in enumerate(plans):
                 if number:
                     rows.append(Note(number=len(rows)))

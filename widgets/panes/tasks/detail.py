@@ -61,6 +61,9 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         words = f"{glyphs.alert} due {task.due}, no date" if wrong else f"due {task.due}"
         first.append(Piece(f"  {words}", "alert" if wrong else "plain"))
     lines: list[Line] = [tuple(first)]
+    if task.heading is not None:
+        where = f"under {task.heading.strip()!r}" if task.heading.strip() else "above the first section"
+        lines.append(line(Piece(f"{glyphs.alert} {where}, which is no section: taken for pending", "warn")))
     if task.recurring:
         from memory.base.schedule import describe
 

@@ -54,8 +54,8 @@ class TasksPane(TaskViews):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """How many are open."""
-        return Badge(_open(snapshot))
+        """How many are open; those under a heading that is no section need a person."""
+        return Badge(_open(snapshot), bool(snapshot.tasks.names.headings))
 
     def draw_row(self, item: Task, width: int) -> Line:
         """Priority, title, when or how far; how urgent it is where that is the order."""
@@ -85,6 +85,8 @@ class TasksPane(TaskViews):
             case "due":
                 state = item.due_state(self.now, self.zone)
                 return f"{state or ''} {item.due or ''} {item.recurring or ''}".strip()
+            case "section" if item.heading is not None:
+                return f"{item.section} {item.heading}"
             case _:
                 return super().field_text(item, name)
 

@@ -38,6 +38,10 @@ LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "
 """The columns of the board."""
 
 
+WRONG_HEADING = "no section of tasks: taken for pending"
+"""What the heading of a group says that is no section."""
+
+
 class CardList(PaneList):
     """One column of the board."""
 
@@ -134,7 +138,8 @@ class TaskViews(Pane):
         for title, tasks in grouped(snapshot.tasks.tasks, self.group, now, snapshot.zone):
             if rows:
                 rows.append(Note(number=len(rows)))
-            rows.append(Heading(title, str(len(tasks))))
+            wrong = self.group == GROUPS[0] and tasks[0].heading is not None
+            rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
             rows.extend(tasks)
         return rows
 
@@ -345,9 +350,12 @@ class TaskViews(Pane):
     def _lanes(self, keys: Sequence[Hashable]) -> Mapping[str, Sequence[Row]]:
         """The rows by the section of their tasks; where rows are grouped by it, no row is looked at."""
         groups = self.arrangement.groups_of(keys) if self.group == GROUPS[0] else None
-        if groups is not None:
-            return {rows[0].item.section: rows for rows in groups if rows}
         lanes: dict[str, list[Row]] = {lane: [] for lane, _ in LANES}
+        if groups is not None:
+            for rows in groups:
+                if rows:
+                    lanes.setdefault(rows[0].item.section, []).extend(rows)
+            return lanes
         for key in keys:
             if isinstance(key, Row):
                 lanes.setdefault(key.item.section, []).append(key)

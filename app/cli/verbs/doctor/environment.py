@@ -127,6 +127,7 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     own = "files" in workspace.system_names()
     stores = workspace.stores()
     yield _writable([*([workspace.memory] if own else []), *(store.root for store in stores)])
+    taken_back = tuple(_taken_back(workspace, now))  # First, for it notices what other programs did.
     if own:
         yield from _files(workspace)
     yield from _locks(stores)
@@ -134,10 +135,35 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _state(workspace, now)
     yield from _trust(workspace)
     yield from _history(workspace)
+    yield from taken_back
     yield from _systems(workspace, now)
     yield from _hooks(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
+
+
+def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:
+    """Tell of changes that another program's save took back and that nobody decided about."""
+    if workspace.state is None:
+        return
+    from memory.history.taken_back import bring_back_chosen, undone_changes
+
+    try:
+        if workspace.store.history.seen():
+            workspace.notice(now)
+            bring_back_chosen(workspace, now)
+        found = undone_changes(workspace)
+    except MemdeckError:
+        return  # The state folder itself is wrong, which has its own finding.
+    for one in found:
+        if one.is_file:
+            continue  # That has its own finding.
+        yield Finding(
+            "taken back",
+            "person",
+            f"another program's save took back {one.told}",
+            f"`memdeck changes revert {one.id[:16]}` brings it back, `memdeck changes keep {one.id[:16]}` leaves it so",
+        )
 
 
 def _systems(workspace: Workspace, now: datetime) -> Iterator[Finding]:
@@ -185,6 +211,7 @@ def _writable(folders: Iterable[Path]) -> Finding:
 
 def _files(workspace: Workspace) -> Iterator[Finding]:
     from memory.files.snapshot import MEMORY_FILES
+    from memory.history.lost_files import lost_files
 
     missing, wrong = [], False
     for name in MEMORY_FILES:
@@ -203,6 +230,11 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(
                 "files", "person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"
             )
+    for lost in lost_files(workspace):
+        wrong = True
+        missing = [name for name in missing if name != lost.name]
+        back = f"`memdeck changes revert {lost.change[:16]}`" if lost.change else "`memdeck changes list` has what"
+        yield Finding("files", "person", lost.sentence(), f"{back} brings it back")
     if missing:
         yield Finding("files", "note", f"not there: {', '.join(missing)}", "`memdeck init` creates them")
     elif not wrong:

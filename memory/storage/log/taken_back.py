@@ -1,0 +1,304 @@
+"""What another program's save took back of changes that memdeck made: it wrote a copy that it had read before them.
+
+Such a save holds nothing of what was changed since that copy was read. One that holds any of it was made from newer
+bytes, and what it took out it meant to take out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memory.document.compare import Region, apply, inverted
+from memory.document.lines import lines_of
+from memory.document.nodes import Entry
+from memory.document.source import decode
+from memory.document.units import Unit, bare, sections_in, units_of, updated_of
+
+from .records import OUTSIDE
+
+if TYPE_CHECKING:
+    from .records import Record, Touched
+
+MOST = 256
+"""So many changes of a file a copy may be behind and is still known as one."""
+_STEPS = 8
+_TITLE = 200
+_TOP = "front matter"
+_SPACE = re.compile(rb"[ \t]+|-{3,}")
+_UPDATED = re.compile(rb"updated[ \t]*:")
+State = Literal["back", "mixed", "there", "gone"]
+"""Of one entry that was changed: as it was before, so in part, as it was changed; or, of a removed one, still gone."""
+Regions = Sequence[Region]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """One entry, or text of a section, of which a change was taken back: what the change had done to it.
+
+    `change` is the id of the newest change of it. `whole` says that it is exactly as it was before: the other program
+    did nothing else to it.
+    """
+
+    change: str
+    ref: str | None
+    title: str
+    kind: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """What a save took back: the id of the oldest change that it lacks, and every entry."""
+
+    since: str
+    lost: tuple[Lost, ...]
+
+
+def taken_back(
+    before: bytes,
+    after: bytes,
+    regions: Regions,
+    newest: Iterable[tuple[Record, Regions]],
+    compare: Callable[[bytes, bytes], Regions],
+    name: Callable[[Regions], Sequence[Touched]],
+) -> Stale | None:
+    """Return what a save that turned `before` into `after` took back of the changes made before it; None for nothing.
+
+    `newest` are the changes of the file with what was different, newest first; `compare` says what is different
+    between bytes of the file, `name` which entries some regions touch.
+    """
+    if not after.strip():
+        return None  # A file that is gone or empty is another matter.
+    older = _Older(before, after, regions, newest, compare)
+    # Each of these compares two files as a whole, so few of them are tried: 1, 2, 4, 8, then what lies between.
+    if not older.fits(1):
+        return None
+    low = 1
+    while older.fits(low * 2):
+        low *= 2
+    high = low * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if older.fits(middle) else (low, middle)
+    for number in range(low, max(0, low - _STEPS), -1):
+        judged, behind = older.judged(number), older.behind[:number]
+        states = {state for state, *_ in judged}
+        if "back" in states and "gone" not in states and behind[-1][0].actor != OUTSIDE:
+            return _stale(behind[-1][0].id, judged, behind, name)
+    return None
+
+
+class _Older:
+    """The older and older bytes of a file, as far as a save may have been made from them."""
+
+    def __init__(
+        self,
+        before: bytes,
+        after: bytes,
+        regions: Regions,
+        newest: Iterable[tuple[Record, Regions]],
+        compare: Callable[[bytes, bytes], Regions],
+    ) -> None:
+        self.behind: list[tuple[Record, Regions]] = []
+        self._bytes = [before]
+        self._after = after
+        self._theirs = _Save(regions)
+        self._newest = iter(newest)
+        self._compare = compare
+        self._known: dict[int, list[Judged]] = {}
+
+    def fits(self, number: int) -> bool:
+        """Tell whether a save may lack the newest so many changes: nothing that they did together is in it."""
+        return self._reach(number) and all(state != "there" for state, *_ in self.judged(number))
+
+    def judged(self, number: int) -> list[Judged]:
+        """Return what the save made of all that the newest so many changes did together."""
+        if number not in self._known:
+            net = self.behind[0][1] if number == 1 else self._compare(self._bytes[number], self._bytes[0])
+            self._known[number] = list(self._theirs.judged(net))
+        return self._known[number]
+
+    def _reach(self, number: int) -> bool:
+        while len(self.behind) < min(number, MOST):
+            record, made = next(self._newest, (None, ()))
+            if record is None or (not self.behind and _was_seen(self._bytes[0], self._after, made)):
+                return False
+            try:
+                self._bytes.append(apply(inverted(made), self._bytes[-1]))
+            except ValueError:  # Rows that do not belong together.
+                return False
+            self.behind.append((record, made))
+        return len(self.behind) >= number
+
+
+def _was_seen(before: bytes, after: bytes, newest: Regions) -> bool:
+    """Tell whether a save bears the very time that the newest change put into the front matter."""
+    stamped = any(one.kind == "top" and updated_of(one.before) != updated_of(one.after) for one in newest)
+    stamp = updated_of(_front(before))
+    return stamped and stamp is not None and stamp == updated_of(_front(after))
+
+
+def _front(data: bytes) -> bytes:
+    """Return the beginning of a file, where its front matter is."""
+    end = data.find(b"\n---", 3)
+    return data[: end if end > 0 else 0]
+
+
+Judged = tuple[State, "Unit | _Text", bool]
+
+
+def _stale(
+    since: str,
+    judged: Sequence[Judged],
+    behind: Sequence[tuple[Record, Regions]],
+    name: Callable[[Regions], Sequence[Touched]],
+) -> Stale | None:
+    """Name what was taken back of memdeck's own changes; what other programs lost to each other is not listed."""
+    own = [(record, made) for record, made in behind if record.actor != OUTSIDE]
+    lost = []
+    for state, what, whole in judged:
+        if state != "back":
+            continue
+        titles = {what.title} if isinstance(what, _Text) else {e.title for e in (what.before, what.after) if e}
+        for record, made in own:
+            touched = [one for one in name(made) if one.title in titles]
+            if touched:
+                one = touched[0]
+                lost.append(Lost(record.id, one.ref, one.title[:_TITLE], one.kind, whole))
+                break
+            if isinstance(what, _Text) and any(text.title == what.title for text in _texts(made)):
+                lost.append(Lost(record.id, None, what.title[:_TITLE], "edited", whole))
+                break
+    return Stale(since, tuple(lost)) if lost else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text of a section, or lines of a file of lines, before and after a change."""
+
+    title: str
+    before: bytes
+    after: bytes
+
+
+class _Save:
+    """What a save did to each entry and to each text, asked for by what they were."""
+
+    def __init__(self, regions: Regions) -> None:
+        self._by_source: dict[bytes, list[Unit]] = {}
+        self._came: dict[bytes, list[Unit]] = {}
+        for unit in units_of(regions, by_place=False):
+            if unit.before is not None:
+                self._by_source.setdefault(bare(unit.before), []).append(unit)
+            elif unit.after is not None:
+                self._came.setdefault(bare(unit.after), []).append(unit)
+        self._texts: dict[str, list[_Text]] = {}
+        for text in _texts(regions):
+            self._texts.setdefault(text.title, []).append(text)
+
+    def judged(self, net: Regions) -> Iterator[Judged]:
+        """Yield what the save made of each entry and text that some changes touched."""
+        for unit in units_of(net, by_place=False):
+            yield self._unit(unit)
+        for text in _texts(net):
+            yield self._text(text)
+
+    def _unit(self, unit: Unit) -> Judged:
+        if unit.after is None:
+            assert unit.before is not None
+            return ("back" if bare(unit.before) in self._came else "gone"), unit, True
+        done = next(iter(self._by_source.get(bare(unit.after), ())), None)
+        if done is None:
+            return "there", unit, False
+        if unit.before is None:
+            return ("back" if done.after is None else "there"), unit, True
+        if done.after is None:
+            return "mixed", unit, False
+        if bare(done.after) == bare(unit.before) and done.new_section == unit.section:
+            return "back", unit, True
+        return _aspects(unit, done), unit, False
+
+    def _text(self, text: _Text) -> Judged:
+        done = next(iter(self._texts.get(text.title, ())), None)
+        if done is None:
+            return "there", text, False
+        old, new, now = _rows(text.before), _rows(text.after), _rows(done.after)
+        gone, come = old - new, new - old
+        if gone <= now and not come & now:
+            return "back", text, now == old
+        if come & now or not come:
+            return "there", text, False
+        keys = {_key(row) for row in come}
+        # Another value of what the change wrote: it was read, and changed once more.
+        return ("there" if any(_key(row) in keys for row in now - old) else "mixed"), text, False
+
+
+def _aspects(unit: Unit, done: Unit) -> State:
+    """Say of an entry that the save changed in another way too whether all that a change did to it is taken back."""
+    old, new, now = unit.before, unit.after, done.after
+    assert old is not None
+    assert new is not None
+    assert now is not None
+    values = [(one.fields.get(key), other, now.fields.get(key)) for one, other, key in _fields(old, new)]
+    values += [(old.title, new.title, now.title)] if old.title != new.title else []
+    values += [(unit.section, unit.new_section, done.new_section)] if unit.section != unit.new_section else []
+    if not values:
+        before, after, here = (set(one.body.splitlines()) for one in (old, new, now))
+        return "back" if before - after <= here and not (after - before) & here else "there"
+    if all(here == one for one, _, here in values):
+        return "back"
+    return "there" if any(here == other for _, other, here in values) else "mixed"
+
+
+def _fields(old: Entry, new: Entry) -> Iterator[tuple[Entry, str | None, str]]:
+    for key in dict.fromkeys((*old.fields, *new.fields)):
+        if old.fields.get(key) != new.fields.get(key):
+            yield old, new.fields.get(key), key
+
+
+def _texts(regions: Regions) -> Iterator[_Text]:
+    """Yield what regions say of texts that are no entries; the time of a change in the front matter is none."""
+    for region in regions:
+        if region.kind == "body":
+            yield _Text(region.section or "", region.before, region.after)
+        elif region.kind == "lines":
+            yield from _lines(region)
+        elif region.kind == "top":
+            text = _Text(_TOP, region.before, region.after)
+            if _rows(text.before) != _rows(text.after):
+                yield text
+        elif region.kind == "sections":
+            old = {one.title: one.lead for one in sections_in(region.before)}
+            new = {one.title: one.lead for one in sections_in(region.after)}
+            for title in dict.fromkeys((*old, *new)):
+                text = _Text(title, old.get(title, b""), new.get(title, b""))
+                if _rows(text.before) != _rows(text.after):
+                    yield text
+
+
+def _lines(region: Region) -> Iterator[_Text]:
+    """Yield lines that went or came, each as a text of its own: a file of lines has no sections."""
+    old, new = lines_of(region.before), lines_of(region.after)
+    for line in old:
+        if line not in new:
+            yield _Text(decode(line.rstrip()), line, b"")
+    for line in new:
+        if line not in old:
+            yield _Text(decode(line.rstrip()), b"", line)
+
+
+def _rows(text: bytes) -> set[bytes]:
+    """Return the lines of a text that say something, whatever blanks align them."""
+    rows = (_SPACE.sub(b" ", line).strip() for line in text.splitlines())
+    return {row for row in rows if row.strip(b" |:-") and not _UPDATED.match(row)}
+
+
+def _key(row: bytes) -> bytes:
+    """Return what a line is about: the first cell of a row, the key of a field, the first words of other text."""
+    if row[:1] == b"|":
+        return row.split(b"|")[1].strip()
+    head, colon, _ = row.partition(b":")
+    return head if colon else b" ".join(row.split()[:3])

@@ -1,0 +1,151 @@
+"""Memory files that are gone or empty: told from files that never were, counted, and brought back byte for byte."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.facts import FactStore
+from memory.files.snapshot import MEMORY_FILES
+from memory.files.tasks.edits import add_task
+from memory.history.lost_files import lost_files
+from memory.history.taken_back import bring_back_chosen, leave, undone_changes
+from memory.systems import check_all
+from memory.workspace import Workspace
+from tests.fixture_files import sample
+
+NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+LATER = NOW + timedelta(hours=1)
+HELD = {
+    "tasks.md": "5 tasks",
+    "journal.md": "5 entries",
+    "knowledge.md": "20 facts",
+    "contacts.md": "8 contacts",
+    "orchestration.md": "2 plans",
+    "monitors.md": "3 monitors",
+    "config.md": "13 settings",
+}
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count what is gone or empty at once: nobody can make the time of a change older than it is."""
+    monkeypatch.setattr("memory.storage.log.log._PASSING_NS", 0)
+
+
+def workspace_in(folder: Path) -> Workspace:
+    """A workspace with the format's own sample files, which were looked at once."""
+    files = {name: sample(name).decode() for name in MEMORY_FILES}
+    made = Workspace.init(
+        folder / "shop", NOW, actor="test", state_home=folder / "state", machine_zone=UTC, files=files
+    )
+    made[0].notice(NOW)
+    return made[0]
+
+
+def lose(workspace: Workspace, name: str, data: bytes | None) -> bytes:
+    """Let another program leave a file with these bytes, or without it; return what it held."""
+    path = workspace.memory / name
+    before = path.read_bytes()
+    if data is None:
+        path.unlink()
+    else:
+        path.write_bytes(data)
+    return before
+
+
+@pytest.mark.parametrize("name", MEMORY_FILES)
+@pytest.mark.parametrize("data", [None, b"", b"\n  \n"], ids=["gone", "empty", "blank"])
+def test_a_lost_file_is_told_and_comes_back(tmp_path: Path, name: str, data: bytes | None) -> None:
+    """At once as an error of `check`, once noticed with the change that brings its very bytes back."""
+    with workspace_in(tmp_path) as workspace:
+        before = lose(workspace, name, data)
+        (fresh,) = lost_files(workspace)
+        assert (fresh.name, fresh.empty, fresh.held, fresh.change) == (name, data is not None, HELD[name], None)
+        workspace.notice(LATER)
+        (lost,) = lost_files(workspace)
+        (one,) = undone_changes(workspace)
+        assert (lost.held, lost.change, lost.time) == (HELD[name], one.id, LATER)
+        assert (
+            lost.sentence("11:30") == f"{name} is {'gone' if data is None else 'empty'} since 11:30, {HELD[name]} in it"
+        )
+        problem = check_all(workspace)[0]
+        assert (problem.level, problem.file, problem.code) == (
+            "error",
+            name,
+            "file.gone" if data is None else "file.empty",
+        )
+        workspace.revert(one.id, actor="human", now=LATER)
+        assert (workspace.memory / name).read_bytes() == before
+        assert lost_files(workspace) == ()
+        assert undone_changes(workspace) == ()
+
+
+def test_what_is_no_lost_file(tmp_path: Path) -> None:
+    """A file that never was, one that memdeck took away itself, one that was empty, and an archive."""
+    made = Workspace.init(
+        tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC, files={"tasks.md": ""}
+    )
+    with made[0] as workspace:
+        workspace.notice(NOW)
+        assert lost_files(workspace) == ()
+        (workspace.memory / "tasks.md").unlink()
+        (workspace.memory / "archive/tasks-2024-01.md").write_text("## Completed\n### A\n")
+        workspace.notice(NOW)
+        (workspace.memory / "archive/tasks-2024-01.md").unlink()
+        workspace.notice(LATER)
+        assert lost_files(workspace) == ()
+    with workspace_in(tmp_path / "other") as workspace:
+        (init,) = workspace.store.history.list(0)
+        workspace.revert(init.id, actor="cli", now=LATER)
+        assert not (workspace.memory / "tasks.md").exists()
+        assert lost_files(workspace) == ()
+
+
+def test_a_file_that_was_made_anew_gets_the_old_entries_beside_the_new(tmp_path: Path) -> None:
+    """It is no longer gone, but what it held is offered, and nothing brings it back unasked."""
+    with workspace_in(tmp_path) as workspace:
+        lose(workspace, "tasks.md", b"")
+        workspace.notice(NOW)
+        workspace.change("add", lambda s: add_task(s, "New", now=LATER), actor="cli", now=LATER)
+        assert lost_files(workspace) == ()
+        (one,) = undone_changes(workspace)
+        assert bring_back_chosen(workspace, LATER) == ()
+        workspace.revert(one.id, actor="cli", now=LATER)
+        assert len(workspace.snapshot().tasks) == 6
+        assert undone_changes(workspace) == ()
+
+
+def test_a_file_that_comes_back_by_itself_is_no_longer_offered(tmp_path: Path) -> None:
+    """As after `git checkout` there and back; and one that shall stay gone is told no more."""
+    with workspace_in(tmp_path) as workspace:
+        before = lose(workspace, "tasks.md", None)
+        workspace.notice(NOW)
+        (workspace.memory / "tasks.md").write_bytes(before)
+        workspace.notice(NOW)
+        assert (undone_changes(workspace), lost_files(workspace)) == ((), ())
+        lose(workspace, "monitors.md", None)
+        workspace.notice(LATER)
+        leave(workspace, undone_changes(workspace)[0].id)
+        assert (undone_changes(workspace), lost_files(workspace)) == ((), ())
+
+
+def test_facts_and_an_aidefile_are_told_too(tmp_path: Path) -> None:
+    """The files of other systems that are there for good."""
+    with workspace_in(tmp_path) as workspace:
+        store: FactStore = workspace.system("facts").store
+        store.store("The first fact is here", actor="cli", now=NOW)
+        workspace.notice(NOW)
+        path = workspace.root / ".aegis/memory/memories.jsonl"
+        before = path.read_bytes()
+        path.write_bytes(b"")
+        workspace.notice(NOW)
+        (lost,) = lost_files(workspace)
+        assert (lost.name, lost.held, lost.empty) == (".aegis/memory/memories.jsonl", "1 line", True)
+        assert lost.change is not None
+        workspace.revert(lost.change, actor="cli", now=LATER)
+        assert path.read_bytes() == before
+        assert os.stat(path).st_size > 0

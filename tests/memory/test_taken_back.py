@@ -1,0 +1,252 @@
+"""What saves of other programs took back of memdeck's changes: told from what they meant to do, and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.errors import ConflictError
+from memory.facts import FactStore
+from memory.files.tasks.edits import add_task, edit_task, remove_task
+from memory.history.changes import list_changes
+from memory.history.taken_back import bring_back_chosen, leave, undone_changes
+from memory.workspace import Workspace
+
+NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
+TASKS = (
+    "---\ntype: task-list\nupdated: 2024-01-14T09:00:00Z\n---\n\n## Pending\n\n### [LOW] Old\n- created: 2024-01-14\n"
+)
+THEIRS = "## Pending\n\n### [NORMAL] Theirs\n- created: 2024-01-15 10:30\n"
+Build = Callable[[Workspace, datetime], object]
+
+
+def workspace_in(folder: Path, tasks: str = TASKS, config: str = "") -> Workspace:
+    """A workspace with one task, which was looked at once."""
+    files = {"tasks.md": tasks, "config.md": config or "## Workspace\n"}
+    made = Workspace.init(
+        folder / "shop", NOW, actor="test", state_home=folder / "state", machine_zone=UTC, files=files
+    )
+    made[0].notice(NOW)
+    return made[0]
+
+
+def add(workspace: Workspace, title: str, minute: int) -> str:
+    """Add a task so many minutes later; return the id of the change."""
+    at = NOW + timedelta(minutes=minute)
+    return workspace.change("add", lambda s: add_task(s, title, now=at), actor="cli", now=at).change.id
+
+
+def save(workspace: Workspace, text: str, minute: int = 30) -> None:
+    """Save tasks.md as another program does, and look."""
+    (workspace.memory / "tasks.md").write_text(text)
+    workspace.notice(NOW + timedelta(minutes=minute))
+
+
+def titles(workspace: Workspace) -> list[str]:
+    """Return the titles of all tasks, in their order."""
+    return [task.title for task in workspace.snapshot().tasks]
+
+
+def waiting(workspace: Workspace) -> list[tuple[str, ...]]:
+    """Return the titles of what waits, for each save."""
+    return [one.titles for one in undone_changes(workspace)]
+
+
+def test_an_entry_in_the_place_of_ours_is_no_edit_of_it(tmp_path: Path) -> None:
+    """The log lists ours as removed and theirs as added, the history of ours ends with that, and it is offered."""
+    with workspace_in(tmp_path) as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        ours = add(workspace, "Ours", 1)
+        save(workspace, old.replace("## Pending\n", THEIRS))
+        (found,) = list_changes(workspace, actor="outside")
+        assert [(one.kind, one.title) for one in found.touched] == [
+            ("removed", "[NORMAL] Ours"),
+            ("added", "[NORMAL] Theirs"),
+        ]
+        assert [one.id for one in list_changes(workspace, entry="Ours")] == [found.id, ours]
+        (one,) = undone_changes(workspace)
+        assert (one.id, one.titles, one.files, one.whole) == (found.id, ("Ours",), ("tasks.md",), True)
+        assert [(part.change, part.kind) for part in one.parts] == [(ours, "added")]
+
+
+def test_reverting_brings_back_ours_and_leaves_theirs(tmp_path: Path) -> None:
+    """Undoing that offers it again, and what came by another way is offered no more."""
+    with workspace_in(tmp_path) as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        add(workspace, "Ours", 1)
+        save(workspace, old.replace("## Pending\n", THEIRS))
+        (one,) = undone_changes(workspace)
+        later = NOW + timedelta(hours=1)
+        done = workspace.revert(one.id, actor="cli", now=later)
+        assert (done.summary, sorted(titles(workspace))) == ("brought back 'Ours'", ["Old", "Ours", "Theirs"])
+        assert waiting(workspace) == []
+        workspace.undo(actor="cli", now=later)
+        assert (waiting(workspace), sorted(titles(workspace))) == ([("Ours",)], ["Old", "Theirs"])
+        workspace.restore_version(one.parts[0].change, "Ours", actor="cli", now=later, after=True)
+        assert waiting(workspace) == []
+        with pytest.raises(ConflictError):
+            workspace.revert(one.id, actor="cli", now=later)
+        assert sorted(titles(workspace)) == ["Old", "Ours", "Theirs"]
+
+
+def _deleted(workspace: Workspace, text: str) -> str:
+    start, end = text.index("### [NORMAL] Ours"), text.index("### [LOW] Old")
+    return text[:start] + text[end:]
+
+
+def _renamed(workspace: Workspace, text: str) -> str:
+    return text.replace("[NORMAL] Ours", "[NORMAL] Ours too")
+
+
+def _gone_on(workspace: Workspace, text: str) -> str:
+    add(workspace, "Newest", 2)
+    newer = (workspace.memory / "tasks.md").read_text()
+    return _deleted(workspace, newer) if "Ours" in text else newer
+
+
+def _moved(workspace: Workspace, text: str) -> str:
+    start, end = text.index("### [NORMAL] Ours"), text.index("### [LOW] Old")
+    return text[:start] + text[end:] + "\n## In Progress\n\n" + text[start:end]
+
+
+@pytest.mark.parametrize("meant", [_deleted, _renamed, _gone_on, _moved])
+def test_what_a_program_meant_to_do_is_not_offered(tmp_path: Path, meant: Callable[[Workspace, str], str]) -> None:
+    """Whoever saw our newest change and takes an entry out, renames or moves it has not saved an old copy."""
+    with workspace_in(tmp_path) as workspace:
+        add(workspace, "Ours", 1)
+        save(workspace, meant(workspace, (workspace.memory / "tasks.md").read_text()))
+        assert len(list_changes(workspace, actor="outside")) == 1
+        assert waiting(workspace) == []
+
+
+def _twice(workspace: Workspace) -> None:
+    for minute, note in ((1, "one"), (2, "two"), (3, "three")):
+        at = NOW + timedelta(minutes=minute)
+        build = lambda s, n=note, t=at: edit_task(s, "Old", set={"notes": n}, now=t)  # noqa: E731
+        workspace.change("edit", build, actor="cli", now=at)
+
+
+def _and_undone(workspace: Workspace) -> None:
+    add(workspace, "Ours", 1)
+    add(workspace, "Not meant", 2)
+    workspace.undo(actor="cli", now=NOW + timedelta(minutes=3))
+
+
+def _removed(workspace: Workspace) -> None:
+    at = NOW + timedelta(minutes=1)
+    workspace.change("remove", lambda s: remove_task(s, "Old", now=at), actor="cli", now=at)
+
+
+@pytest.mark.parametrize(
+    ("made", "lost"),
+    [(_twice, ("Old",)), (_and_undone, ("Ours",)), (_removed, ("Old",))],
+    ids=["edits", "undo", "removal"],
+)
+def test_a_copy_from_before_several_changes_is_known(
+    tmp_path: Path, made: Callable[[Workspace], None], lost: tuple[str, ...]
+) -> None:
+    """However many changes of ours lie between reading and saving, all that they did is one offer, and comes back."""
+    with workspace_in(tmp_path) as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        made(workspace)
+        ours = {(task.title, task.notes) for task in workspace.snapshot().tasks}
+        save(workspace, old.replace("## Pending\n", THEIRS))
+        assert waiting(workspace) == [lost]
+        workspace.revert(undone_changes(workspace)[0].id, actor="cli", now=NOW + timedelta(hours=1))
+        assert {(task.title, task.notes) for task in workspace.snapshot().tasks} == {*ours, ("Theirs", None)}
+
+
+def test_what_both_changed_waits_for_a_choice(tmp_path: Path) -> None:
+    """An entry that the save changed in another field comes back merged, and never by itself."""
+    with workspace_in(tmp_path, config="## Workspace\n- reapplyUndone: true\n") as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        at = NOW + timedelta(minutes=1)
+        workspace.change("edit", lambda s: edit_task(s, "Old", set={"notes": "ours"}, now=at), actor="cli", now=at)
+        save(workspace, old.replace("### [LOW] Old\n", "### [LOW] Old\n- assigned: theirs\n"))
+        assert bring_back_chosen(workspace, at) == ()
+        (one,) = undone_changes(workspace)
+        assert not one.whole
+        workspace.revert(one.id, actor="cli", now=at)
+        (task,) = workspace.snapshot().tasks
+        assert (task.notes, task.assigned) == ("ours", "theirs")
+
+
+@pytest.mark.parametrize(("config", "back"), [("- reapplyUndone: true\n", 1), ("- reapplyUndone: false\n", 0), ("", 0)])
+def test_it_comes_back_by_itself_where_that_was_chosen(tmp_path: Path, config: str, back: int) -> None:
+    """Once: what a person undid stays undone, and waits again."""
+    with workspace_in(tmp_path, config=f"## Workspace\n{config}") as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        add(workspace, "Ours", 1)
+        save(workspace, old.replace("## Pending\n", THEIRS))
+        later = NOW + timedelta(hours=1)
+        done = bring_back_chosen(workspace, later)
+        assert (len(done), "Ours" in titles(workspace)) == (back, bool(back))
+        for change in done:
+            workspace.revert(change.id, actor="cli", now=later)
+        assert waiting(workspace) == [("Ours",)]
+        assert bring_back_chosen(workspace, later) == () or not config
+
+
+def test_what_is_left_so_is_offered_no_more(tmp_path: Path) -> None:
+    """The change stays in the log, and can be taken back as a whole like any other."""
+    with workspace_in(tmp_path) as workspace:
+        old = (workspace.memory / "tasks.md").read_text()
+        add(workspace, "Ours", 1)
+        save(workspace, old.replace("## Pending\n", THEIRS))
+        (one,) = undone_changes(workspace)
+        assert leave(workspace, one.id) == one
+        assert waiting(workspace) == []
+        with pytest.raises(ConflictError) as caught:
+            leave(workspace, one.id)
+        assert caught.value.code == "change.nothing_taken"
+        workspace.revert(one.id, actor="cli", now=NOW + timedelta(hours=1))
+        assert sorted(titles(workspace)) == ["Old", "Ours"]
+
+
+def test_lines_of_other_systems_come_back_too(tmp_path: Path) -> None:
+    """A fact that a stale save took out of the file stands in it again, beside the line that the save put there."""
+    with workspace_in(tmp_path) as workspace:
+        store: FactStore = workspace.system("facts").store
+        store.store("The first fact is here", actor="cli", now=NOW)
+        path = workspace.root / ".aegis/memory/memories.jsonl"
+        old = path.read_bytes()
+        store.store("The second fact is ours", actor="cli", now=NOW)
+        workspace.notice(NOW)
+        path.write_bytes(
+            old + old.replace(b"first", b"other").replace(b'"id":1', b'"id":77').replace(b'"id": 1', b'"id": 77')
+        )
+        workspace.notice(NOW)
+        (one,) = undone_changes(workspace)
+        assert one.files == (".aegis/memory/memories.jsonl",)
+        workspace.revert(one.id, actor="cli", now=NOW)
+        found = path.read_bytes()
+        assert b"second fact is ours" in found
+        assert b"other fact" in found
+        assert undone_changes(workspace) == ()
+
+
+def test_a_file_of_an_agent_goes_back_as_a_whole(tmp_path: Path) -> None:
+    """How versions of another system's Markdown go together nobody knows: the save itself is taken back."""
+    folder = tmp_path / "shop"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "Aidefile").write_text('[persona]\nname = "a"\n[memory]\ncore_files = ["memory/rules.md"]\n')
+    path = folder / "memory/rules.md"
+    path.write_text("# Rules\n\n- one\n")
+    with workspace_in(tmp_path) as workspace:
+        workspace.notice(NOW)
+        old = path.read_bytes()
+        ours = old.replace(b"- one\n", b"- ours\n- one\n")
+        found = workspace.together.find("memory/rules.md")
+        assert found is not None
+        with found[0].transaction("edit", actor="cli", now=NOW) as transaction:
+            transaction.write(found[1], ours, base=old)
+            transaction.commit("ours")
+        path.write_bytes(old)
+        workspace.notice(NOW)
+        (one,) = undone_changes(workspace)
+        workspace.revert(one.id, actor="cli", now=NOW)
+        assert path.read_bytes() == ours
+        assert undone_changes(workspace) == ()

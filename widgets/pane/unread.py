@@ -1,0 +1,30 @@
+"""The rows of entries that no view of their file reads: seen, with what is wrong, and the cursor skips them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memory.base.safe_text import visible
+from widgets.list.rows import Heading, Note
+
+if TYPE_CHECKING:
+    from memory.files.unread import Unread
+
+
+def unread_rows(found: Sequence[Unread], words: str, *, first: int) -> Sequence[Any]:
+    """Return a heading in the words of the section for each group, and a line for each entry.
+
+    `words` say what is wrong; `first` is a number that no note of the pane has.
+    """
+    rows: list[Any] = []
+    heading: str | None = None
+    for one in found:
+        if one.heading != heading:
+            heading = one.heading
+            if rows or first:
+                rows.append(Note(number=first + len(rows)))
+            count = sum(other.heading == heading for other in found)
+            rows.append(Heading(visible(heading.strip()) or "NO HEADING", f"{count}  {words}"))
+        rows.append(Note(f"  line {one.line + 1}  {visible(one.title)}", number=first + len(rows)))
+    return rows
