@@ -157,6 +157,8 @@ class Session:
 
     def answer(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
         """Print one object, or what it says to people."""
+        for sentence in self.__dict__["snapshot"].remarks if "snapshot" in self.__dict__ else ():
+            tell(f"memdeck: {sentence}")
         if self.output == "human":
             self.writer.lines(lines())
         else:
@@ -178,6 +180,8 @@ class Session:
         self.warn()
         for sentence in outcome.secrets:
             tell(f"memdeck: warning: {sentence}")
+        for sentence in outcome.remarks:
+            tell(f"memdeck: {sentence}")
         return outcome
 
     def left_by(self, outcome: Outcome) -> Snapshot:

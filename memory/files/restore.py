@@ -11,12 +11,12 @@ from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, N
 
 from .edit import Edit
 from .journal.edits import section_for
-from .journal.model import JournalEntry, find_entry, read_date, split_heading
-from .plans.model import Plan, find_plan
+from .journal.model import JournalEntry, find_entry, read_date, read_journal, split_heading
+from .plans.model import Plan, find_plan, read_plans
 from .refs.entry_refs import kind_of, ref_of
 from .refs.refs import read_ref
 from .source_text import started_document
-from .tasks.model import Task, find_task
+from .tasks.model import Task, find_task, read_tasks
 from .tasks.sections import with_section
 
 if TYPE_CHECKING:
@@ -46,12 +46,25 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     left = emptied.section(item.at[0])
     if kind == "journal" and item.at[0] >= 0 and not left.entries and not left.body.strip():
         emptied = emptied.remove_section(item.at[0])
-    section = document.section(place[0])
     return Edit(
         {home: document, item.file: emptied},
         f"restored {_short(item.title)} to {home}",
-        ref_of(home, section.title, section.entries[place[1]]),
+        _ref_at(home, document, place),
     )
+
+
+def _ref_at(file: str, document: Document, place: tuple[int, int]) -> str | None:
+    """Return the ref of the entry at a place, longer than its identity where it needs that."""
+    kind = kind_of(file)
+    if kind == "tasks":
+        task = read_tasks(file, document).at(*place)
+        return None if task is None else task.ref
+    if kind == "journal":
+        return read_journal(file, document).at(*place).ref
+    section = document.section(place[0])
+    short = ref_of(file, section.title or None, section.entries[place[1]])
+    plans = read_plans(file, document).plans if kind == "plans" else ()
+    return next((plan.ref for plan in plans if plan.at == place), short)
 
 
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
@@ -100,10 +113,7 @@ class _ArchiveOnly:
     def __init__(self, snapshot: Snapshot) -> None:
         from memory.document import parse
 
-        from .journal.model import read_journal
-        from .plans.model import read_plans
-        from .tasks.model import read_tasks
-
+        self.past, self.remark = snapshot.past, snapshot.remark
         empty = parse(b"")
         self.tasks = read_tasks("tasks.md", empty)
         self.journal = read_journal("journal.md", empty)
@@ -177,7 +187,7 @@ def restore_version(
         content = version.raw.rstrip(b" \t\r\n")
         new = Entry.from_text(Entry(content + entry.raw[len(entry.raw.rstrip(b" \t\r\n")) :]).text)
         if new.raw == entry.raw:
-            return Edit({}, "nothing changed", ref_of(file, section, entry))
+            return Edit({}, "nothing changed", _ref_at(file, document, (index, number)))
         document = document.replace_entry(index, number, new)
     else:
         found = [index for index, part in enumerate(document.sections) if part.title == section]
@@ -188,10 +198,9 @@ def restore_version(
             raise NotFoundError(
                 "change.no_place", f"{short} stood in {section!r} of {file}, which is gone", "add it by hand"
             )
-        index = found[0]
-        document = document.insert_entry(index, 0, version)
-        new = version
-    return Edit({file: document}, f"restored an earlier version of {short}", ref_of(file, section, new))
+        index, number = found[0], 0
+        document = document.insert_entry(index, number, version)
+    return Edit({file: document}, f"restored an earlier version of {short}", _ref_at(file, document, (index, number)))
 
 
 def _short(title: str) -> str:

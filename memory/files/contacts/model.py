@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from memory.document import Document, Section
 from memory.document.content.fields import insert_line, read_bullets, split_lines
 from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.document.source import encode
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.field_edits import one_line, with_end
@@ -133,7 +134,9 @@ class Contacts:
         known = [(kind, *list(values.values())[:3]) for kind in COLUMNS for *_, values, _ in rows[kind]]
         known = [part[:2] if part[0] == "channel" else part for part in known]
         known += [("person", name) for _, _, name, _, _, _ in people]
-        names = iter(name_all(KIND, known))
+        said = [(*values.values(), *extra.values()) for kind in COLUMNS for *_, values, extra in rows[kind]]
+        said += [(role or "", text) for _, _, _, role, text, _ in people]
+        names = iter(name_all(KIND, known, [encode("\0".join(one)) for one in said]))
         self.channels: tuple[Channel, ...] = tuple(
             Channel(next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
             for at, line, v, extra in rows["channel"]
@@ -209,7 +212,7 @@ def find_contact(snapshot: Snapshot, text: str) -> Contact:
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
     """
-    return look_up(text, KIND, "contact", [lambda: snapshot.contacts.all()])
+    return look_up(text, KIND, "contact", [lambda: snapshot.contacts.all()], past=snapshot.past)
 
 
 def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:

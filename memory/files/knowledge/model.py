@@ -153,7 +153,7 @@ def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
     """
-    return look_up(text, KIND, KIND, [lambda: snapshot.knowledge.items])
+    return look_up(text, KIND, KIND, [lambda: snapshot.knowledge.items], past=snapshot.past)
 
 
 def add_knowledge(
