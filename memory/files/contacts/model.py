@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from memory.base.remarks import split_remark
 from memory.document import Document, Section
 from memory.document.content.fields import insert_line, read_bullets, split_lines
 from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
@@ -208,24 +209,48 @@ def read_contacts(file: str, document: Document) -> Contacts:
 
 
 def find_contact(snapshot: Snapshot, text: str) -> Contact:
-    """Return the channel, route or person that a ref, its digits or a part of its name means.
+    """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
     """
+    named = [one for one in snapshot.contacts.channels if channel_id(one.id) == channel_id(text)]
+    if len(named) == 1 and channel_id(text):
+        return named[0]
     return look_up(text, KIND, "contact", [lambda: snapshot.contacts.all()], past=snapshot.past)
+
+
+def channel_id(text: str) -> str:
+    """Return the id of a channel in the form that is compared: without a remark, whatever its case."""
+    return split_remark(text.strip())[0].strip().casefold()
+
+
+def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int, int] | None = None) -> None:
+    """Raise UsageError `contact.id` where a channel, another one than that at `but`, has an id already."""
+    wanted = channel_id(value)
+    taken = next((one for one in contacts.channels if one.at != but and channel_id(one.id) == wanted), None)
+    if wanted and taken is not None:
+        shown = value.strip()[:60]
+        raise UsageError(
+            "contact.id",
+            f"the channel {taken.name[:60]!r} has the id {shown!r} already",
+            f"edit that one: `memdeck contacts edit {shown}`, or give another id",
+            ref=taken.ref,
+        )
 
 
 def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
     `values` by key (`name`, `id`, …; for rows also the title of any further column). Raises UsageError
-    `contact.kind`, `contact.key`, `contact.name`, `table.value`.
+    `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
     """
     if kind not in SECTIONS:
         raise UsageError("contact.kind", f"{kind[:40]!r} is no kind of contact", "use channel, route or person")
     given = {key: value.strip() for key, value in values.items()}
     need = "channel" if kind == "route" else "name"
     label = one_line("contact.name", f"the {need} of a {kind}", given.get(need, ""))
+    if kind == "channel":
+        _refuse_taken_id(snapshot.contacts, given.get("id", ""))
     document = started_document(snapshot, FILE, now)
     places = _places(document, kind)
     if not places:
@@ -310,7 +335,7 @@ def _bullet(raw: str, newline: str, prefix: str) -> str:
 def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
     """Set cells of a row, or name, role and text of a person; only what is set changes.
 
-    Raises UsageError `contact.key`, `contact.name`, `table.value`.
+    Raises UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
     """
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)
@@ -325,6 +350,8 @@ def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: d
             if key == ("channel" if contact.kind == "route" else "name"):
                 one_line("contact.name", f"the {key} of a {contact.kind}", value)
             if table.rows[place].text(column) != value.strip():
+                if (contact.kind, key.casefold()) == ("channel", "id"):
+                    _refuse_taken_id(snapshot.contacts, value, contact.at)
                 body = set_cell(body, table, place, column, value)
     document = document.with_section(index, document.sections[index].with_body(body))
     found = next(

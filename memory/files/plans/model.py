@@ -161,6 +161,13 @@ class Plans:
         """Return the plans of one section: active or completed."""
         return tuple(plan for plan in self.plans if plan.section == section)
 
+    def counts(self) -> dict[str, int]:
+        """Return how many plans are active, completed and failed; a failed one is neither of the others."""
+        found = {"active": 0, "completed": 0, "failed": 0}
+        for plan in self.plans:
+            found["failed" if (plan.status or "").casefold() == "failed" else plan.section] += 1
+        return found
+
 
 def read_plans(file: str, document: Document) -> Plans:
     """Return the plans of orchestration.md or of an archive of it; never fails."""

@@ -165,3 +165,31 @@ def test_a_field_that_is_given_as_an_option_is_told_how_it_is_set(memdeck: Memde
     answer = memdeck(*words.split())
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("tasks", "list", "--now", "9999-12-31T00:00:00Z"),
+            "--now is in the year 9999; write a time from 1900 to 9998",
+        ),
+        (("tasks", "list", "--now", "soon"), "--now does not take 'soon'"),
+        (("journal", "list", "--limit", "-3"), "'--limit': -3 is below 0; it takes 0 or more"),
+        (("changes", "list", "--limit", "-1"), "'--limit': -1 is below 0; it takes 0 or more"),
+        (("typed", "expire", "x.md", "--max-age", "-3d"), "write an age such as 45s, 30m, 12h, 7d or 2w"),
+    ],
+)
+def test_a_wrong_number_says_which_ones_are_taken(memdeck: Memdeck, words: tuple[str, ...], said: str) -> None:
+    """No formula and no riddle: what was wrong, and what to write."""
+    answer = memdeck(*words)
+    assert answer.code == 2
+    assert said in answer.err
+
+
+def test_a_missing_file_has_no_line(memdeck: Memdeck, memory: Path) -> None:
+    """What is about a file as a whole is at no line of it, in words and for programs."""
+    (memory / "contacts.md").unlink()
+    assert "contacts.md: note file.missing" in memdeck("check", "--level", "note").out
+    found = [one for one in memdeck("check", "-o", "json").data["problems"] if one["code"] == "file.missing"]
+    assert [(one["file"], one["line"]) for one in found] == [("contacts.md", None)]

@@ -254,7 +254,7 @@ def test_a_completed_task_must_be_reopened_first(start: Snapshot, verb: str) -> 
             "recurring: */30 * * * *",
             BERLIN,
             datetime(2024, 10, 27, 0, 45, tzinfo=UTC),
-            "2024-10-27T02:00+01:00 (recurring: */30 * * * *)",
+            "2024-10-27 02:00+01:00 (recurring: */30 * * * *)",
         ),
     ],
 )
