@@ -24,6 +24,7 @@ from .storage.log.shared import Together
 
 if TYPE_CHECKING:
     from .files.neighbours import Folder
+    from .files.refs.refs import Trace
     from .storage.log.records import Reading
     from .storage.watch import Watcher
 
@@ -41,7 +42,8 @@ class Outcome:
 
     `snapshot` are the files as the change left them, whatever others made of them since; None for other systems.
     `entry` is what `Edit.entry` is. `kept` are sentences about entries that stay although one side removed them, for
-    the other changed them; `secrets` about what was written and looks like a password or a key, without showing it.
+    the other changed them; `secrets` about what was written and looks like a password or a key, without showing it;
+    `remarks` about how a title or ref was understood.
     """
 
     change: Change
@@ -51,6 +53,7 @@ class Outcome:
     entry: Entry | None = None
     secrets: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
+    remarks: tuple[str, ...] = ()
 
 
 class Workspace:
@@ -223,7 +226,16 @@ class Workspace:
         `zone_refused` is told why config.md cannot be read where only its zone was asked for; see `Snapshot`.
         """
         reader = _Reader(self, self.store.read)
-        return Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
+        snapshot = Snapshot(reader, lambda: self.machine_zone, self._views, self._systems.look, zone_refused)
+        snapshot.past = self._past
+        return snapshot
+
+    def _past(self, kind: str, digits: str) -> Trace | None:
+        """Return what the change log knows of a ref that fits no entry any more."""
+        from .files.refs.traces import Trail, trace
+
+        zone = lambda: self.snapshot(zone_refused=lambda _: None).zone  # noqa: E731
+        return trace(Trail(self.store.history, f"{MEMORY_FOLDER}/", zone), kind, digits)
 
     def document_of(self, name: str, stored: Stored) -> Document:
         """Return the document of a file's bytes; only what differs from the last look is scanned."""
@@ -269,6 +281,7 @@ class Workspace:
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
         with self.store.transaction(operation, actor=actor, now=now) as transaction:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
+            snapshot.past = self._past
             edit = build(snapshot)
             written: dict[str, Document] = {}
             edited: list[tuple[str, Document, Sequence[Region]]] = []
@@ -318,7 +331,9 @@ class Workspace:
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
         after = Snapshot(_Committed(before, written), lambda: self.machine_zone, self._views, None, _nobody)
-        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after)
+        after.past = self._past
+        said = tuple(before.remarks)
+        return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said)
 
     def save(
         self,

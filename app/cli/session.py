@@ -122,15 +122,15 @@ class Session:
     def _written_now(self, text: str) -> datetime:
         try:
             now = datetime.fromisoformat(text.strip())
-            if not 1900 <= now.year <= 9998:  # every zone can show it
-                raise ValueError
-            return now
         except ValueError:
             raise UsageError(
                 "usage.now",
                 f"--now does not take {text!r}",
                 "write a time such as 2024-01-15T10:30:00Z or 2024-01-15 10:30",
             ) from None
+        if not 1900 <= now.year <= 9998:  # every zone can show it
+            raise UsageError("usage.now", f"--now is in the year {now.year}", "write a time from 1900 to 9998")
+        return now
 
     def _warn_of_zone(self, error: MemdeckError) -> None:
         """Say once that times are not read and shown in the zone that somebody may have chosen."""
@@ -165,6 +165,8 @@ class Session:
 
     def answer(self, document: Callable[[], Json], lines: Callable[[], Iterable[str]]) -> None:
         """Print one object, or what it says to people."""
+        for sentence in self.__dict__["snapshot"].remarks if "snapshot" in self.__dict__ else ():
+            tell(f"memdeck: {sentence}")
         if self.output == "human":
             self.writer.lines(lines())
         else:
@@ -186,6 +188,8 @@ class Session:
         self.warn()
         for sentence in outcome.secrets:
             tell(f"memdeck: warning: {sentence}")
+        for sentence in outcome.remarks:
+            tell(f"memdeck: {sentence}")
         self._warn_of_taken_back()
         return outcome
 

@@ -113,6 +113,16 @@ def format_local(now: datetime, zone: tzinfo) -> str:
     return aware(now).astimezone(zone).isoformat(" ", "minutes")[:16]
 
 
+def format_exact(instant: datetime, zone: tzinfo) -> str:
+    """Return `YYYY-MM-DD HH:MM` in the zone, with the offset behind it for the second such time when clocks go back.
+
+    `2024-10-27 02:30` is the first of the two in Berlin, `2024-10-27 02:30+01:00` the second.
+    """
+    local = aware(instant).astimezone(zone)
+    text = local.isoformat(" ", "minutes")
+    return text if local.fold and _instant(local.replace(tzinfo=None, fold=0), zone) != instant else text[:16]
+
+
 def format_utc(now: datetime) -> str:
     """Return `YYYY-MM-DDTHH:MM:SSZ`, the form of front matter and monitors."""
     return aware(now).astimezone(UTC).isoformat("T", "seconds")[:19] + "Z"

@@ -12,7 +12,7 @@ from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from .clock import FORM, BadMoment, aware, format_local, read_moment
+from .clock import FORM, BadMoment, aware, format_exact, read_moment
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
@@ -81,10 +81,10 @@ def parse_when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) ->
     if FORM.fullmatch(text.strip()):
         moment = read_moment(text, zone)
         assert moment is not None
-        return moment.text if moment.instant is None else format_local(moment.instant, zone)
+        return moment.text if moment.instant is None else format_exact(moment.instant, zone)
     words = " ".join(text.lower().replace(",", " ").split())
     if words == "now":
-        return format_local(now, zone)
+        return format_exact(now, zone)
     try:
         found = _Reader(text, local, now, zone, past).read(words)
     except (OverflowError, ValueError) as error:
@@ -173,7 +173,7 @@ class _Reader:
         if unit in _MINUTES:
             if rest:
                 return None
-            return format_local(self.now + timedelta(minutes=number * _MINUTES[unit]), self.zone)
+            return format_exact(self.now + timedelta(minutes=number * _MINUTES[unit]), self.zone)
         if unit in _DAYS:
             return self._with_clock(self.today + timedelta(days=number * _DAYS[unit]), rest)
         if unit in _LONG:

@@ -21,3 +21,8 @@ class Problem:
     line: int
     code: str
     message: str
+
+    @property
+    def place(self) -> str:
+        """The file and the line, or the file alone where it is about the whole of it."""
+        return f"{self.file}:{self.line}" if self.line else self.file

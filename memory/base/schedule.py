@@ -261,17 +261,31 @@ def _describe(minute: str, hour: str, day: str, month: str, weekday: str) -> str
 def _describe_days(day: str, month: str, weekday: str) -> str | None:
     if (day, month) == ("*", "*"):
         return _describe_weekdays(weekday)
-    if weekday != "*" or not day.isdigit():
+    if weekday != "*":
         return None
     if month == "*":
-        return f"monthly on day {int(day)},"
-    number = _NAMES["month"].get(month) or (int(month) if month.isdigit() else 0)
-    return f"{int(day)} {_MONTHS[number - 1].capitalize()}" if number else None
+        if day == "l":
+            return "monthly on the last day,"
+        days = day.split(",")
+        if len(days) > 4 or not all(one.isdigit() for one in days):
+            return None
+        return f"monthly on day{'s' if len(days) > 1 else ''} {', '.join(str(int(one)) for one in days)},"
+    if not day.isdigit():
+        return None
+    months = [_NAMES["month"].get(one) or (int(one) if one.isdigit() else 0) for one in month.split(",")]
+    if not all(months):
+        return None
+    if len(months) == 1:
+        return f"{int(day)} {_MONTHS[months[0] - 1].capitalize()}"
+    step = months[1] - months[0]
+    if months != list(range(months[0], 13, step if step > 0 else 12)) or len(months) * step != 12:
+        return None
+    return f"every {step} months on day {int(day)} from {_MONTHS[months[0] - 1].capitalize()},"
 
 
 def _describe_weekdays(weekday: str) -> str | None:
     if "#" in weekday or weekday.startswith("l"):
-        return None
+        return _describe_places(weekday)
     numbers = {number % 7 for number in _read_field(weekday, *_FIELDS[4])}
     if numbers == {1, 2, 3, 4, 5}:
         return "weekdays"
@@ -281,3 +295,19 @@ def _describe_weekdays(weekday: str) -> str | None:
         return "daily"
     # A week begins on Monday.
     return ", ".join(_DAYS[number].capitalize() for number in sorted(numbers, key=lambda number: (number - 1) % 7))
+
+
+def _describe_places(weekday: str) -> str | None:
+    """Say which weekdays of a month `mon#1,mon#3` or `l5` are."""
+    places, days = [], set()
+    for part in weekday.split(","):
+        name, _, place = part.partition("#")
+        if not place and not part.startswith("l"):
+            return None
+        name = name if place else name[1:]
+        days.add(_DAYS[int(name) % 7] if name.isdigit() else name)
+        places.append(_PLACES[int(place)] if place else "last")
+    return f"{', '.join(places)} {days.pop().capitalize()} of the month" if len(days) == 1 else None
+
+
+_PLACES = ("", "first", "second", "third", "fourth", "fifth")

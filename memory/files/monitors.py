@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.base.remarks import is_absent, split_field
 from memory.document import Document, Entry, Section
+from memory.document.units import bare
 from memory.errors import UsageError
 
 from .edit import Edit
@@ -173,7 +174,7 @@ class Monitors:
             for index in document.find(SECTION)
             for number, entry in enumerate(document.sections[index].entries)
         ]
-        names = name_all(KIND, [(entry.title,) for _, entry in found])
+        names = name_all(KIND, [(entry.title,) for _, entry in found], [bare(entry) for _, entry in found])
         self.monitors: tuple[Monitor, ...] = tuple(
             Monitor(name, file, document.line_of(*at), entry, at)
             for name, (at, entry) in zip(names, found, strict=True)
@@ -190,7 +191,9 @@ def find_monitor(snapshot: Files, text: str) -> Monitor:
 
     Raises NotFoundError `monitor.not_found`, AmbiguousError `monitor.ambiguous`.
     """
-    return look_up(text, KIND, "monitor", [lambda: snapshot.view("monitors.md", read_monitors).monitors])
+    return look_up(
+        text, KIND, "monitor", [lambda: snapshot.view("monitors.md", read_monitors).monitors], past=snapshot.past
+    )
 
 
 def add_monitor(snapshot: Files, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memory.document import Document
+
+if TYPE_CHECKING:
+    from .refs.refs import Past
 
 MEMORY_FILES = (
     "tasks.md",
@@ -48,3 +51,10 @@ class Files(Protocol):
     @property
     def zone(self) -> tzinfo:
         """The workspace's zone."""
+
+    @property
+    def past(self) -> Past | None:
+        """What knows what became of a ref that fits no entry any more; None where nothing does."""
+
+    def remark(self, words: str) -> None:
+        """Take words for the person about how something was understood."""

@@ -11,16 +11,17 @@ from memory.errors import AmbiguousError, Choice, ConflictError, MemdeckError, N
 
 from .edit import Edit
 from .journal.edits import section_for
-from .journal.model import JournalEntry, find_entry, read_date, split_heading
-from .plans.model import Plan, find_plan
+from .journal.model import JournalEntry, find_entry, read_date, read_journal, split_heading
+from .plans.model import Plan, find_plan, read_plans
 from .refs.entry_refs import kind_of, ref_of
 from .refs.refs import read_ref
 from .source_text import started_document
-from .tasks.model import Task, find_task
+from .tasks.model import Task, find_task, read_tasks
 from .tasks.sections import with_section
 
 if TYPE_CHECKING:
     from .reader import Files
+    from .refs.refs import Past
     from .snapshot import Snapshot
 
 V = TypeVar("V")
@@ -49,12 +50,25 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     left = emptied.section(item.at[0])
     if kind == "journal" and item.at[0] >= 0 and not left.entries and not left.body.strip():
         emptied = emptied.remove_section(item.at[0])
-    section = document.section(place[0])
     return Edit(
         {home: document, item.file: emptied},
         f"restored {_short(item.title)} to {home}",
-        ref_of(home, section.title, section.entries[place[1]]),
+        _ref_at(home, document, place),
     )
+
+
+def _ref_at(file: str, document: Document, place: tuple[int, int]) -> str | None:
+    """Return the ref of the entry at a place, longer than its identity where it needs that."""
+    kind = kind_of(file)
+    if kind == "tasks":
+        task = read_tasks(file, document).at(*place)
+        return None if task is None else task.ref
+    if kind == "journal":
+        return read_journal(file, document).at(*place).ref
+    section = document.section(place[0])
+    short = ref_of(file, section.title or None, section.entries[place[1]])
+    plans = read_plans(file, document).plans if kind == "plans" else ()
+    return next((plan.ref for plan in plans if plan.at == place), short)
 
 
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
@@ -126,6 +140,13 @@ class _ArchiveOnly:
     def zone(self) -> tzinfo:
         return self._files.zone
 
+    @property
+    def past(self) -> Past | None:
+        return self._files.past
+
+    def remark(self, words: str) -> None:
+        self._files.remark(words)
+
 
 def _section_title(snapshot: Snapshot, item: Task | JournalEntry | Plan) -> str:
     return snapshot.document(item.file).section(item.at[0]).title
@@ -191,7 +212,7 @@ def restore_version(
         content = version.raw.rstrip(b" \t\r\n")
         new = Entry.from_text(Entry(content + entry.raw[len(entry.raw.rstrip(b" \t\r\n")) :]).text)
         if new.raw == entry.raw:
-            return Edit({}, "nothing changed", ref_of(file, section, entry))
+            return Edit({}, "nothing changed", _ref_at(file, document, (index, number)))
         document = document.replace_entry(index, number, new)
     else:
         found = [index for index, part in enumerate(document.sections) if part.title == section]
@@ -202,10 +223,9 @@ def restore_version(
             raise NotFoundError(
                 "change.no_place", f"{short} stood in {section!r} of {file}, which is gone", "add it by hand"
             )
-        index = found[0]
-        document = document.insert_entry(index, 0, version)
-        new = version
-    return Edit({file: document}, f"restored an earlier version of {short}", ref_of(file, section, new))
+        index, number = found[0], 0
+        document = document.insert_entry(index, number, version)
+    return Edit({file: document}, f"restored an earlier version of {short}", _ref_at(file, document, (index, number)))
 
 
 def _short(title: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .monitors import Monitors
     from .neighbours import Folder
     from .plans.model import Plans
+    from .refs.refs import Past
     from .tasks.model import TaskList
 
 __all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views"]
@@ -91,6 +92,15 @@ class Snapshot:
         self._systems = systems
         self._zone_refused = zone_refused
         self._looks: dict[str, object] = {}
+        self.past: Past | None = None
+        """Asks the change log what became of a ref; None where there is no log."""
+        self.remarks: list[str] = []
+        """What was understood in a way that a person should know of."""
+
+    def remark(self, words: str) -> None:
+        """Note how something was understood, once."""
+        if words not in self.remarks:
+            self.remarks.append(words)
 
     def of(self, system: str, kind: type[V]) -> V | None:
         """Return the look (of type `kind`) at another memory system at this moment, None where there is none."""
@@ -114,7 +124,9 @@ class Snapshot:
 
     def readable(self) -> Snapshot:
         """Return the same look in which a file that must not or cannot be read counts as missing; see `refused`."""
-        return _Readable(self._source, self._machine_zone, self._views, self._documents, self._systems)
+        found = _Readable(self._source, self._machine_zone, self._views, self._documents, self._systems)
+        found.past, found.remarks = self.past, self.remarks
+        return found
 
     def refused(self, name: str) -> MemdeckError | None:  # noqa: ARG002 - a plain look raises it instead
         """Return why a file of a `readable` look could not be read, None where it could."""

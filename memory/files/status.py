@@ -131,7 +131,6 @@ def _recurring(entry: Entry) -> str | None:
 
 def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str, int]]:
     contacts = snapshot.contacts
-    plans = snapshot.plans
     return {
         "tasks": sections,
         "journal": {"entries": snapshot.journal.count, "days": len(snapshot.journal.days)},
@@ -141,7 +140,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, dict[str,
             "routes": len(contacts.routes),
             "people": len(contacts.people),
         },
-        "plans": {"active": len(plans.in_section("active")), "completed": len(plans.in_section("completed"))},
+        "plans": snapshot.plans.counts(),
         "monitors": {"monitors": len(snapshot.monitors.monitors)},
         "archive": {"files": len(snapshot.archive_names)},
     }

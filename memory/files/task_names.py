@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from memory.document import Document, Entry
 from memory.document.source import encode
+from memory.document.units import bare
 
 from .columns import Columns
 from .refs.refs import tell_apart
-from .tasks.values import Head, completed_of, created_of, identity_of, quick_identity
+from .tasks.values import Head, created_of, identity_of, is_run, quick_identity
 
 _FEW = 8  # so many refs are made one by one before all twins are looked for at once
 
@@ -21,7 +22,7 @@ class TaskNames:
     A task is named by its place among the tasks of the file, from 0.
     """
 
-    __slots__ = ("_asked", "_told", "_twins", "columns", "document", "file", "headings")
+    __slots__ = ("_asked", "_goes_on", "_told", "_twins", "columns", "document", "file", "headings")
 
     def __init__(self, file: str, document: Document, entries: Sequence[Entry]) -> None:
         """Nothing is worked out yet."""
@@ -29,6 +30,7 @@ class TaskNames:
         self.document = document
         self.columns = Columns(entries)
         self._twins: dict[int, str] | None = None
+        self._goes_on: set[int] = set()
         self._told: dict[tuple[Entry, ...], list[str]] = {}
         self._asked = 0
         self.headings: dict[int, str] = {}
@@ -50,16 +52,33 @@ class TaskNames:
 
     def long_hex(self, index: int) -> str:
         """Return the digits that no other task of the file has."""
-        completed = completed_of(self.columns.entries[index])
-        return self.twin_hex(index) or tell_apart(self.identity(index), [completed or ""])[0]
+        return self._twin_of(index) or tell_apart(self.identity(index), [bare(self.columns.entries[index])])[0]
 
     def twin_hex(self, index: int) -> str | None:
+        """Return the long digits of a task whose identity names another one as well, else None.
+
+        The completed runs of a recurring task are always named by them: the identity is the open one's.
+        """
+        entry = self.columns.entries[index]
+        if is_run(entry):
+            return self.long_hex(index)
+        digits = self._twin_of(index)
+        return None if index in self._goes_on else digits
+
+    def _look_at(self, group: Sequence[int]) -> None:
+        """Note the one task of a group of twins of which all others are completed runs."""
+        others = [place for place in group if not is_run(self.columns.entries[place])]
+        if len(others) == 1:
+            self._goes_on.add(others[0])
+
+    def _twin_of(self, index: int) -> str | None:
         """Return the long digits of a task that has the same title and `created` as another one, else None."""
         if self._twins is None:
             if self._asked < _FEW:
                 self._asked += 1
                 return self._look_for_twins(index)
-            self._twins = self._find_twins()
+            self._find_twins()
+        assert self._twins is not None
         return self._twins.get(index)
 
     def _look_for_twins(self, index: int) -> str | None:
@@ -81,7 +100,8 @@ class TaskNames:
             ]
         if len(group) < 2:
             return None
-        digits = tell_apart(self.identity(index), [completed_of(entries[place]) or "" for place in group])
+        self._look_at(group)
+        digits = tell_apart(self.identity(index), [bare(entries[place]) for place in group])
         return digits[group.index(index)]
 
     def name_all(self) -> None:
@@ -89,28 +109,28 @@ class TaskNames:
         if self._twins is None:
             # Another thread that asks meanwhile is answered one by one; it must not do all this as well.
             self._asked = -len(self.columns.entries)
-            self._twins = self._find_twins()
+            self._find_twins()
 
-    def _find_twins(self) -> dict[int, str]:
+    def _find_twins(self) -> None:
         """Work out the identity of every task, and the long digits of those that share theirs with another."""
         identities = self.identities()
-        if len(set(identities)) == len(identities):
-            return {}
-        shared = {identity for identity, count in Counter(identities).items() if count > 1}
         groups: dict[str, list[int]] = {}
-        for index, identity in enumerate(identities):
-            if identity in shared:
-                groups.setdefault(identity, []).append(index)
+        if len(set(identities)) < len(identities):
+            shared = {identity for identity, count in Counter(identities).items() if count > 1}
+            for index, identity in enumerate(identities):
+                if identity in shared:
+                    groups.setdefault(identity, []).append(index)
         digits: dict[int, str] = {}
         entries, before = self.columns.entries, self._told
         told: dict[tuple[Entry, ...], list[str]] = {}
         for identity, group in groups.items():
             twins = tuple([entries[index] for index in group])
-            long = before.get(twins) or tell_apart(identity, [completed_of(entry) or "" for entry in twins])
+            long = before.get(twins) or tell_apart(identity, [bare(entry) for entry in twins])
             told[twins] = long
             digits.update(zip(group, long, strict=True))
+            self._look_at(group)
         self._told = told
-        return digits
+        self._twins = digits
 
 
 def task_identity(entry: Entry) -> str:

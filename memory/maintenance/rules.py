@@ -39,7 +39,7 @@ _AHEAD = "it is dated in the future"
 _COMPLETED = re.compile(rb"\n- {1,4}completed:(?: ([^\r\n]*))?(?=\r?\n[^ \t\r\n]|\r?\n?\Z)")
 _SUSPECT = re.compile(rb"```|~~~|<[A-Za-z/!?]|\r(?!\n)")
 _LONGEST = 4_000_000  # days; more than the calendar has
-_RUNNING = frozenset({"planning", "running", "blocked"})
+_UNFINISHED = frozenset({"planning", "running", "blocked", "failed"})
 
 Closed = Callable[[date], "str | None"]
 """Tells why the archive of a date's month takes nothing, None where it does."""
@@ -118,10 +118,10 @@ def choose_tasks(document: Document, today: Today, age: timedelta, closed: Close
 
 
 def choose_plans(document: Document, today: Today, closed: Closed) -> Choice:
-    """Choose the finished plans whose `completed` is more than 24 hours ago.
+    """Choose the completed plans whose `completed` is more than 24 hours ago.
 
-    Finished is what stands under Completed Plans, and under Active Plans what has the status `completed`. A plan under
-    Completed Plans whose status says that it still runs stays, with that reason.
+    Completed is what stands under Completed Plans, and under Active Plans what has the status `completed`. A plan under
+    Completed Plans whose status says that it still runs, or that it failed, stays, with that reason.
     """
     return _choose_dated(document, _finished_plans(document), today, PLAN_AGE, closed)
 
@@ -133,7 +133,7 @@ def _finished_plans(document: Document) -> Iterator[tuple[int, int, Entry, str]]
             status = (entry.fields.get("status") or "").strip().casefold()
             if index not in finished and status != "completed":
                 continue
-            yield index, number, entry, f"status is {status}" if status in _RUNNING else "completed"
+            yield index, number, entry, f"status is {status}" if status in _UNFINISHED else "completed"
 
 
 def _choose_dated(

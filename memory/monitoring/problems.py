@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
-from memory.files.monitors import FILE
+from memory.errors import UsageError
+from memory.files.monitors import FILE, Monitors, read_monitors
 
 from .alerts.options import read_options
 from .settings import BadSetting, read_settings
 from .thresholds.threshold import BadThreshold
 
 if TYPE_CHECKING:
+    from memory.files.edit import Edit
     from memory.files.monitors import Monitor
     from memory.files.snapshot import Snapshot
 
@@ -25,6 +27,46 @@ def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
     monitors = looked.monitors.monitors
     names = {monitor.name for monitor in monitors}
     return tuple(problem for monitor in monitors for problem in (*_problems_of(monitor), *_of_alerts(monitor, names)))
+
+
+def broken(monitor: Monitor) -> str:
+    """Say why a monitor cannot run as its file stands, whoever approves it; "" where it can."""
+    error = _setting_error(monitor)
+    return "" if error is None else error.message
+
+
+def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
+    """Return a build of an edit that refuses a monitor which could not run: one without what it looks at, or with an
+    address that no check can ask.
+
+    A monitor that was like this before may be edited in other fields. Raises
+    BadSetting `monitor.setting`, BadThreshold.
+    """
+
+    def checked(snapshot: Snapshot) -> Edit:
+        edit = build(snapshot)
+        document = edit.documents.get(FILE)
+        monitor = None if document is None else _of_ref(read_monitors(FILE, document), edit.ref)
+        if monitor is not None and (error := _setting_error(monitor)) is not None:
+            before = next((one for one in snapshot.monitors.monitors if one.at == monitor.at), None)
+            same = None if before is None else _setting_error(before)
+            if same is None or str(same) != str(error):
+                raise error
+        return edit
+
+    return checked
+
+
+def _of_ref(monitors: Monitors, ref: str | None) -> Monitor | None:
+    return next((one for one in monitors.monitors if one.ref == ref), None)
+
+
+def _setting_error(monitor: Monitor) -> UsageError | None:
+    try:
+        read_settings(monitor)
+    except (BadSetting, BadThreshold) as error:
+        return error
+    return None
 
 
 def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:

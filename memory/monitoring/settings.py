@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.remarks import is_absent
 from memory.errors import UsageError
+from memory.trust import addresses
 
 from .thresholds.names import JSON, KINDS
 from .thresholds.threshold import BadThreshold, Threshold, parse_threshold
@@ -30,7 +31,6 @@ SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
 MOST_HOPS = 10
 _METHODS = ("GET", "HEAD")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
 
 
 class BadSetting(UsageError, ValueError):
@@ -38,7 +38,7 @@ class BadSetting(UsageError, ValueError):
 
     def __init__(self, key: str, message: str, hint: str = "") -> None:
         """Say which field is wrong and what to write."""
-        super().__init__("monitor.setting", message, hint, key=key)
+        super().__init__("monitor.setting", message, hint, key=key, field=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_settings(monitor: Monitor) -> Settings:
                 kind,
                 threshold,
                 timeout,
-                url=fields.needed("url"),
+                url=fields.address("url"),
                 method=fields.one_of("method", _METHODS),
                 follow=fields.hops("follow"),
                 expect=expect,
@@ -149,6 +149,12 @@ class _Fields:
             raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
         return value
 
+    def address(self, key: str) -> str:
+        value = self.needed(key)
+        if why := addresses.unusable_url(value):
+            raise BadSetting(key, f"{key}: {why}", "write an address such as https://example.com/health")
+        return value
+
     def seconds(self, key: str, usual: float, unit: str = "") -> float:
         value = self.text(key)
         if not value:
@@ -179,29 +185,16 @@ class _Fields:
 
     def target(self) -> tuple[str, int]:
         """Read `host` and `port`, a host with its port, or a `url` that holds both."""
-        return read_target(self.text("url") or f"{self.needed('host')}:{self.text('port')}")
+        if self.text("url"):
+            return read_target(self.text("url"))
+        host = self.needed("host")
+        port = self.text("port") if ":" in host else self.needed("port")
+        return read_target(f"{host}:{port}")
 
 
 def read_target(text: str) -> tuple[str, int]:
-    """Read what a tcp monitor connects to, as it was approved: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`.
-
-    Raises BadSetting.
-    """
-    host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
-        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
-    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
-        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
-    return host, int(port)
-
-
-def _is_address(host: str) -> bool:
-    import ipaddress
-
+    """Read what a tcp monitor connects to, as it was approved; raises BadSetting."""
     try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+        return addresses.read_target(text)
+    except addresses.BadTarget as error:
+        raise BadSetting(error.key, str(error), error.hint) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa")
+_HOST = re.compile(r"[A-Za-z0-9._:%\[\]-]{1,255}", re.ASCII)
 _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]*|[0-9]+)")
 
 
@@ -37,6 +38,52 @@ def closed_reason(url: str) -> str:
     if port == 0:
         return "the port is 0"
     return closed_host_reason(host)
+
+
+def unusable_url(url: str) -> str:
+    """Say why no http check can ask an address, whoever approves it; "" where one can."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return f"the address {url[:40]!r} cannot be read"
+    if parts.scheme.lower() not in ("http", "https"):
+        return f"{parts.scheme[:20]} is not http or https" if parts.scheme else "the address has no scheme"
+    return "" if host else "the address has no host"
+
+
+class BadTarget(ValueError):
+    """What a tcp check cannot connect to; `key` is the field that is wrong, `hint` what to write."""
+
+    def __init__(self, key: str, message: str, hint: str) -> None:
+        """Say what is wrong."""
+        super().__init__(message)
+        self.key = key
+        self.hint = hint
+
+
+def read_target(text: str) -> tuple[str, int]:
+    """Return host and port of a tcp check: `db.example.com:5432`, `[::1]:5432`, `tcp://db:5432`; raises BadTarget."""
+    host, _, port = text.strip().removeprefix("tcp://").rstrip(":").rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
+        raise BadTarget("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
+        raise BadTarget("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+    return host, int(port)
+
+
+def _is_address(host: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def closed_host_reason(host: str) -> str:

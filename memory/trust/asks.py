@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.names import alike
 
+from .addresses import read_target, unusable_url
 from .suspicion import hidden_in, hidden_in_name
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     why = _same_name(monitor.name, twins) or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
+    if text is not None:
+        why = why or _unusable(kind, text)
     seen = (monitor.name, *timing.values(), written, kind)
 
     def ask(role: str, kind: str, text: str, line: int, fires: str = "") -> Ask:
@@ -147,6 +150,18 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     if remedy is not None:
         fires = f"{_quoted(kind)} {_quoted(text or '')} when {_quoted(timing['threshold'])}"
         yield ask("remediate", "command", remedy, _line(monitor.entry, "autoRemediate", monitor.line), fires)
+
+
+def _unusable(kind: str, text: str) -> str:
+    """Say why no check could connect to a target: to approve it would change nothing."""
+    if kind.casefold() in HTTP:
+        return unusable_url(text)
+    if kind.casefold() == "tcp":
+        try:
+            read_target(text)
+        except ValueError as error:
+            return str(error)
+    return ""
 
 
 def _checked(monitor: Monitor) -> tuple[str, str | None]:

@@ -6,7 +6,8 @@ All three work on bytes of the file and text of the caller, and give bytes. What
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -33,16 +34,18 @@ def merged(existing: bytes, content: str, dedupe: str) -> bytes:
 
 
 def appended(existing: bytes, content: str, newline: str) -> bytes:
-    """Append content with exactly one newline between: blank lines at the joint, on both sides, become that one.
+    """Append content with exactly one newline between: the file's own, or one where its last line has none.
 
-    Nothing stands between where one of the two is empty, and content of newlines alone changes nothing.
+    The file's bytes stay as they are, blank lines at its end too; newlines before the content go. Nothing stands
+    between where the file is empty, and content of newlines alone changes nothing.
     """
     text = encode(content)
     bare = text.lstrip(b"\r\n")
     if not bare:
         return existing
-    before = existing.rstrip(b"\r\n")
-    return before + newline.encode() + bare if before.removeprefix(BOM) else existing + text
+    if not existing.removeprefix(BOM):
+        return existing + text
+    return existing + (b"" if ends_line(existing) else newline.encode()) + bare
 
 
 def lines_added(existing: bytes, content: str, newline: str) -> bytes:
@@ -97,13 +100,15 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
 
     A block reaches to the next heading of level 1 or 2; headings in code fences and HTML blocks do not count, and
     titles are compared trimmed and with case. Of several equal headings in the file the first is replaced and the
-    rest removed, of several in the content the last one counts. Text before the first `##` of the content goes behind
-    the file's own, unless it is there. A fence that the content leaves open is closed.
+    rest removed. Text before the first `##` of the content goes behind the file's own, unless it is there. A fence that
+    the content leaves open is closed.
 
-    Raises MemdeckError `typed.merge` where the result would not have the headings that it should.
+    Raises UsageError `typed.headings` for a heading that the content has twice: which block counts nobody said; and
+    MemdeckError `typed.merge` where the result would not have the headings that it should.
     """
     blocks = _split(existing)
     head, *coming = _split(encode(content))
+    _refuse_equal(coming)
     blocks[0] = _with_text(blocks[0], head.raw, newline, last=len(blocks) == 1)
     newest = {block.title: block for block in coming if block.level == 2}
     placed: set[str] = set()
@@ -119,7 +124,6 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
             if block.title in placed:
                 continue
             placed.add(block.title)
-            block = newest[block.title]
         elif _contains(b"".join(one.raw for one in result), block.raw):
             continue
         result[-1] = _followed(result[-1], newline)
@@ -132,6 +136,20 @@ def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
             "close the code fences and HTML blocks of both, or append instead",
         )
     return made
+
+
+def _refuse_equal(coming: Sequence[_Block]) -> None:
+    """Raise UsageError `typed.headings` where two blocks have one heading."""
+    counts = Counter(block.title for block in coming if block.level == 2)
+    twice = [title for title, count in counts.items() if count > 1]
+    if twice:
+        shown = twice[0] if len(twice[0]) <= 60 else twice[0][:59] + "…"
+        raise UsageError(
+            "typed.headings",
+            f"the content has the heading {'## ' + shown!r} {counts[twice[0]]} times",
+            "write one block of each heading, or append with the mode none",
+            headings=twice,
+        )
 
 
 def _split(data: bytes) -> list[_Block]:

@@ -13,7 +13,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory.errors import MemdeckError, NotFoundError
+from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.person import home, state_home
 from memory.storage import Store
 
@@ -21,7 +21,7 @@ from . import failures, writes
 from .aidefile import NAME
 from .files import aidefile_of
 from .locks import Holder
-from .registry import Agent
+from .registry import Agent, find_agent, read_registry
 from .sizes import read_age
 from .stores import path_in, store_of
 
@@ -121,15 +121,18 @@ def expire(
 ) -> bool:
     """Delete a file that was last changed longer ago than `max_age`, and return whether it was deleted.
 
-    `max_age` is a timedelta, a number of seconds, or text such as `7d`. A missing file is no error, a folder is
-    RefusedError `file.not_regular`. The bytes go to the change log, so that `memdeck undo` brings them back.
+    `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for what is none, also
+    where no file is there. A missing file is no error, a folder is RefusedError `file.not_regular`. The bytes go to the
+    change log, so that `memdeck undo` brings them back.
     """
+    try:
+        age = read_age(max_age)
+    except ValueError as error:
+        raise UsageError("typed.age", str(error), "write an age such as 7d, or a number of seconds") from None
     if not os.path.lexists(path):
         return False
     store, inside = _place(path, store)
-    return writes.expire_file(
-        store, inside, read_age(max_age), now=_now(now), actor=_actor(actor, store), ignore_lock=ignore_lock
-    )
+    return writes.expire_file(store, inside, age, now=_now(now), actor=_actor(actor, store), ignore_lock=ignore_lock)
 
 
 def lock(path: AnyPath, *, now: datetime | None = None, store: Store | None = None, owner: int | None = None) -> Holder:
@@ -160,12 +163,16 @@ def record_failure(
 ) -> bool:
     """Append a note on a run that ended as `partial` or `timeout` to the agent's failure log; return whether it did.
 
-    `agent` is one of the registry or the path of its folder. It never raises: a note that cannot be written must not
-    fail the run that it is about. Other statuses are no failures, and nothing is written.
+    `agent` is one of the registry, its name there, or the path of its folder. It never raises: a note that cannot be
+    written must not fail the run that it is about; why it was not is a warning of the logger `memory.typed.ops`. Other
+    statuses are no failures, and nothing is written.
     """
     try:
         write_failure(agent, status, task, tokens, issue, now, store=store, actor=actor)
-    except Exception:
+    except Exception as error:
+        from logging import getLogger
+
+        getLogger(__name__).warning("no failure was noted: %s", error)
         return False
     return status in failures.STATUSES
 
@@ -181,10 +188,14 @@ def write_failure(
     store: Store | None = None,
     actor: str | None = None,
 ) -> str | None:
-    """Do what `record_failure` does, and return the log's path from the agent's folder on; this one raises."""
+    """Do what `record_failure` does, and return the log's path from the agent's folder on; this one raises.
+
+    NotFoundError `typed.no_agent` for a name that the registry does not have, `typed.no_folder` for a path that leads
+    to no folder.
+    """
     if status not in failures.STATUSES:
         return None
-    folder = agent.folder if isinstance(agent, Agent) else Path(os.path.abspath(agent))
+    folder = _agent_folder(agent)
     if not folder.is_dir():
         raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
     store = store_of(folder, state_home(os.environ), home(os.environ)) if store is None else store
@@ -193,6 +204,18 @@ def write_failure(
     note = failures.note_of(status, str(task), int(tokens), str(issue), moment)
     writes.note_failure(store, path, note, now=moment, actor=_actor(actor, store))
     return path
+
+
+def _agent_folder(agent: Agent | AnyPath) -> Path:
+    """Return the folder of an agent: names of the registry come first, as on the command line."""
+    if isinstance(agent, Agent):
+        return agent.folder
+    named = os.fspath(agent)
+    if isinstance(agent, str) and "/" not in named:
+        known = read_registry(home(os.environ))
+        if any(one.name == named for one in known) or not os.path.isdir(named):
+            return find_agent(named, home(os.environ), known).folder
+    return Path(os.path.abspath(named))
 
 
 def _place(path: AnyPath, store: Store | None, other: AnyPath | None = None) -> tuple[Store, str]:

@@ -15,6 +15,7 @@ from .ground import CHANNELS, Ground
 
 Build = Callable[[Ground], object]
 PENDING = "pending url Evil"
+REFUSED = "refused url Evil"
 _BIND = 4096
 
 
@@ -165,13 +166,13 @@ CASES = (
     _case("backslash", "a backslash, which libraries read differently", _http("http://example.com\\@127.0.0.1:9/"), PENDING),
     _case("inside", "a tab inside of the host", _http("http://example.com\t@127.0.0.1:9/"), PENDING),
     _case("lines", "escaped line ends that would add a header", _http("http://127.0.0.1:9/%0d%0aX-Evil:%201%0d%0a"), PENDING),
-    _case("port", "port 0, and one above 65535", _http("http://192.0.2.1:99999/"), PENDING),
-    _case("file", "`file:`, to read the passwords", _http("file:///etc/shadow"), PENDING),
-    _case("ftp", "`ftp:`", _http("ftp://192.0.2.1/"), PENDING),
-    _case("gopher", "`gopher:`, to speak to other servers", _http("gopher://127.0.0.1:9/_EVIL"), PENDING),
-    _case("unix", "a socket of this machine, `http+unix:`", _http("http+unix://%2Frun%2Fdocker.sock/info"), PENDING),
-    _case("data", "`data:` and `javascript:`, which need no server", _http("javascript:fetch('http://127.0.0.1:9')"), PENDING),
-    _case("no-scheme", "no scheme, only two slashes", _http("//127.0.0.1:9/"), PENDING),
+    _case("port", "port 0, and one above 65535", _http("http://192.0.2.1:99999/"), REFUSED, ends=0),
+    _case("file", "`file:`, to read the passwords", _http("file:///etc/shadow"), REFUSED, ends=0),
+    _case("ftp", "`ftp:`", _http("ftp://192.0.2.1/"), REFUSED, ends=0),
+    _case("gopher", "`gopher:`, to speak to other servers", _http("gopher://127.0.0.1:9/_EVIL"), REFUSED, ends=0),
+    _case("unix", "a socket of this machine, `http+unix:`", _http("http+unix://%2Frun%2Fdocker.sock/info"), REFUSED, ends=0),
+    _case("data", "`data:` and `javascript:`, which need no server", _http("javascript:fetch('http://127.0.0.1:9')"), REFUSED, ends=0),
+    _case("no-scheme", "no scheme, only two slashes", _http("//127.0.0.1:9/"), REFUSED, ends=0),
     _case("tcp", "a tcp check of a port of this machine", _typed("tcp", host="127.0.0.1", port="9"), PENDING),
     _case("tcp-url", "a tcp check whose address stands under `url`", _typed("tcp", url="tcp://127.0.0.1:9"), PENDING),
     _case("type-https", "a type that is no type, `HTTPS`", _typed("HTTPS", url="https://127.0.0.1:9"), PENDING),

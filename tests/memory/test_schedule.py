@@ -222,7 +222,7 @@ def test_a_time_without_a_zone_is_refused() -> None:
         ("@yearly", "1 Jan 00:00"),
         ("0 0 24 dec *", "24 Dec 00:00"),
         ("*/7 * * * *", "*/7 * * * *"),
-        ("0 9 * * MON#1", "0 9 * * MON#1"),
+        ("0 9 * * MON#1", "first Mon of the month 09:00"),
         ("0 9 1 * MON", "0 9 1 * MON"),
         (" nonsense ", "nonsense"),
         ("0 0 30 2 *", "0 0 30 2 *"),

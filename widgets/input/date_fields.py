@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from memory.base.clock import BadMoment, humanize, read_moment
@@ -68,6 +69,80 @@ def cron_field(name: str, label: str, value: str, now: datetime, zone: tzinfo) -
         return None
 
     return FieldSpec(name, label, "cron", value, validate=validate, hint=lambda text: next_run_words(text, now, zone))
+
+
+RECURRENCES = "daily, weekdays 9:00, every fri 17:00, or cron"
+"""What an empty recurrence shows."""
+
+
+class DueText:
+    """The date that a form holds while it is typed, for a recurrence that goes out from it."""
+
+    def __init__(self, value: str, now: datetime, zone: tzinfo) -> None:
+        """Begin with the date that the form begins with."""
+        self._value = self.text = value
+        self._now, self._zone = now, zone
+
+    def watched(self, field: FieldSpec) -> FieldSpec:
+        """The field of the date, whose text is noted with every key."""
+
+        def validate(text: str) -> str | None:
+            self.text = text
+            return field.validate(text) if field.validate is not None else None
+
+        def hint(text: str) -> str:
+            self.text = text
+            return field.hint(text) if field.hint is not None else ""
+
+        return replace(field, validate=validate, hint=hint)
+
+    def written(self) -> str | None:
+        """The date as files hold it, None where there is none or it is not finished."""
+        try:
+            return as_written(self.text, self._value, self._now, self._zone) or None
+        except BadMoment:
+            return None
+
+
+def recurrence_field(name: str, label: str, value: str, due: DueText, now: datetime, zone: tzinfo) -> FieldSpec:
+    """A recurrence in words or cron fields; below it what it means and its next runs.
+
+    The value stays as typed; `as_cron` turns it into what files hold.
+    """
+
+    def validate(text: str) -> str | None:
+        from memory.base.schedule import BadCron
+
+        try:
+            as_cron(text, value, due.written(), zone)
+        except BadCron as error:
+            return f"{error.message}; {error.hint}"
+        return None
+
+    def hint(text: str) -> str:
+        from memory.base.schedule import BadCron
+        from memory.files.tasks.quick import recurrence_from
+
+        if not text.strip():
+            return ""
+        try:
+            found = recurrence_from(text, due.written(), zone)
+        except BadCron:
+            return ""
+        runs = next_run_words(found.cron, now, zone)
+        words = [found.cron, found.meaning] if found.cron not in (text.strip(), found.meaning) else [found.meaning]
+        return "\n".join([" · ".join(words), runs, *([found.note] if found.note else [])])
+
+    return FieldSpec(name, label, "cron", value, validate=validate, hint=hint, placeholder=RECURRENCES)
+
+
+def as_cron(text: str, original: str, due: str | None, zone: tzinfo) -> str:
+    """A typed recurrence as files hold it; empty stays empty and what nobody changed stays as it is. Raises BadCron."""
+    from memory.files.tasks.quick import recurrence_from
+
+    if not text.strip() or text == original:
+        return text.strip()
+    return recurrence_from(text, due, zone).cron
 
 
 def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:

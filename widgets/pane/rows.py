@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -146,14 +146,35 @@ def _match(
         for rows in known.values():
             for row in rows:
                 left[ref(row.item)] = row
+    known_rows: dict[int, Row] = {}
+    for index in fresh if left else ():
+        if (name := ref(items[index][1])) in left:
+            known_rows[index] = left.pop(name)
+    known_rows |= _twins(left, {index: items[index][1] for index in fresh if index not in known_rows} if left else {})
     for index in fresh:
         _, item, item_mark = items[index]
-        known_row = left.pop(ref(item), None) if left else None
+        known_row = known_rows.get(index)
         row = Row(item, item_mark) if known_row is None else known_row
         changed.append(row)
         items[index] = (row, item, item_mark)
     gone = frozenset(row for row, _, _ in old) - {row for row, _, _ in items}
     return _rows([_key(part, items) for part in keys], items, frozenset(changed), gone)
+
+
+def _twins(left: Mapping[Hashable, Row], new: Mapping[int, Any]) -> dict[int, Row]:
+    """Return the rows of changed items whose ref depends on what they say: the one that went and the one that came.
+
+    Where more than one item of an identity changed, nothing says which is which.
+    """
+    gone: dict[str, list[Row]] = {}
+    for row in left.values():
+        if identity := getattr(row.item, "identity", None):
+            gone.setdefault(identity, []).append(row)
+    come: dict[str, list[int]] = {}
+    for index, item in new.items() if gone else ():
+        if (identity := getattr(item, "identity", None)) in gone:
+            come.setdefault(identity, []).append(index)
+    return {places[0]: gone[name][0] for name, places in come.items() if len(places) == len(gone[name]) == 1}
 
 
 def _first_rows(wanted: Iterable[Any], mark: Callable[[Any], Hashable]) -> Rows:

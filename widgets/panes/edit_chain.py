@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from widgets.pane.offers import FileBuild
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memory.document import Document
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
@@ -32,6 +35,43 @@ def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
                 documents[name] = document
         words = summary or (f"{last.summary} and {len(builds) - 1} more" if last else "nothing")
         return Edit(documents, words, last.ref if last else None)
+
+    return build
+
+
+class Placed(Protocol):
+    """An item with a ref and a place in its file."""
+
+    @property
+    def ref(self) -> str:
+        """The ref."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 0."""
+
+
+def removals(
+    refs: Sequence[str],
+    find: Callable[[Snapshot, str], Placed],
+    items: Callable[[Snapshot], Iterable[Placed]],
+    remove: Callable[..., Edit],
+    now: datetime,
+) -> FileBuild:
+    """Return one build that removes the items of refs: all are looked up before the first of them goes.
+
+    Where one of several equal items is gone the refs of the others mean none any more.
+    """
+    if len(refs) == 1:
+        return partial(remove, ref=refs[0], now=now)
+
+    def build(snapshot: Snapshot) -> Edit:
+        def at(line: int) -> FileBuild:
+            return lambda look: remove(look, ref=next(one.ref for one in items(look) if one.line == line), now=now)
+
+        # From the end, so that what stands above keeps its line.
+        lines = sorted({find(snapshot, ref).line for ref in refs}, reverse=True)
+        return chain([at(line) for line in lines])(snapshot)
 
     return build
 

@@ -81,25 +81,39 @@ def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
 def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
     """When a task is due, in few cells, or after a check mark when it was completed.
 
-    What is overdue says for how long and is the only thing in colour.
+    What is overdue says for how long and is the only thing in colour. What recurs has its sign and the next date.
     """
     if task.section not in ("pending", "in-progress"):
         moment = moment_or_none(task.completed, zone)
         words = short_moment(moment, now, zone) if moment else task.completed or ""
         return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
     moment = task.due_moment(zone)
+    parts = task.due_parts
+    sign = f"{glyphs.recurring} " if parts.recurring else ""
     # Asked in this order: without a date nothing is overdue, and for what only recurs it would work out a schedule.
     if moment is not None and task.due_state(now, zone) == "overdue":
-        return Piece(f"{glyphs.alert} {late_words(moment, now, zone)}", "alert")
-    if task.recurring:
-        from memory.base.schedule import describe
-
-        words = describe(task.recurring)
-        return Piece(f"{glyphs.recurring} {words if len(words) <= 11 else task.recurring}", "muted")
+        return Piece(f"{glyphs.alert} {sign}{late_words(moment, now, zone)}", "alert")
+    if moment is None and parts.date is None and parts.recurring:
+        moment = _next_run(parts.recurring, now, zone)
+        if moment is None:
+            return Piece(f"{sign}{parts.recurring}", "muted")
     if moment is not None:
-        return Piece(short_moment(moment, now, zone), "plain" if task.due_state(now, zone) == "today" else "muted")
+        today = moment.date == now.astimezone(zone).date()
+        return Piece(f"{sign}{short_moment(moment, now, zone)}", "plain" if today else "muted")
     bad = task.due is not None and _is_no_date(task.due, zone)
     return Piece(f"{glyphs.alert} {task.due}", "alert") if bad else Piece(task.due or "", "muted")
+
+
+def _next_run(expression: str, now: datetime, zone: tzinfo) -> Moment | None:
+    """The next run of what only recurs; None for an expression that is none."""
+    from memory.base.clock import Moment
+    from memory.base.schedule import BadCron, next_runs
+
+    try:
+        run = next_runs(expression, now, zone)[0]
+    except (BadCron, IndexError):
+        return None
+    return Moment(expression, run.date(), run)
 
 
 def _is_no_date(text: str, zone: tzinfo) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.output.printing import tell
 from app.cli.session import Session
 from memory.errors import UsageError
 
@@ -65,6 +66,22 @@ def when(session: Session, text: str) -> str:
     head, mark, rest = text.partition("(recurring:")
     day = parse_when(head.strip(), session.now, session.snapshot.zone)
     return f"{day} {mark}{rest}" if mark else day
+
+
+def recurs(session: Session, text: str, due: str | None) -> str:
+    """Turn a recurrence in words into cron; cron fields and absent values stay as they are. Raises BadCron.
+
+    `due` is the date, as files hold it, from which it recurs (None: none).
+    """
+    from memory.base.remarks import is_absent
+    from memory.files.tasks.quick import recurrence_from
+
+    if is_absent(text):
+        return text
+    found = recurrence_from(text, due, session.snapshot.zone)
+    if found.note:
+        tell(f"memdeck: {found.note}")
+    return found.cron
 
 
 def in_words(text: str, session: Session) -> str:

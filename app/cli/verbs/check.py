@@ -43,11 +43,11 @@ def check(session: Session, files: tuple[str, ...], level: str) -> int:
 
 
 def as_json(problem: Problem) -> dict[str, object]:
-    """Return a problem as programs get it; `line` counts from 1, 0 is the file as a whole."""
+    """Return a problem as programs get it; `line` counts from 1, None is the file as a whole."""
     return {
         "level": problem.level,
         "file": problem.file,
-        "line": problem.line,
+        "line": problem.line or None,
         "code": problem.code,
         "message": problem.message,
     }
@@ -57,7 +57,7 @@ def lines_of(session: Session, problems: Sequence[Problem]) -> Iterator[str]:
     """Return problems as lines for people."""
     paint = session.paint
     for problem in problems:
-        line = paint.line(f"{problem.file}:{problem.line}: {problem.level} {problem.code} {problem.message}")
+        line = paint.line(f"{problem.place}: {problem.level} {problem.code} {problem.message}")
         if problem.level == "error":
             line = paint.alert(line)
         elif problem.level == "warning":

@@ -172,7 +172,7 @@ def _lines(
     shown = [(format_local(run.instant, zone), run.label) for run in runs[:_SOME]]
     yield from _part(session, "Next runs", shown, len(runs))
     serious = _serious(session, found)
-    problems = [(f"{p.file}:{p.line}", p.level, p.message) for p in serious[:_SOME]]
+    problems = [(p.place, p.level, p.message) for p in serious[:_SOME]]
     yield from _part(session, "Problems", problems, len(serious), _errors(serious[:_SOME]))
     yield ""
     moment = read_moment(last.isoformat(timespec="seconds"), zone) if last else None

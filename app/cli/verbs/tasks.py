@@ -10,7 +10,7 @@ import click
 
 from app.cli.lazy_groups import group, under
 from app.cli.output.printing import tell
-from app.cli.output.values import PRIORITY, Percent, facts, given, in_words, pairs, short, something, when
+from app.cli.output.values import PRIORITY, Percent, facts, given, in_words, pairs, recurs, short, something, when
 from app.cli.session import Session
 
 from .completion import choices_of, refs_of
@@ -233,18 +233,19 @@ def _changed(
     *,
     titled: bool = False,
     due: str | None = None,
+    recurring: str | None = None,
 ) -> None:
     """Make a change and print the task as it is then, or one sentence; `titled`: it may have given a title.
 
-    `done` is what was done, or says it once that is known. `due` is the date that was given: what was understood is
-    said.
+    `done` is what was done, or says it once that is known. `due` and `recurring` are the date and the cron expression
+    that were given: what was understood is said.
     """
     from memory.files.tasks.model import find_task
     from memory.files.tasks.values import split_priority
 
     outcome = session.change(operation, build)
     snapshot = session.left_by(outcome)
-    when = _understood(session, due)
+    when = _understood(session, due) + _recurs_in_words(recurring)
 
     def found() -> Task:
         return snapshot.tasks.task_of(outcome.entry) or find_task(snapshot, outcome.ref or "", archived=True)
@@ -281,6 +282,15 @@ def _understood(session: Session, due: str | None) -> str:
     return f"  due {words}"
 
 
+def _recurs_in_words(cron: str | None) -> str:
+    """Return when something recurs, behind two blanks."""
+    if not cron:
+        return ""
+    from memory.base.schedule import describe
+
+    return f"  recurs {describe(cron)}"
+
+
 def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
     """Say on stderr that another open task has the title that was given."""
     from memory.base.names import alike
@@ -296,13 +306,23 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
     "add",
     examples=(
         "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
-        "memdeck tasks add 'Weekly report' --recurring '0 9 * * MON' --assigned heartbeat",
+        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
+        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
     ),
 )
 @click.argument("title")
-@click.option("--priority", type=PRIORITY, default="NORMAL", help="HIGH, NORMAL or LOW (default: NORMAL).")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
+)
+@click.option("--priority", type=PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
 @click.option("--due", metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
-@click.option("--recurring", metavar="CRON", help="Again and again: five cron fields, such as '0 9 * * MON'.")
+@click.option(
+    "--recurring",
+    metavar="R",
+    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
+)
 @click.option("--assigned", metavar="A", help="Agent or person who does it.")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="A tag; may be repeated.")
 @click.option("--notes", metavar="N", help="More about it.")
@@ -310,7 +330,8 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
 def add(
     session: Session,
     title: str,
-    priority: str,
+    quick: bool,
+    priority: str | None,
     due: str | None,
     recurring: str | None,
     assigned: str | None,
@@ -322,14 +343,22 @@ def add(
     from memory.files.tasks.edits import add_task
 
     day = None if due is None else when(session, due)
+    if quick:
+        from memory.files.tasks.quick import checked_quick
+
+        said = checked_quick(title, session.now, session.snapshot.zone)
+        title, priority, day = said.title, priority or said.priority, day or said.due
+        recurring = said.recurring if recurring is None else recurring
+        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
+    cron = None if recurring is None else recurs(session, recurring, day)
 
     def build(snapshot: Snapshot) -> Edit:
         return add_task(
             snapshot,
             title,
-            priority=priority,
+            priority=priority or "NORMAL",
             due=day,
-            recurring=recurring,
+            recurring=cron,
             assigned=assigned,
             tags=tags,
             notes=notes,
@@ -337,7 +366,7 @@ def add(
             now=session.now,
         )
 
-    _changed(session, "tasks.add", "added", build, titled=True, due=day)
+    _changed(session, "tasks.add", "added", build, titled=True, due=day, recurring=cron)
 
 
 def _fields() -> tuple[str, ...]:
@@ -382,14 +411,16 @@ def edit(
     something((values, unset))
     if "due" in values:
         values["due"] = when(session, values["due"])
-    _changed(
-        session,
-        "tasks.edit",
-        "changed",
-        lambda snapshot: edit_task(snapshot, ref, set=values, unset=unset, now=session.now),
-        titled="title" in values,
-        due=values.get("due"),
-    )
+
+    def build(snapshot: Snapshot) -> Edit:
+        from memory.files.tasks.model import find_task
+
+        if values.get("recurring"):
+            day = values["due"] if "due" in values else find_task(snapshot, ref).due
+            values["recurring"] = recurs(session, values["recurring"], day)
+        return edit_task(snapshot, ref, set=values, unset=unset, now=session.now)
+
+    _changed(session, "tasks.edit", "changed", build, titled="title" in values, due=values.get("due"))
 
 
 @under(tasks, "start", examples=("memdeck tasks start 3fa94c1",))

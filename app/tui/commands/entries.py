@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.tui.part import Part
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import ConflictError, MemdeckError, NotFoundError
 from widgets.chrome.footer import with_keys
 
 from .conditions import draft_of, lost_of
@@ -142,7 +142,7 @@ class Entries(Part):
         def otherwise(error: MemdeckError) -> bool:
             if isinstance(error, ConflictError):
                 self.app.looking.request(lambda: self.app.conflicts.source(pane, item, text))
-            elif error.code.endswith(".not_found"):
+            elif isinstance(error, NotFoundError):
                 self.app.looking.request(lambda: self._source_gone(pane, item, original, text))
             else:
                 self._ask_again(error, pane, item, original, text)

@@ -282,7 +282,7 @@ class Navigation(Part):
             self.app.say("Nothing is wrong in the files.")
             return
         self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
-        self.app.say(f"{found.file}:{found.line}: {found.message}", severity="warning")
+        self.app.say(f"{found.place}: {found.message}", severity="warning")
 
     def lead(self, group: str) -> None:
         """Go where a count of the header leads: the first problem, else the group of the brief that it counts."""

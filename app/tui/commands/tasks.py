@@ -25,6 +25,9 @@ Otherwise = Callable[["MemdeckError"], bool]
 One = Callable[["Snapshot", str, datetime], "Edit"]
 """An edit of one task, given its ref and the time."""
 
+_LOW = 18
+"""On a screen of fewer lines the parts of a task in one line share lines."""
+
 
 class TaskVerbs(Part):
     """Each verb is one change, whatever the number of tasks, so that one undo takes it back."""
@@ -176,6 +179,47 @@ class TaskVerbs(Part):
                 placeholder="tomorrow 14:00, fri, 2 Dec, +2d, eom; empty: no date",
                 validate=field.validate,
                 hint=field.hint,
+            ),
+            answered,
+        )
+
+    def quick(self) -> None:
+        """A new task in one line, from any pane; below it stands what each part of it means."""
+        from memory.files.tasks.quick import EXAMPLE
+        from widgets.dialogs.dialogs import Prompt
+        from widgets.panes.tasks.quick import quick_error, quick_words
+
+        now, zone = self.app.clock(), self.app.zone
+
+        def answered(text: str | None) -> None:
+            if text is None:
+                return
+            from memory.files.tasks.edits import add_task
+            from memory.files.tasks.quick import checked_quick
+
+            moment = self.app.clock()
+
+            def build(snapshot: Snapshot) -> Edit:
+                said = checked_quick(text, moment, snapshot.zone)
+                return add_task(
+                    snapshot,
+                    said.title,
+                    priority=said.priority,
+                    due=said.due,
+                    recurring=said.recurring,
+                    assigned=said.assigned,
+                    tags=said.tags,
+                    now=moment,
+                )
+
+            self.app.changing.change("tasks.add", build)
+
+        self.app.push_screen(
+            Prompt(
+                "New task, in one line",
+                placeholder=EXAMPLE,
+                validate=lambda text: quick_error(text, now, zone),
+                hint=lambda text: quick_words(text, now, zone, short=self.app.size.height < _LOW),
             ),
             answered,
         )

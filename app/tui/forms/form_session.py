@@ -99,7 +99,7 @@ class Filling(Part):
         except ConflictError:
             return {}  # Asked when it is written.
         except MemdeckError as error:
-            if sheet.item is not None and error.code.endswith(".not_found"):
+            if sheet.item is not None and isinstance(error, NotFoundError):
                 return {}  # The same.
             place = str(error.details.get("field", ""))
             names = {spec.name for spec in plan.fields}
@@ -155,7 +155,7 @@ class Filling(Part):
         """Somebody else was faster: look at the files as they are now and go on from there."""
         if sheet.item is not None and isinstance(error, ConflictError):
             self.app.looking.request(lambda: self._again(sheet, values))
-        elif sheet.item is not None and error.code.endswith(".not_found"):
+        elif sheet.item is not None and isinstance(error, NotFoundError):
             self.app.looking.request(lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)

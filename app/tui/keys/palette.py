@@ -54,6 +54,7 @@ ALSO: dict[str, str] = {
     "app.reload": "refresh",
     "app.search": "find grep",
     "journal.capture": "quick capture note",
+    "task.quick": "quick add new todo natural language",
     "view.saved": "saved",
     "upkeep.archive": "clean up",
     "upkeep.prune": "clean up journal",

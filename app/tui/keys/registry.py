@@ -490,6 +490,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "journal.capture", ("J",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
+    Action("task.quick", ("Q",), "tasks", "quick", "quick", "Add a task in one line, from any pane", _TASK),
     Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
     Action("list.sort", ("S",), "listing", "sort", "sort", "Choose the order, also reversed", _LIST, needs="sorts"),
     Action(

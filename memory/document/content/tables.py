@@ -360,15 +360,28 @@ def _justify_by(table: Table, column: int, raw: str, missing: int) -> str:
 
 
 def _replace_row(body: str, table: Table, row: int, texts: Sequence[str]) -> str:
-    """Write a whole row anew with outer pipes, for when a smaller edit would read as something else."""
+    """Write a whole row anew, for when a smaller edit would read as something else.
+
+    It has outer pipes where the row or the table has them, and where it would not be read without.
+    """
     target = table.rows[row]
     source = body[target.start : target.end]
     indent = source[: len(source) - len(source.lstrip(" "))]
-    line = indent + "| " + " | ".join(_escape(text) for text in texts) + " |"
-    changed = body[: target.start] + line + _line_end(body, target) + body[target.end :]
-    if not _reads(changed, table, row, texts):
-        raise UsageError("table.value", "the table cannot hold this text")
-    return changed
+    cells = [_escape(text) for text in texts]
+    lines = [indent + "| " + " | ".join(cells) + " |"]
+    if not _has_outer_pipes(body, target) and not _has_outer_pipes(body, table.header_row):
+        lines.insert(0, indent + " | ".join(_without_empty_end(cells)))
+    for line in lines:
+        changed = body[: target.start] + line + _line_end(body, target) + body[target.end :]
+        if _reads(changed, table, row, texts):
+            return changed
+    raise UsageError("table.value", "the table cannot hold this text")
+
+
+def _without_empty_end(cells: Sequence[str]) -> Sequence[str]:
+    """Return cells without the empty ones at their end, whose pipe would be an outer one; the first stays."""
+    count = max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=1)
+    return cells[:count]
 
 
 def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> str:
@@ -382,9 +395,10 @@ def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> 
     else:
         padded = any(raw.startswith(" ") or raw.endswith(" ") for raw in header)
         drawn = [f" {text} " if padded else text for text in cells]
-    line = "|".join(drawn)
     if not outer:
+        line = "|".join(_without_empty_end(drawn))
         return line.strip(" ") if not table.aligned else line.rstrip(" ")
+    line = "|".join(drawn)
     source = body[table.header_row.start : table.header_row.end]
     indent = source[: len(source) - len(source.lstrip(" "))]
     return indent + (f"|{line}|" if _has_outer_pipes(body, table.header_row) else f"| {' | '.join(cells)} |")

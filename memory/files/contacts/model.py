@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from memory.base.remarks import split_remark
 from memory.document import Document, Section
 from memory.document.content.fields import insert_line, read_bullets, split_lines
 from memory.document.content.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.document.source import encode
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.field_edits import one_line, with_end
@@ -133,7 +135,9 @@ class Contacts:
         known = [(kind, *list(values.values())[:3]) for kind in COLUMNS for *_, values, _ in rows[kind]]
         known = [part[:2] if part[0] == "channel" else part for part in known]
         known += [("person", name) for _, _, name, _, _, _ in people]
-        names = iter(name_all(KIND, known))
+        said = [(*values.values(), *extra.values()) for kind in COLUMNS for *_, values, extra in rows[kind]]
+        said += [(role or "", text) for _, _, _, role, text, _ in people]
+        names = iter(name_all(KIND, known, [encode("\0".join(one)) for one in said]))
         self.channels: tuple[Channel, ...] = tuple(
             Channel(next(names), file, line, at, v["name"], v["id"], v["type"], v["status"], extra)
             for at, line, v, extra in rows["channel"]
@@ -210,24 +214,49 @@ def read_contacts(file: str, document: Document) -> Contacts:
 
 
 def find_contact(snapshot: Files, text: str) -> Contact:
-    """Return the channel, route or person that a ref, its digits or a part of its name means.
+    """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
 
     Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
     """
-    return look_up(text, KIND, "contact", [lambda: snapshot.view("contacts.md", read_contacts).all()])
+    contacts = snapshot.view("contacts.md", read_contacts)
+    named = [one for one in contacts.channels if channel_id(one.id) == channel_id(text)]
+    if len(named) == 1 and channel_id(text):
+        return named[0]
+    return look_up(text, KIND, "contact", [contacts.all], past=snapshot.past)
+
+
+def channel_id(text: str) -> str:
+    """Return the id of a channel in the form that is compared: without a remark, whatever its case."""
+    return split_remark(text.strip())[0].strip().casefold()
+
+
+def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int, int] | None = None) -> None:
+    """Raise UsageError `contact.id` where a channel, another one than that at `but`, has an id already."""
+    wanted = channel_id(value)
+    taken = next((one for one in contacts.channels if one.at != but and channel_id(one.id) == wanted), None)
+    if wanted and taken is not None:
+        shown = value.strip()[:60]
+        raise UsageError(
+            "contact.id",
+            f"the channel {taken.name[:60]!r} has the id {shown!r} already",
+            f"edit that one: `memdeck contacts edit {shown}`, or give another id",
+            ref=taken.ref,
+        )
 
 
 def add_contact(snapshot: Files, kind: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
     `values` by key (`name`, `id`, …; for rows also the title of any further column). Raises UsageError
-    `contact.kind`, `contact.key`, `contact.name`, `table.value`.
+    `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
     """
     if kind not in SECTIONS:
         raise UsageError("contact.kind", f"{kind[:40]!r} is no kind of contact", "use channel, route or person")
     given = {key: value.strip() for key, value in values.items()}
     need = "channel" if kind == "route" else "name"
     label = one_line("contact.name", f"the {need} of a {kind}", given.get(need, ""))
+    if kind == "channel":
+        _refuse_taken_id(snapshot.view("contacts.md", read_contacts), given.get("id", ""))
     document = started_document(snapshot, FILE, now)
     places = _places(document, kind)
     if not places:
@@ -312,7 +341,7 @@ def _bullet(raw: str, newline: str, prefix: str) -> str:
 def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
     """Set cells of a row, or name, role and text of a person; only what is set changes.
 
-    Raises UsageError `contact.key`, `contact.name`, `table.value`.
+    Raises UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
     """
     contact = find_contact(snapshot, ref)
     document = snapshot.document(FILE)
@@ -327,6 +356,8 @@ def edit_contact(snapshot: Files, ref: str, set: Mapping[str, str], *, now: date
             if key == ("channel" if contact.kind == "route" else "name"):
                 one_line("contact.name", f"the {key} of a {contact.kind}", value)
             if table.rows[place].text(column) != value.strip():
+                if (contact.kind, key.casefold()) == ("channel", "id"):
+                    _refuse_taken_id(snapshot.view("contacts.md", read_contacts), value, contact.at)
                 body = set_cell(body, table, place, column, value)
     document = document.with_section(index, document.sections[index].with_body(body))
     found = next(

@@ -10,6 +10,7 @@ from operator import ge
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document import Document, Entry
+from memory.document.units import bare
 from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
 
 from .lines import read_lines
@@ -111,7 +112,7 @@ class JournalEntry:
     @property
     def long_hex(self) -> str:
         """The digits that no other entry of the file has."""
-        return self._days.twins(self.date).get(self.at) or tell_apart(self.identity, [""])[0]
+        return self._days.twins(self.date).get(self.at) or tell_apart(self.identity, [bare(self.entry)])[0]
 
     @property
     def ref(self) -> str:
@@ -182,7 +183,8 @@ class Days:
             known = {}
             for head, group in groups.items():
                 if len(group) > 1:
-                    digits = tell_apart(_identity(date, head), [""] * len(group))
+                    marks = [bare(self.document.section(place).entries[number]) for place, number in group]
+                    digits = tell_apart(_identity(date, head), marks)
                     known.update(zip(group, digits, strict=True))
             self._twins[date] = known
         return known
@@ -275,7 +277,7 @@ def find_entry(snapshot: Files, text: str, *, archived: bool = False) -> Journal
         snapshot.view("journal.md", read_journal).entries,
         *([archive] if archived else ()),
     ]
-    return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive)
+    return look_up(text, KIND, "journal", pools, _by_digits, None if archived else archive, past=snapshot.past)
 
 
 def _by_digits(entries: Iterable[JournalEntry], digits: str) -> list[JournalEntry]:

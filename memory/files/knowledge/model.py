@@ -153,7 +153,7 @@ def find_knowledge(snapshot: Files, text: str) -> KnowledgeItem:
 
     Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
     """
-    return look_up(text, KIND, KIND, [lambda: snapshot.view("knowledge.md", read_knowledge).items])
+    return look_up(text, KIND, KIND, [lambda: snapshot.view("knowledge.md", read_knowledge).items], past=snapshot.past)
 
 
 def add_knowledge(

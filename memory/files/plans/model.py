@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memory.base.remarks import is_absent
 from memory.document import Document, Entry
 from memory.document.content.tables import Table
+from memory.document.units import bare
 from memory.files.refs.item_refs import Name, Named, name_all
 from memory.files.refs.refs import look_up
 
@@ -152,7 +153,7 @@ class Plans:
             for number, entry in enumerate(part.entries):
                 found.append((index, number, known_section or "active", heading, entry))
         known = [(entry.title, entry.fields.get("created") or "") for *_, entry in found]
-        names = name_all(KIND, known, [entry.fields.get("completed") or "" for *_, entry in found])
+        names = name_all(KIND, known, [bare(entry) for *_, entry in found])
         archived = file.startswith("archive/")
         self.plans: tuple[Plan, ...] = tuple(
             _plan(name, file, document.line_of(index, number), entry, (index, number), section, archived, heading)
@@ -162,6 +163,13 @@ class Plans:
     def in_section(self, section: PlanSection) -> tuple[Plan, ...]:
         """Return the plans of one section: active or completed."""
         return tuple(plan for plan in self.plans if plan.section == section)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many plans are active, completed and failed; a failed one is neither of the others."""
+        found = {"active": 0, "completed": 0, "failed": 0}
+        for plan in self.plans:
+            found["failed" if (plan.status or "").casefold() == "failed" else plan.section] += 1
+        return found
 
 
 def read_plans(file: str, document: Document) -> Plans:
@@ -181,7 +189,15 @@ def find_plan(snapshot: Files, text: str, *, archived: bool = False) -> Plan:
         found = [plan for plan in pool() if plan.plan_id == text.strip()]
         if len(found) == 1:
             return found[0]
-    return look_up(text, KIND, "plan", pools)
+    return look_up(
+        text,
+        KIND,
+        "plan",
+        pools,
+        past=snapshot.past,
+        is_open=lambda plan: plan.section == "active" and not plan.archived,
+        remark=snapshot.remark,
+    )
 
 
 def tasks_of_plan(entry: Entry) -> tuple[PlanTask, ...]:

@@ -1,4 +1,4 @@
-"""Refs of the small files: items that are known by what they say, told apart by their order where they say the same."""
+"""Refs of the small files: items known by a part of what they say, told apart by all of it where that part is equal."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Named:
         return self.key.ref
 
 
-def name_all(kind: str, parts: Sequence[Sequence[str]], marks: Sequence[str] | None = None) -> list[Name]:
+def name_all(kind: str, parts: Sequence[Sequence[str]], marks: Sequence[bytes] | None = None) -> list[Name]:
     """Return the names of all items of a file in their order.
 
-    `parts` is what each is known by, `marks` what tells equal ones apart (else their order, from the end).
+    `parts` is what each is known by, `marks` what tells equal ones apart: all that they say.
     """
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, known in enumerate(parts):
@@ -52,7 +52,7 @@ def name_all(kind: str, parts: Sequence[Sequence[str]], marks: Sequence[str] | N
     names: dict[int, Name] = {}
     for known, members in groups.items():
         identity = identity_hex(kind, *known)
-        digits = tell_apart(identity, ["" if marks is None else marks[index] for index in members])
+        digits = tell_apart(identity, [b"" if marks is None else marks[index] for index in members])
         for index, long_hex in zip(members, digits, strict=True):
             names[index] = Name(identity, long_hex, f"{kind}#{identity if len(members) == 1 else long_hex}")
     return [names[index] for index in range(len(parts))]

@@ -2,20 +2,25 @@
 
 The first ten hex digits come from the identity (kind of file and, for a task, title and `created`), so a ref stays
 while an entry moves between sections and files and while its other fields change. Entries of one identity are
-twins: their refs go on with digits made from what tells them apart (`completed`, then the occurrence, counted from
-the end of the file, for new entries go on top and must not rename older ones). The long form of an entry that has
-no twins is understood as well, so a ref that was handed out stays good when the twin is archived.
+twins: their refs go on with digits made from what they say, so no such ref ever passes from one twin to another:
+not when one is removed, completed or archived, nor when another program puts them in another order. Twins that are
+equal to the byte are told apart by their occurrence and by how many they are; when one of them goes, the refs of all
+of them mean none any more. The long form of an entry that has no twins is understood as well, so a ref that was handed
+out stays good when the twin is archived. A ref that fits nothing is asked for in the change log (`Past`): an entry that
+was edited since is found, and for any other the error says what became of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from memory.document.source import encode
+from memory.document.units import bare
 from memory.errors import AmbiguousError, Choice, NotFoundError
 
 SHORT = 10
@@ -53,6 +58,25 @@ class Item(Protocol):
         """The line, from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the change log knows of an entry that a ref meant once.
+
+    `words` say what was done to it, by whom and when ("was removed by cli at 2024-01-15 13:04"). `source` is its source
+    without blank lines behind it, where it was only edited; `ref` its new one, where its title or date changed.
+    `gone` says that it was removed. Where nothing of this holds, the log cannot tell which entry it is now.
+    """
+
+    words: str
+    title: str
+    source: bytes | None = None
+    ref: str | None = None
+    gone: bool = False
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+Past = Callable[[str, str], Trace | None]
+"""Asks the change log for a kind of entries and the digits of a ref; None where nothing is known."""
 T = TypeVar("T", bound=Item)
 
 
@@ -76,18 +100,21 @@ def identity_of_bytes(parts: bytes) -> str:
     return str(_blake2b()(parts, digest_size=SHORT // 2).hexdigest())
 
 
-def tell_apart(identity: str, marks: Sequence[str]) -> list[str]:
+def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
     """Return the long hex digits of twins, in the order of their `marks`; no two are equal.
 
-    A mark is what tells a twin from the others (`completed`, or empty); equal marks are counted from the end.
+    A mark is what a twin says. Equal marks are counted from the end, and how many they are goes into the digits: the
+    digits of one of three never are those of one of two.
     """
     blake2b = _blake2b()
-    seen: dict[str, int] = {}
+    count = Counter(marks)
+    seen: dict[bytes, int] = {}
     digests = []
     for mark in reversed(marks):
-        count = seen.get(mark, 0)
-        seen[mark] = count + 1
-        digests.append(blake2b(encode(f"{identity}\0{mark}\0{count}")).hexdigest())
+        place = seen.get(mark, 0)
+        seen[mark] = place + 1
+        which = f"{identity}\0{place}\0{count[mark]}\0".encode()
+        digests.append(blake2b(which + mark).hexdigest())
     digests.reverse()
     digits = _MORE
     while digits < 128 and len({digest[:digits] for digest in digests}) < len(digests):
@@ -113,23 +140,30 @@ def look_up(
     text: str,
     kind: str,
     noun: str,
-    pools: Iterable[Callable[[], Iterable[T]]],
+    pools: Sequence[Callable[[], Iterable[T]]],
     by_digits: Callable[[Iterable[T], str], Iterable[T]] | None = None,
     read_only: Callable[[], Iterable[T]] | None = None,
     titled: Callable[[Sequence[T], str], Sequence[T]] | None = None,
+    *,
+    past: Past | None = None,
+    is_open: Callable[[T], bool] | None = None,
+    remark: Callable[[str], None] | None = None,
 ) -> T:
     """Return the one item that a ref, its hex digits (7 or more) or a part of its title names.
 
     `pools` are asked in their order until one has an answer: the file itself first, its archives after it. In a
     ref `kind#…` may be spelled with a file's name, which then is the only one looked at. A whole title, spelled
-    exactly, wins over titles that merely contain it. `titled` leaves out items whose titles surely do not contain a
+    exactly, wins over titles that merely contain it; where it fits one item that `is_open` and others that are not,
+    it means the open one, and `remark` is told so. `titled` leaves out items whose titles surely do not contain a
     casefolded text, where that is quicker than reading them. `read_only` is asked for nothing but the advice of the
-    error: a ref may stand where no edit reaches. Raises NotFoundError `<noun>.not_found`, and AmbiguousError
-    `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each that fits, and
-    whose `choices` hold the same for people.
+    error: a ref may stand where no edit reaches. `past` is asked what became of a ref that fits nothing.
+    Raises NotFoundError `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and
+    AmbiguousError `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each
+    that fits, and whose `choices` hold the same for people.
     """
     name = text.strip()
     ref = read_ref(name)
+    find = by_digits or (lambda items, digits: [item for item in items if fits(item, digits)])
     for pool in pools:
         items = list(pool())
         found: list[T] = []
@@ -139,27 +173,86 @@ def look_up(
                 scoped: Iterable[T] = items
             else:
                 scoped = [item for item in items if item.file in (scope, scope + ".md")]
-            found = list(by_digits(scoped, digits)) if by_digits else [item for item in scoped if fits(item, digits)]
+            found = list(find(scoped, digits))
         if not found and name and (ref is None or ref[0] is None):
             part = name.casefold()
             likely = items if titled is None else titled(items, part)
             found = [item for item in likely if item.title == name]
             if not found:
                 found = [item for item in likely if part in item.title.casefold()]
+            open_ones = [item for item in found if is_open is not None and is_open(item)]
+            if len(open_ones) == 1 < len(found):
+                if remark is not None:
+                    remark(_open_one(name, open_ones[0], len(found) - 1))
+                found = open_ones
         if len(found) == 1:
             return found[0]
         if found:
             raise _ambiguous(name, kind, noun, found)
+    if ref is not None and ref[0] in (None, kind):
+        return _by_past(name, ref[1], kind, noun, pools, find, read_only, past)
     what = "has the ref" if ref is not None and ref[0] is not None else "fits"
-    hint = "list them to see their refs"
-    if read_only is not None and ref is not None and ref[0] in (None, kind):
-        file = next((item.file for item in read_only() if fits(item, ref[1])), None)
-        if file is not None:
-            hint = f"it stands in {file}, and the archive is only read"
-    raise NotFoundError(f"{noun}.not_found", f"no {_words(noun)} {what} {_shown(name)}", hint, text=name)
+    raise _not_found(name, noun, what)
 
 
-def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item]) -> AmbiguousError:
+def _not_found(name: str, noun: str, what: str) -> NotFoundError:
+    message = f"no {_words(noun)} {what} {_shown(name)}"
+    return NotFoundError(f"{noun}.not_found", message, "list them to see their refs", text=name)
+
+
+def _open_one(name: str, item: Item, others: int) -> str:
+    more = "a completed one has this title too" if others == 1 else f"{others} completed ones have this title too"
+    return f"{_shown(name)} means the open one, {item.ref}; {more}"
+
+
+def _by_past(
+    name: str,
+    digits: str,
+    kind: str,
+    noun: str,
+    pools: Sequence[Callable[[], Iterable[T]]],
+    find: Callable[[Iterable[T], str], Iterable[T]],
+    read_only: Callable[[], Iterable[T]] | None,
+    past: Past | None,
+) -> T:
+    """Return the entry that a ref which fits nothing meant before it was edited, or raise what became of it."""
+    trace = None if past is None else past(kind, digits)
+    known = [item for pool in pools for item in pool() if item.identity.startswith(digits[:SHORT])]
+    if trace is not None and trace.source is not None:
+        same = [item for item in known if (entry := getattr(item, "entry", None)) and bare(entry) == trace.source]
+        if len(same) == 1:
+            return same[0]
+    if read_only is not None:
+        stored = list(read_only())
+        found = list(find(stored, digits))
+        if not found and trace is not None and trace.source is not None:
+            found = [item for item in stored if (entry := getattr(item, "entry", None)) and bare(entry) == trace.source]
+        if found:
+            when = "" if trace is None else f": it {trace.words}"
+            raise NotFoundError(
+                f"{noun}.archived",
+                f"the {_words(noun)} {_shown(found[0].title)} is in the archive{when}",
+                f"it stands in {found[0].file}, and the archive is only read; `memdeck restore` brings it back",
+                text=name,
+                ref=found[0].ref,
+                file=found[0].file,
+                **({} if trace is None else trace.details),
+            )
+    if trace is not None and (trace.gone or trace.ref is not None):
+        title = f"the {_words(noun)} {_shown(trace.title)} {trace.words}"
+        if trace.ref is not None:
+            hint, code = f"it is {trace.ref} since", "renamed"
+        else:
+            hint, code = "`memdeck changes show` has it, `memdeck changes revert` brings it back", "gone"
+        details = {**trace.details, **({} if trace.ref is None else {"ref": trace.ref})}
+        raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
+    if known:
+        words = "" if trace is None else f": the entry of that ref {trace.words}"
+        raise _ambiguous(name, kind, noun, known, f"{_shown(name)} names no {_words(noun)} any more{words}")
+    raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
+
+
+def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item], words: str = "") -> AmbiguousError:
     candidates = []
     choices = []
     digits = [item.long_hex for item in found]
@@ -176,7 +269,7 @@ def _ambiguous(name: str, kind: str, noun: str, found: Sequence[Item]) -> Ambigu
     shown = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
     return AmbiguousError(
         f"{noun}.ambiguous",
-        f"{len(found)} entries fit {_shown(name)}",
+        words or f"{len(found)} entries fit {_shown(name)}",
         f"use one of {shown}",
         choices=choices,
         candidates=candidates,

@@ -181,7 +181,8 @@ def _each(snapshot: Snapshot, refs: Sequence[str], changed: Callable[[Task], Ent
         if entry.raw != task.entry.raw:
             document = document.replace_entry(*task.at, entry)
     documents = {} if document is snapshot.document(FILE) else {FILE: document}
-    return Edit(documents, _summary(verb, tasks), tasks[0].ref if len(tasks) == 1 else None)
+    ref = read_tasks(FILE, document).ref_at(*tasks[0].at) if len(tasks) == 1 else None
+    return Edit(documents, _summary(verb, tasks), ref)
 
 
 def _summary(verb: str, tasks: Sequence[Task]) -> str:

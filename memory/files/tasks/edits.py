@@ -10,6 +10,7 @@ from memory.document import Document, Entry, Section
 from memory.document.content.fields import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit
+from memory.files.refs.refs import SHORT
 from memory.files.snapshot import Snapshot
 from memory.files.source_text import entry_of_text, started_document
 
@@ -26,7 +27,7 @@ from .fields import (
 )
 from .model import PRIORITIES, Due, Task, find_task, read_due, read_tasks, split_priority
 from .sections import SectionName, with_section
-from .values import completed_of, identity_of
+from .values import KIND, identity_of, is_run
 
 FILE = "tasks.md"
 _SECTION_WORDS: dict[str, SectionName] = {
@@ -158,8 +159,8 @@ def done_task(snapshot: Snapshot, ref: str, *, outcome: str | None = None, now: 
 
     A recurring one leaves a completed copy there, and the task itself stays in (or goes back to) Pending with `due`
     at the first occurrence after now and after the `due` that it had: what is finished early is done for that time,
-    and occurrences that were missed are not made up for. The two are twins from then on, equal in title and
-    `created`: the ref given back is the open one's, in its long form, which stays the same through every further run.
+    and occurrences that were missed are not made up for. The two are equal in title and `created` from then on: the
+    ref of the open one stays what it was through every further run, and the copy gets a longer one of its own.
     A task that is completed already raises ConflictError `task.completed`: its outcome is somebody's.
     """
     task = find_task(snapshot, ref)
@@ -331,8 +332,8 @@ def _replaced(task: Task, entry: Entry, summary: str) -> Edit:
     if entry.raw == task.entry.raw:
         return Edit({}, summary, task.ref, task.entry)
     document = task.document.replace_entry(*task.at, entry)
-    same = all(read(entry) == read(task.entry) for read in (identity_of, completed_of))
-    ref = task.ref if same else read_tasks(FILE, document).ref_at(*task.at)
+    same = len(task.ref) == len(KIND) + 1 + SHORT and identity_of(entry) == identity_of(task.entry)
+    ref = task.ref if same and not is_run(entry) else read_tasks(FILE, document).ref_at(*task.at)
     return Edit({FILE: document}, summary, ref, entry)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
 
-from memory.base.clock import format_local, read_moment
+from memory.base.clock import format_exact, read_moment
 from memory.base.remarks import is_absent
 from memory.base.schedule import BadCron, check_cron, next_runs
 from memory.document import Entry
@@ -171,17 +171,12 @@ def next_due(due: Due, now: datetime, zone: tzinfo) -> Due:
     """Return `due` at the first occurrence that is after now and not the one that `due` says already.
 
     What is finished before it was due is done for that time, so the occurrence after it is the next; occurrences that
-    were missed are not made up for. Recurrence and remark stay. A local time that happens twice because clocks go
-    back is written with its offset if the second one is meant. Raises BadCron for an expression that is none or never
-    runs.
+    were missed are not made up for. Recurrence and remark stay; a local time that happens twice because clocks go back
+    is written as `format_exact` does. Raises BadCron for an expression that is none or never runs.
     """
     assert due.recurring is not None
     run = _run_after(due, now, zone)
-    text = format_local(run, zone)
-    read = read_moment(text, zone)
-    if read is None or read.instant != run:
-        text = run.isoformat("T", "minutes")
-    return Due(text, due.recurring, due.remark)
+    return Due(format_exact(run, zone), due.recurring, due.remark)
 
 
 def _run_after(due: Due, now: datetime, zone: tzinfo) -> datetime:

@@ -21,6 +21,7 @@ from .values import (
     Due,
     Head,
     created_of,
+    is_run,
     moment_or_none,
     read_due,
     read_progress,
@@ -126,7 +127,7 @@ class Task:
 
     @property
     def ref(self) -> str:
-        """The ref, `tasks#…`: ten digits, more where the file holds twins of this task."""
+        """The ref, `tasks#…`: ten digits, more for twins in the file and for completed runs of a recurring task."""
         return f"{KIND}#{self._names.twin_hex(self._index) or self.identity}"
 
     @property
@@ -400,7 +401,18 @@ def find_task(snapshot: Files, text: str, *, archived: bool = False) -> Task:
         lambda: snapshot.view("tasks.md", read_tasks).tasks,
         *([archive] if archived else ()),
     ]
-    return look_up(text, KIND, "task", pools, _by_digits, None if archived else archive, _titled)
+    return look_up(
+        text,
+        KIND,
+        "task",
+        pools,
+        _by_digits,
+        None if archived else archive,
+        _titled,
+        past=snapshot.past,
+        is_open=lambda task: task.section in ("pending", "in-progress"),
+        remark=snapshot.remark,
+    )
 
 
 def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
@@ -419,10 +431,12 @@ def _titled(tasks: Sequence[Task], part: str) -> Sequence[Task]:
 
 
 def _by_digits(tasks: Iterable[Task], digits: str) -> list[Task]:
-    """Return the tasks whose ref begins with these digits."""
+    """Return the tasks whose ref begins with these digits; a completed run of a recurring task has longer ones."""
     short = digits[:SHORT]
     found: list[Task] = []
     for names, group in groupby(tasks, lambda task: task._names):
         identities = names.identities()
         found += [task for task in group if identities[task._index].startswith(short)]
-    return found if len(digits) <= SHORT else [task for task in found if fits(task, digits)]
+    if len(digits) <= SHORT:
+        return [task for task in found if not is_run(task.entry)]
+    return [task for task in found if fits(task, digits)]

@@ -154,6 +154,16 @@ def completed_of(entry: Entry) -> str | None:
     return quick.decode("utf-8", ESCAPES) or None
 
 
+def is_run(entry: Entry) -> bool:
+    """Tell whether a task is one completed run of a recurring one: the task itself goes on, open, beside it."""
+    raw = entry.raw
+    return b"completed:" in raw and b"recurring:" in raw and bool(completed_of(entry)) and _recurs(entry)
+
+
+def _recurs(entry: Entry) -> bool:
+    return read_due(entry.fields.get("due")).recurring is not None
+
+
 _CREATED, _COMPLETED = b"created:", b"completed:"
 
 

@@ -38,7 +38,7 @@ class Options:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The problems with their file and line."""
-        return tuple(f"{one.file}:{one.line}: {one.message}" for one in self.problems)
+        return tuple(f"{one.place}: {one.message}" for one in self.problems)
 
 
 def read_options(monitor: Monitor) -> Options:

@@ -29,7 +29,8 @@ LAST = 5
 class Standing:
     """How one monitor stands: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
-    `blocked` says why it may not run now; empty where it may, or where nobody looked.
+    `blocked` says why it may not run now; empty where it may, or where nobody looked. `broken` says why it cannot
+    run at all as its file stands.
     """
 
     monitor: Monitor
@@ -39,6 +40,7 @@ class Standing:
     next_run: datetime | None
     muted: datetime | None
     blocked: str = ""
+    broken: str = ""
 
     @property
     def state(self) -> str:
@@ -46,6 +48,8 @@ class Standing:
 
         What may not run is `blocked`, however it was before.
         """
+        if self.broken:
+            return "error"
         return "blocked" if self.blocked else self.alert.state or "unknown"
 
     def json(self) -> dict[str, Any]:
@@ -53,7 +57,7 @@ class Standing:
         alert = self.alert
         return {
             "state": self.state,
-            "summary": self.blocked or alert.summary or None,
+            "summary": self.broken or self.blocked or alert.summary or None,
             "since": None if alert.since is None else format_utc(alert.since),
             "alerting": alert.alerting,
             "triggered": alert.triggered,
@@ -101,6 +105,8 @@ def _blocked(snapshot: Snapshot, trust: Trust) -> dict[tuple[int, int], str]:
 def _standings(
     ledger: Ledger, snapshot: Snapshot, now: datetime, blocked: Mapping[tuple[int, int], str]
 ) -> Iterator[Standing]:
+    from memory.monitoring.problems import broken
+
     alerts, mutes = ledger.alerts(), ledger.mutes()
     uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
     zone = snapshot.zone
@@ -114,7 +120,8 @@ def _standings(
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            blocked.get(monitor.at, ""),
+            "" if (why := broken(monitor)) else blocked.get(monitor.at, ""),
+            why,
         )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
 from memory.files.monitors import Monitor, find_monitor
-from memory.monitoring.checks.result import Result, last_status
+from memory.monitoring.checks.result import Result, last_status, one_line
 from memory.monitoring.history.results import record_results
 
 from .due import due_instant, due_monitors
@@ -66,17 +66,26 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A monitor that is to run, what a person decided about it, and the instant for which it runs."""
+    """A monitor that is to run, what a person decided about it, and the instant for which it runs.
+
+    `broken` says why it cannot run, whatever a person decides; empty where it can.
+    """
 
     monitor: Monitor
     ask: Ask | None
     decision: Decision
     due: datetime | None
+    broken: str = ""
 
     @property
     def runs(self) -> bool:
         """Whether it may run: a person approved it, or it reaches nothing by itself."""
-        return self.decision.allowed or (self.ask is None and self.decision.state == "pending")
+        return not self.broken and (self.decision.allowed or (self.ask is None and self.decision.state == "pending"))
+
+    @property
+    def answers(self) -> bool:
+        """Whether its time is over with this run: it runs, or nothing but another file would let it run."""
+        return self.runs or bool(self.broken)
 
 
 def keep_watch(
@@ -199,7 +208,7 @@ class _Run:
             wanted = [one.monitor for one in found.due]
         monitors = {monitor.ref: monitor for monitor in wanted}
         chosen = [self._decided(snapshot, monitor, instants.get(ref)) for ref, monitor in monitors.items()]
-        claims = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
+        claims = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.answers]
         if not claims:
             return chosen
         taken = self.ledger.claim(claims, self.now)
@@ -207,20 +216,23 @@ class _Run:
         lost = {
             one.monitor.ref
             for one in chosen
-            if one.runs and one.due and (key_of(one.monitor.name), one.due) not in taken
+            if one.answers and one.due and (key_of(one.monitor.name), one.due) not in taken
         }
         if asked:
             return [replace(one, due=None) if one.monitor.ref in lost else one for one in chosen]
         return [one for one in chosen if one.monitor.ref not in lost]
 
     def _decided(self, snapshot: Snapshot, monitor: Monitor, due: datetime | None) -> _Chosen:
+        from memory.monitoring.problems import broken
+
         ask = self._checks(snapshot).get(monitor.name)
         decision = self.decide(ask)
-        if ask is not None:
+        why = broken(monitor)
+        if not why and ask is None and self._names(snapshot)[monitor.name] > 1:
+            why = "another monitor has the same name"
+        if not why and ask is not None:
             self.block(ask, decision)
-        elif self._names(snapshot)[monitor.name] > 1:
-            decision = replace(decision, state="refused", why="another monitor has the same name")
-        return _Chosen(monitor, ask, decision, due)
+        return _Chosen(monitor, ask, decision, due, why)
 
     def asks(self, snapshot: Snapshot) -> tuple[Ask, ...]:
         """Return what the monitors ask for, found once."""
@@ -265,12 +277,17 @@ class _Run:
             self.blocked.append(blocked_json(ask, decision))
 
     def _check(self, snapshot: Snapshot, chosen: Sequence[_Chosen]) -> list[Result]:
-        """Return a result for each; what a person has not approved is blocked and is not even tried."""
+        """Return a result for each; what a person has not approved is blocked and is not even tried.
+
+        What nobody can approve, as it cannot run, is an error of its file.
+        """
         results: dict[str, Result] = {}
         allowed: list[_Chosen] = []
         for one in chosen:
             if one.runs:
                 allowed.append(one)
+            elif one.broken:
+                results[one.monitor.ref] = Result(one.monitor.name, "error", one_line(one.broken))
             else:
                 state = "skipped" if one.decision.state == "denied" else "blocked"
                 results[one.monitor.ref] = Result(one.monitor.name, state, one.decision.why)  # type: ignore[arg-type]
@@ -330,7 +347,7 @@ class _Run:
         beaten: Beat | None,
     ) -> None:
         """Keep results, states and what is to be written, in one step."""
-        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.runs]
+        done = [(key_of(one.monitor.name), one.due) for one in chosen if one.due is not None and one.answers]
         if pulse is not None:
             done.append((BEAT, pulse))
 

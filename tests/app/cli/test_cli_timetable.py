@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from app.cli.verbs.doctor.environment import scheduled
-from app.cli.verbs.doctor.timetable import on_calendar, timetable
+from app.cli.verbs.doctor.timetable import on_calendar, timetable, watch_expression
 from memory.base.schedule import BadCron
 from memory.errors import UsageError
 from tests.patience import PATIENCE
@@ -101,3 +102,29 @@ def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch
     (folder / f"{plan.unit}.service").write_text(plan.service)
     assert scheduled(Path("/srv/x"), lambda: "").level == "ok"
     assert scheduled(Path("/srv/y"), lambda: "").level == "note"
+
+
+@pytest.mark.parametrize(
+    ("intervals", "expected"),
+    [
+        ((), "*/5 * * * *"),
+        (("*/5 * * * *",), "*/5 * * * *"),
+        (("0 * * * *", "*/15 * * * *"), "*/15 * * * *"),
+        (("0 9 * * *",), "0 * * * *"),
+        (("* * * * *",), "* * * * *"),
+        (("0,7 * * * *",), "*/6 * * * *"),
+        (("often",), "*/5 * * * *"),
+    ],
+)
+def test_the_watch_is_as_often_as_the_shortest_interval(intervals: tuple[str, ...], expected: str) -> None:
+    """The second line of cron checks each monitor in its time; without any it is every five minutes."""
+    assert watch_expression(intervals, datetime(2024, 1, 15, tzinfo=UTC), UTC) == expected
+
+
+def test_the_schedule_has_a_line_that_watches() -> None:
+    """It does the same as the first one, as often as it is told, with a log of its own."""
+    plan = timetable(Path("/srv/x"), None, LOG, "*/15 * * * *")
+    assert plan.watch.startswith("*/15 * * * * ")
+    assert "--maintain /srv/x >> " in plan.watch
+    assert plan.watch.endswith("/watch.log 2>&1")
+    assert plan.json()["watch"] == plan.watch

@@ -214,3 +214,31 @@ def test_what_may_not_run_is_listed_as_blocked(memdeck: Memdeck, shop: Path) -> 
     approve(shop)
     assert "blocked" not in memdeck("monitors", "list").out
     assert {row["state"] for row in memdeck("monitors", "list", "-o", "json").data["monitors"]} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--type", "http"), "url is missing"),
+        (("--type", "http", "--url", "ftp://example.com/"), "ftp is not http or https"),
+        (("--type", "http", "--url", "example.com"), "the address has no scheme"),
+        (("--type", "command"), "command is missing"),
+        (("--type", "tcp", "--set", "host=db"), "port is missing"),
+        (("--type", "file"), "path is missing"),
+    ],
+)
+def test_a_monitor_that_could_not_run_is_not_added(memdeck: Any, words: tuple[str, ...], said: str) -> None:
+    """What it looks at is missing, or no check can ask it: nothing is written."""
+    before = memdeck("monitors", "list", "-o", "json").data
+    answer = memdeck("monitors", "add", "New", *words)
+    assert (answer.code, "monitor.setting" in answer.err, said in answer.err) == (2, True, True)
+    assert memdeck("monitors", "list", "-o", "json").data == before
+
+
+def test_an_edit_makes_no_monitor_that_could_not_run(memdeck: Any) -> None:
+    """An address of another scheme and a taken away command are refused; what was broken before may be mended."""
+    memdeck("monitors", "add", "New", "--type", "http", "--url", "https://example.com/")
+    assert memdeck("monitors", "edit", "New", "--set", "url=gopher://example.com/").code == 2
+    assert memdeck("monitors", "edit", "New", "--unset", "url").code == 2
+    assert memdeck("monitors", "edit", "New", "--set", "type=tcp").code == 2
+    assert memdeck("monitors", "edit", "New", "--set", "url=https://example.org/").code == 0

@@ -181,3 +181,72 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
     assert status["counts"]["tasks"]["pending"] == before + 1
     assert "task.unknown_section" in [problem["code"] for problem in status["problems"]]
     assert memdeck("check", "tasks.md").code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("tasks", "list", "--now", "9999-12-31T00:00:00Z"),
+            "--now is in the year 9999; write a time from 1900 to 9998",
+        ),
+        (("tasks", "list", "--now", "soon"), "--now does not take 'soon'"),
+        (("journal", "list", "--limit", "-3"), "'--limit': -3 is below 0; it takes 0 or more"),
+        (("changes", "list", "--limit", "-1"), "'--limit': -1 is below 0; it takes 0 or more"),
+        (("typed", "expire", "x.md", "--max-age", "-3d"), "write an age such as 45s, 30m, 12h, 7d or 2w"),
+    ],
+)
+def test_a_wrong_number_says_which_ones_are_taken(memdeck: Memdeck, words: tuple[str, ...], said: str) -> None:
+    """No formula and no riddle: what was wrong, and what to write."""
+    answer = memdeck(*words)
+    assert answer.code == 2
+    assert said in answer.err
+
+
+def test_a_missing_file_has_no_line(memdeck: Memdeck, memory: Path) -> None:
+    """What is about a file as a whole is at no line of it, in words and for programs."""
+    (memory / "contacts.md").unlink()
+    assert "contacts.md: note file.missing" in memdeck("check", "--level", "note").out
+    found = [one for one in memdeck("check", "-o", "json").data["problems"] if one["code"] == "file.missing"]
+    assert [(one["file"], one["line"]) for one in found] == [("contacts.md", None)]
+
+
+def test_a_task_in_one_line(memdeck: Memdeck) -> None:
+    """`--quick` reads what the application reads; an option beside it wins, and what was understood is said."""
+    line = "Buy stamps fri 9:00 !high @Alice #office every month"
+    answer = memdeck("tasks", "add", "--quick", line, "--assigned", "Bob", "--tag", "post", now="2024-01-15T12:00:00Z")
+    assert "Buy stamps  due Fri 19 Jan 09:00  recurs monthly on day 19, 09:00" in answer.out
+    task = memdeck("tasks", "show", "Buy stamps", "-o", "json").data["task"]
+    assert (task["title"], task["priority"], task["assigned"]) == ("Buy stamps", "HIGH", "Bob")
+    assert (task["due"], task["recurring"], task["tags"]) == ("2024-01-19 09:00", "0 9 19 * *", ["office", "post"])
+    refused = memdeck("tasks", "add", "--quick", "Pay rent every 2 weeks")
+    assert (refused.code, refused.out) == (2, "")
+    assert "task.quick: cron cannot say 'every 2 weeks'" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "cron"),
+    [("every fri 17:00", "0 17 * * FRI"), ("monthly on the 1st", "0 9 1 * *"), ("0 9 * * MON", "0 9 * * MON")],
+)
+def test_a_recurrence_is_taken_in_words(memdeck: Memdeck, words: str, cron: str) -> None:
+    """`tasks add --recurring` and `tasks edit --set recurring=` write cron; a date says what the words leave out."""
+    assert memdeck("tasks", "add", "New", "--recurring", words, "-o", "json").data["task"]["recurring"] == cron
+    changed = memdeck(
+        "tasks", "edit", "New", "--set", "due=2024-01-31 18:30", "--set", "recurring=every month", "-o", "json"
+    )
+    assert changed.data["task"]["recurring"] == "30 18 31 * *"
+    assert "months without day 31 are left out" in changed.err
+    assert memdeck("tasks", "edit", "New", "--set", "recurring=every 2 weeks").code == 2
+
+
+def test_a_title_of_an_open_and_a_completed_task_means_the_open_one(memdeck: Memdeck) -> None:
+    """The open one is taken, and stderr says so; twice done is refused for what is not recurring."""
+    memdeck("tasks", "add", "Twice", now="2024-01-15T10:00:00Z")
+    assert memdeck("tasks", "done", "Twice", "--outcome", "first").err == ""
+    memdeck("tasks", "add", "Twice", now="2024-01-16T10:00:00Z")
+    shown = memdeck("tasks", "show", "Twice", "-o", "json")
+    assert shown.data["task"]["section"] == "pending"
+    assert "'Twice' means the open one" in shown.err
+    done = memdeck("tasks", "done", "Twice", "--outcome", "second")
+    assert (done.code, "'Twice' means the open one" in done.err) == (0, True)
+    assert memdeck("tasks", "done", "Twice", "--outcome", "third").code == 1

@@ -305,3 +305,24 @@ def test_long_bodies_are_searched_in_linear_time() -> None:
     """A line of many pipes, and many lines, are read once."""
     body = "| a | b |\n|---|---|\n" + "|" * 20_000 + "\n" + "| 1 | 2 |\n" * 5_000
     assert len(_only(body).rows) == 5_001
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Name | ID | Type\n--- | --- | ---\nOps | c1 | x\nBob\n",
+        "Name | ID  | Type\n---- | --- | ----\nOps  | c1  | x\n",
+        "Name|ID|Type\n-|-|-\nOps|c1|x\nB\n",
+        "Name | ID | Type\n--- | --- | ---\n",
+    ],
+)
+def test_a_table_without_outer_pipes_gets_none(body: str) -> None:
+    """A row that is added, and a cell that is set or was missing, leave every line without a pipe at its ends."""
+    table = find_tables(body)[0]
+    changed = [add_row(body, table, values) for values in (["a", "b", "c"], ["a"], ["a", "b"], ["a", "", "c"])]
+    changed += [set_cell(body, table, row, column, "new|x") for row in range(len(table.rows)) for column in range(3)]
+    for text in changed:
+        assert len(find_tables(text)) == 1
+        for line in text.splitlines():
+            assert not line.strip().startswith("|")
+            assert not line.strip().endswith("|")

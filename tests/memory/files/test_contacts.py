@@ -138,3 +138,37 @@ def test_hostile_values_stay_where_they_are_put(kind: str, name: str, text: str)
     assert {key: found[key].split() for key in values} == {key: value.split() for key, value in values.items()}
     others = [one.title for one in done.contacts.all() if one.ref != edit.ref]
     assert [one.title for one in SAMPLE.contacts.all()] == others or len(others) == len(SAMPLE.contacts.all()) - 1
+
+
+CHANNELS = """\
+## Channels
+| Name | ID | Type | Status |
+|------|----|------|--------|
+| Ops Bot | c-1 (Telegram) | telegram | connected |
+| Sales | c-2 | slack | connected |
+"""
+
+
+@pytest.mark.parametrize("taken", ["c-1", "C-1", "c-1 (Slack)"])
+def test_the_id_of_another_channel_is_refused(taken: str) -> None:
+    """A channel that is added or edited gets no id that another one has; its own may stay, and none is no id."""
+    start = snapshot_of({"contacts.md": CHANNELS})
+    with pytest.raises(UsageError) as caught:
+        add_contact(start, "channel", {"name": "New", "id": taken}, now=NOW)
+    assert caught.value.code == "contact.id"
+    with pytest.raises(UsageError, match="has the id"):
+        edit_contact(start, "c-2", {"id": taken}, now=NOW)
+    assert edit_contact(start, "c-1", {"id": "c-1"}, now=NOW).ref
+    once = after(start, add_contact(start, "channel", {"name": "One"}, now=NOW))
+    assert len(after(once, add_contact(once, "channel", {"name": "Two"}, now=NOW)).contacts.channels) == 4
+
+
+def test_a_channel_is_edited_by_its_id() -> None:
+    """The id names it, whatever names hold it, and though another one is called like this."""
+    text = CHANNELS + "| c-2 | c-9 | slack | connected |\n"
+    start = snapshot_of({"contacts.md": text})
+    changed = after(start, edit_contact(start, "c-2", {"status": "disconnected"}, now=NOW))
+    assert [(one.id, one.status) for one in changed.contacts.channels][1:] == [
+        ("c-2", "disconnected"),
+        ("c-9", "connected"),
+    ]

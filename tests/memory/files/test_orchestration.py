@@ -102,3 +102,12 @@ def test_reading_json_never_fails(text: str) -> None:
     found = read_plan_json(f"```json\n{text}\n```\n")
     assert found is not None
     assert found.line == 0
+
+
+def test_a_failed_plan_is_not_counted_as_completed() -> None:
+    """Wherever it stands, a failed plan is neither active nor completed."""
+    text = (
+        "## Active Plans\n### One\n- status: running\n### Two\n- status: failed\n"
+        "## Completed Plans\n### Three\n- status: completed\n### Four\n- status: Failed\n### Five\n"
+    )
+    assert snapshot_of({"orchestration.md": text}).plans.counts() == {"active": 1, "completed": 2, "failed": 2}

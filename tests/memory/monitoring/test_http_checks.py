@@ -254,12 +254,12 @@ def test_time_and_size_are_bounded(tmp_path: Path, talk: Answering, scheme: str,
     [
         (f"http://127.0.0.1:{free_port()}/", "failing", "no connection: connection refused"),
         ("http://no-such-host.invalid/", "failing", "no-such-host.invalid is unknown"),
-        ("ftp://127.0.0.1/", "blocked", "ftp is not http or https"),
-        ("file:///etc/passwd", "blocked", "file is not http or https"),
-        ("http://", "blocked", "http is not http or https"),
-        ("nonsense", "blocked", "no scheme is not http or https"),
-        ("http://[::1", "failing", "not an address"),
-        ("http://127.0.0.1:99999/", "failing", "not an address"),
+        ("ftp://127.0.0.1/", "error", "url: ftp is not http or https"),
+        ("file:///etc/passwd", "error", "url: file is not http or https"),
+        ("http://", "error", "url: the address has no host"),
+        ("nonsense", "error", "url: the address has no scheme"),
+        ("http://[::1", "error", "url: the address 'http://[::1' cannot be read"),
+        ("http://127.0.0.1:99999/", "error", "url: the address 'http://127.0.0.1:99999/' cannot be read"),
         ("http://a\x00b/", "failing", "not an address"),
         ("http://\udcff/", "failing", ""),
     ],
@@ -267,7 +267,7 @@ def test_time_and_size_are_bounded(tmp_path: Path, talk: Answering, scheme: str,
     ids=["closed", "unknown", "ftp", "file", "empty", "nonsense", "torn", "port", "nul", "surrogate"],
 )
 def test_addresses_that_lead_nowhere(tmp_path: Path, url: str, state: str, summary: str) -> None:
-    """What cannot be reached fails in words; nothing raises."""
+    """What cannot be reached fails in words, what no check can ask is an error of the file; nothing raises."""
     text = f"Shop\n- type: http\n- url: {url}\n- timeout: 2s\n"
     result = checked(tmp_path, text, decision=Decided(True, url))
     assert (result.state, result.summary[: len(summary)]) == (state, summary)

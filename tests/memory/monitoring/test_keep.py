@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError
+from memory.monitoring.history.overview import standings
 from memory.monitoring.run.due import due_monitors
 from memory.monitoring.run.leader import Leader
 from memory.monitoring.run.ledger import Ledger
@@ -321,12 +322,39 @@ def test_a_name_full_of_signs_stays_one_line(tmp_path: Path) -> None:
 
 
 def test_twins_do_not_run(tmp_path: Path) -> None:
-    """Two monitors of one name are refused, whatever they reach."""
+    """Two monitors of one name are errors, whatever they reach: there is nothing to approve about them."""
     twin = "### One\n- type: file\n- path: x\n- interval: */5 * * * *\n\n"
     place = Place(tmp_path, twin + twin + command("Two", "true"))
     place.approve("check")
     watch = place.watch(everything=True)
-    assert [one.result.state for one in watch.monitors] == ["blocked", "blocked", "healthy"]
+    assert [one.result.state for one in watch.monitors] == ["error", "error", "healthy"]
+    assert not watch.blocked
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ("- type: http\n- url: ftp://example.com/\n", "url: ftp is not http or https"),
+        ("- type: http\n- url: file:///etc/passwd\n", "url: file is not http or https"),
+        ("- type: http\n", "url is missing"),
+        ("- type: command\n", "command is missing"),
+        ("- type: tcp\n- host: db\n", "port is missing"),
+        ("- type: ping\n- url: https://example.com/\n", "the type 'ping' is unknown"),
+        ("- interval: */5 * * * *\n", "the type is missing"),
+        ("- type: command\n- command: true\n- threshold: value >\n", ""),
+    ],
+)
+def test_what_cannot_run_is_an_error_and_waits_for_nobody(tmp_path: Path, fields: str, why: str) -> None:
+    """A monitor without what it looks at, or with an address that no check can ask, is never `blocked`."""
+    place = Place(tmp_path, "### One\n" + fields + "\n" + command("Two", "true"))
+    watch = place.watch(everything=True)
+    assert [one.result.state for one in watch.monitors] == ["error", "blocked"]
+    assert watch.monitors[0].result.summary.startswith(why)
+    assert [row["name"] for row in watch.blocked] == ["Two"]
+    assert [one.state for one in standings(place.workspace, place.workspace.snapshot(), NOW, place.trust)] == [
+        "error",
+        "blocked",
+    ]
 
 
 def test_the_record_can_be_lost(tmp_path: Path) -> None:

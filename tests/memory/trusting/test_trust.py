@@ -319,9 +319,9 @@ def test_denied_revoked_and_approved_again(place: Place) -> None:
 
 
 def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
-    """Private places and other schemes wait for an approval of their own; the person's settings may name hosts."""
+    """Private places wait for an approval of their own; the person's settings may name hosts."""
     place.trust.approve_workspace("human", NOW)
-    for url in ("http://localhost:8080/", "http://10.1.2.3/", "ftp://example.com/", "http://db/"):
+    for url in ("http://localhost:8080/", "http://10.1.2.3/", "http://db/"):
         place.put("monitors.md", MONITORS.replace("https://api.example.com/health", url))
         ask = place.ask("API", "url")
         decision = place.trust.decide(ask)
@@ -330,6 +330,19 @@ def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
         place.trust.approve(ask, who="human", now=NOW)
         assert place.trust.decide(ask).single
         place.trust.revoke(ask, who="human", now=NOW)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://example.com/", "file:///etc/passwd", "//example.com/", "http://", "http://[::1"]
+)
+def test_an_address_that_no_check_can_ask_is_not_approved(place: Place, url: str) -> None:
+    """Nobody approves what would not run all the same."""
+    place.put("monitors.md", MONITORS.replace("https://api.example.com/health", url))
+    ask = place.ask("API", "url")
+    assert place.trust.decide(ask).state == "refused"
+    with pytest.raises(RefusedError) as caught:
+        place.trust.approve(ask, who="human", now=NOW)
+    assert caught.value.code == "trust.refused"
 
 
 def test_decisions_are_noted(place: Place) -> None:

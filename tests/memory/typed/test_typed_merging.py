@@ -31,7 +31,10 @@ TEXTS = st.lists(LINES, max_size=12).flatmap(_joined)
     [
         ("a", "b", "a\nb"),
         ("a\n", "b\n", "a\nb\n"),
-        ("a\n\n", "\nb\n", "a\nb\n"),
+        ("a\n\n", "\nb\n", "a\n\nb\n"),
+        ("a\n\n\n", "b\n", "a\n\n\nb\n"),
+        ("a\n  \n", "b\n", "a\n  \nb\n"),
+        ("\n", "b\n", "\nb\n"),
         ("", "b", "b"),
         ("a\n", "a\n", "a\na\n"),
         ("a\r\n", "b\n", "a\r\nb\r\n"),
@@ -40,7 +43,7 @@ TEXTS = st.lists(LINES, max_size=12).flatmap(_joined)
     ],
 )
 def test_none_is_a_straight_append(existing: str, content: str, expected: str) -> None:
-    """Exactly one newline between; equal lines are appended again."""
+    """Exactly one newline between, and what the file ends with stays; equal lines are appended again."""
     assert merged(existing.encode(), content, "none").decode() == expected
 
 
@@ -82,7 +85,6 @@ def test_line_hash_skips_lines_that_are_there(existing: str, content: str, expec
         ("text", "## A\na", "text\n\n## A\na\n"),
         ("---\nx: 1\n---\n## A\na\n", "## A\nb\n", "---\nx: 1\n---\n## A\nb\n"),
         ("## A\r\na\r\n", "## A\nb\n", "## A\r\nb\r\n"),
-        ("## A\na\n", "## A\n1\n## A\n2\n", "## A\n2\n"),
         ("## A\na\n## B\nb\n", "## A\n```\nopen\n", "## A\n```\nopen\n```\n## B\nb\n"),
     ],
 )
@@ -130,15 +132,19 @@ def test_line_hash_is_idempotent_and_only_appends(existing: str, content: str) -
 def test_section_replace_is_idempotent_and_touches_only_its_blocks(existing: str, content: str) -> None:
     """Twice is once; blocks with other headings keep their bytes and their order; each heading is there afterwards.
 
-    The rare text that would turn headings into something else is refused, and nothing is merged.
+    The rare text that would turn headings into something else is refused, and nothing is merged; so is content with
+    two equal headings, and no other.
     """
     data = existing.encode()
+    titles = [title for title, _ in _blocks(content.encode())]
     try:
         once = merged(data, content, "section_replace")
     except MemdeckError:
-        with pytest.raises(MemdeckError, match="which headings"):
+        said = "which headings" if len(set(titles)) == len(titles) else "the content has the heading"
+        with pytest.raises(MemdeckError, match=said):
             merged(data, content, "section_replace")
         return
+    assert len(set(titles)) == len(titles)
     assert merged(once, content, "section_replace") == once
     coming = _blocks(content.encode())
     named = {title for title, _ in coming}

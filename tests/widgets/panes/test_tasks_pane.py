@@ -77,7 +77,7 @@ ROWS = [
     ("Pending", "### [LOW] a\n- due: 2024-01-12\n", "LOW    a", "▲ 3 d ago"),
     ("Pending", "### [LOW] a\n- due: 2024-01-15 09:45\n", "LOW    a", "▲ 45 min ago"),
     ("Pending", "### [LOW] a\n- due: 2024-01-14 20:30\n", "LOW    a", "▲ 14 h ago"),
-    ("Pending", "### [NORMAL] a\n- due: recurring: 0 9 * * MON\n", "NORMAL a", "↻ Mon 09:00"),
+    ("Pending", "### [NORMAL] a\n- due: recurring: 0 9 * * MON\n", "NORMAL a", "↻ 22 Jan"),
     ("Pending", "### [NORMAL] a\n- due: 2024-01-16\n", "NORMAL a", "tomorrow"),
     ("Pending", "### [NORMAL] a\n- due: 2024-01-20 16:00\n", "NORMAL a", "Sat 16:00"),
     ("Pending", "### [NORMAL] a\n- due: 2024-02-20\n", "NORMAL a", "20 Feb"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.safe_text import cell_width, visible
@@ -339,8 +338,8 @@ class ContactsPane(OutlinePane):
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove contacts, all in one change; groups cannot be removed."""
-        from memory.files.contacts.model import remove_contact
-        from widgets.panes.edit_chain import chain, question
+        from memory.files.contacts.model import find_contact, remove_contact
+        from widgets.panes.edit_chain import question, removals
 
         found = [item for item in items if not isinstance(item, Branch)]
         if not found:
@@ -348,7 +347,7 @@ class ContactsPane(OutlinePane):
         refs = [item.ref for item in found]
 
         def build(now: datetime) -> Build:
-            return chain([partial(remove_contact, ref=ref, now=now) for ref in refs])
+            return removals(refs, find_contact, lambda look: look.contacts.all(), remove_contact, now)
 
         titles = [str(getattr(item, COLUMNS[item.kind][0]) or "") for item in found]
         kinds = {item.kind for item in found}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.journal.kinds import KINDS, author_of, came_from, kind_of
@@ -162,12 +161,13 @@ class JournalPane(Pane):
     def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
         """Remove entries, all in one change."""
         from memory.files.journal.edits import remove_entry
-        from widgets.panes.edit_chain import chain, question
+        from memory.files.journal.model import find_entry
+        from widgets.panes.edit_chain import question, removals
 
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([partial(remove_entry, ref=ref, now=now) for ref in refs])
+            return removals(refs, find_entry, lambda look: look.journal.entries(), remove_entry, now)
 
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
         return Removal(*question("entry", titles), build, "journal.remove")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -223,8 +222,8 @@ class KnowledgePane(OutlinePane):
 
     def removing(self, items: Sequence[Any]) -> Removal | None:
         """Remove facts, all in one change; branches cannot be removed."""
-        from memory.files.knowledge.model import remove_knowledge
-        from widgets.panes.edit_chain import chain, question
+        from memory.files.knowledge.model import find_knowledge, remove_knowledge
+        from widgets.panes.edit_chain import question, removals
 
         facts = [item for item in items if not isinstance(item, Branch)]
         if not facts:
@@ -232,7 +231,7 @@ class KnowledgePane(OutlinePane):
         refs = [item.ref for item in facts]
 
         def build(now: datetime) -> Build:
-            return chain([partial(remove_knowledge, ref=ref, now=now) for ref in refs])
+            return removals(refs, find_knowledge, lambda look: look.knowledge.items, remove_knowledge, now)
 
         return Removal(*question("fact", [item.text for item in facts]), build, "knowledge.remove")
 

@@ -110,6 +110,8 @@ def _state(
         yield Labelled("failures", f"{alert.failures} in a row, no alert yet")
     if alert.flapping:
         yield Labelled("flapping", "it keeps turning; messages wait until it settles", "warn")
+    if standing.broken:
+        yield Labelled("cannot run", standing.broken, "alert")
     if standing.blocked:
         yield Labelled("blocked", f"{standing.blocked}; T shows what it wants", "warn")
         if picture is not None and picture.blocked_since is not None:

@@ -74,9 +74,10 @@ def adding(now: datetime, zone: tzinfo) -> FormPlan:
 
     def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
         from memory.files.monitors import add_monitor
+        from memory.monitoring.problems import runnable
 
         given = {key: value.strip() for key, value in _fitting(values).items() if key != "name" and value.strip()}
-        return lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now)
+        return runnable(lambda snapshot: add_monitor(snapshot, values["name"].strip(), given, now=now))
 
     return FormPlan("New monitor", fields, build, "monitors.add", check=_check)
 
@@ -109,10 +110,11 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
 
     def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
         from memory.files.monitors import edit_monitor
+        from memory.monitoring.problems import runnable
 
         given = {key: value.strip() for key, value in changed.items() if value.strip()}
         gone = tuple(key for key, value in changed.items() if not value.strip())
-        return lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now)
+        return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=given, unset=gone, base=base, now=now))
 
     return FormPlan("Edit monitor", fields, build, "monitors.edit", check=_check)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.unread import unread_monitors
@@ -156,13 +155,13 @@ class MonitorsPane(Pane):
 
     def removing(self, items: Sequence[Monitor]) -> Removal | None:
         """Remove monitors, all in one change."""
-        from memory.files.monitors import remove_monitor
-        from widgets.panes.edit_chain import chain, question
+        from memory.files.monitors import find_monitor, remove_monitor
+        from widgets.panes.edit_chain import question, removals
 
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
-            return chain([partial(remove_monitor, ref=ref, now=now) for ref in refs])
+            return removals(refs, find_monitor, lambda look: look.monitors.monitors, remove_monitor, now)
 
         return Removal(*question("monitor", [item.name for item in items]), build, "monitors.remove")
 

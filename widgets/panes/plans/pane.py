@@ -113,10 +113,10 @@ class PlansPane(OutlinePane):
         return rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many are under way."""
-        active = _active(snapshot)
-        other = len(snapshot.plans.plans) - active
-        return f"{active} active" + (f", {other} completed" if other else "")
+        """How many are under way, how many are not any more."""
+        counts = snapshot.plans.counts()
+        ended = [f"{counts[word]} {word}" for word in ("completed", "failed") if counts[word]]
+        return ", ".join((f"{counts['active']} active", *ended))
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -126,7 +126,7 @@ class PlansPane(OutlinePane):
             for plan in snapshot.plans.plans
             if plan.section == "active"
         )
-        return Badge(_active(snapshot), stuck)
+        return Badge(snapshot.plans.counts()["active"], stuck)
 
     # The tree
 
@@ -298,7 +298,3 @@ def _tree(plan: Plan) -> list[Any]:
             rows.append(Step(plan, task, number))
             number += 1
     return rows
-
-
-def _active(snapshot: Snapshot) -> int:
-    return sum(plan.section == "active" for plan in snapshot.plans.plans)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from widgets.input.date_fields import as_written, by_use, cron_field, date_field
+from widgets.input.date_fields import DueText, as_cron, as_written, by_use, date_field, recurrence_field
 from widgets.input.fields import FieldSpec
 from widgets.pane.offers import Build, FormPlan, Values
 
@@ -24,11 +24,12 @@ ACTION = "a command or what to do; never run by itself"
 def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
     """The form of a new task, in Pending; `due` is the day that somebody looks at."""
     zone = snapshot.zone
+    day = DueText(due, now, zone)
     fields = (
         _title("", _twin_hint(snapshot)),
         FieldSpec("priority", "priority", "choice", "NORMAL", options=PRIORITIES),
-        date_field("due", "due", due, now, zone),
-        cron_field("recurring", "recurring", "", now, zone),
+        day.watched(date_field("due", "due", due, now, zone)),
+        recurrence_field("recurring", "recurring", "", day, now, zone),
         *_people_and_tags(snapshot, "", ""),
         FieldSpec("notes", "notes", "multiline"),
         FieldSpec("action", "action", placeholder=ACTION),
@@ -38,13 +39,14 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
         from memory.files.tasks.edits import add_task
 
         written = as_written(values["due"], "", now, zone)
+        cron = as_cron(values["recurring"], "", written or None, zone)
         tags = _split(values["tags"])
         return lambda snapshot: add_task(
             snapshot,
             values["title"].strip(),
             priority=values["priority"],
             due=written or None,
-            recurring=values["recurring"].strip() or None,
+            recurring=cron or None,
             assigned=values["assigned"].strip() or None,
             tags=tags,
             notes=values["notes"].strip() or None,
@@ -58,12 +60,13 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
     """The form of a task: known fields, those that only some tasks have, and the ones nobody knows."""
     zone = snapshot.zone
+    day = DueText(task.due or "", now, zone)
     priorities = PRIORITIES if task.priority else ("", *PRIORITIES)
     fields = [
         _title(task.title, _twin_hint(snapshot, task)),
         FieldSpec("priority", "priority", "choice", task.priority or "", options=priorities),
-        date_field("due", "due", task.due or "", now, zone),
-        cron_field("recurring", "recurring", task.recurring or "", now, zone),
+        day.watched(date_field("due", "due", task.due or "", now, zone)),
+        recurrence_field("recurring", "recurring", task.recurring or "", day, now, zone),
         *_people_and_tags(snapshot, task.assigned or "", ", ".join(task.tags)),
         FieldSpec("notes", "notes", "multiline", task.notes or ""),
         FieldSpec("action", "action", value=task.action or "", placeholder=ACTION),
@@ -80,14 +83,17 @@ def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
         if value or (name == "outcome" and task.section == "completed"):
             fields.append(FieldSpec(name, label, value=value or ""))
     fields += [FieldSpec(key, key, value=str(value), known=False) for key, value in task.extra.items()]
-    ref, base, old_due = task.ref, task.entry, task.due or ""
+    ref, base, old_due, old_cron = task.ref, task.entry, task.due or "", task.recurring or ""
 
-    def build(changed: Values, values: Values, now: datetime) -> Build:  # noqa: ARG001
+    def build(changed: Values, values: Values, now: datetime) -> Build:
         from memory.files.tasks.edits import edit_task
 
         changed = dict(changed)
         if "due" in changed:
             changed["due"] = as_written(changed["due"], old_due, now, zone)
+        if "recurring" in changed:
+            written = as_written(values["due"], old_due, now, zone)
+            changed["recurring"] = as_cron(changed["recurring"], old_cron, written or None, zone)
         setting = {key: value.strip() if key != "notes" else value.rstrip() for key, value in changed.items()}
         unset = tuple(key for key, value in setting.items() if not value)
         for key in unset:

@@ -20,7 +20,7 @@ NEEDS_PERSON = 4
 @click.option(
     "--schedule",
     is_flag=True,
-    help="Print a cron line and a systemd timer that run --maintain, and how to install them.",
+    help="Print cron lines and a systemd timer that run --maintain, and how to install them.",
 )
 def doctor(session: Session, schedule: bool) -> int:
     """Look at the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
@@ -64,10 +64,13 @@ def _lines(session: Session, found: list[Finding]) -> Iterator[str]:
 def _print_schedule(session: Session) -> None:
     from app.places import state_home
 
-    from .timetable import timetable
+    from .timetable import timetable, watch_expression
 
     log = state_home(os.environ) / "memdeck" / "maintain.log"
-    plan = timetable(session.workspace.root, session.snapshot.config.schedule(), log)
+    snapshot = session.snapshot
+    monitors = snapshot.monitors.monitors
+    often = watch_expression([one.interval for one in monitors if one.interval], session.now, snapshot.zone)
+    plan = timetable(session.workspace.root, snapshot.config.schedule(), log, often)
     log_folder, edit, units, enable, linger = plan.install
 
     def lines() -> Iterator[str]:
@@ -75,6 +78,8 @@ def _print_schedule(session: Session) -> None:
         yield f"#   {log_folder}"
         yield f"#   {edit}"
         yield plan.cron
+        yield "# cron: a second line checks the monitors, as often as the shortest interval of one"
+        yield plan.watch
         yield ""
         yield "# systemd: two files, instead of cron"
         yield f"#   {units}"

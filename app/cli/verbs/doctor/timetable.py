@@ -7,14 +7,22 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from itertools import pairwise
 from pathlib import Path
 
-from memory.base.schedule import check_cron, describe
+from memory.base.schedule import BadCron, check_cron, describe, next_runs
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"
 """When maintenance runs where config.md has no maintenanceSchedule: every night at two."""
+WATCH = "*/5 * * * *"
+"""When monitors are looked at where none says how often."""
+_STEPS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
+_RUNS = 30  # so many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ALIASES = {
     "@hourly": "hourly",
@@ -30,7 +38,10 @@ _NUMBERS = {name.lower(): str(number) for number, name in reversed(tuple(enumera
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The entries for one workspace; `unit` is the name of service and timer without their endings."""
+    """The entries for one workspace; `unit` is the name of service and timer without their endings.
+
+    `watch` is a second line for cron, as often as the shortest interval of a monitor.
+    """
 
     workspace: str
     expression: str
@@ -39,6 +50,7 @@ class Timetable:
     service: str
     timer: str
     install: tuple[str, ...]
+    watch: str = ""
 
     def json(self) -> dict[str, object]:
         """Return the entries as programs get them."""
@@ -46,6 +58,7 @@ class Timetable:
             "workspace": self.workspace,
             "expression": self.expression,
             "cron": self.cron,
+            "watch": self.watch,
             "unit": self.unit,
             "service": self.service,
             "timer": self.timer,
@@ -53,8 +66,10 @@ class Timetable:
         }
 
 
-def timetable(root: Path, expression: str | None, log: Path) -> Timetable:
+def timetable(root: Path, expression: str | None, log: Path, watch: str = WATCH) -> Timetable:
     """Return the entries for a workspace, on a cron expression (None: every night); `log` is what cron's run adds to.
+
+    `watch` is when monitors are looked at (see `watch_expression`), in a log of its own beside the other.
 
     Raises BadCron, and UsageError `schedule.path` for a path that no such file can hold.
     """
@@ -68,7 +83,10 @@ def timetable(root: Path, expression: str | None, log: Path) -> Timetable:
             )
     words = [*command, "--maintain", str(root)]
     # Cron reads an unescaped percent sign as a line end.
-    line = f"{shlex.join(words)} >> {shlex.quote(str(log))} 2>&1".replace("%", r"\%")
+    line, watching = (
+        f"{shlex.join(words)} >> {shlex.quote(str(place))} 2>&1".replace("%", r"\%")
+        for place in (log, log.with_name("watch.log"))
+    )
     unit = f"memdeck-{_slug(root)}"
     service = (
         "[Unit]\n"
@@ -97,7 +115,25 @@ def timetable(root: Path, expression: str | None, log: Path) -> Timetable:
         f"systemctl --user daemon-reload && systemctl --user enable --now {unit}.timer",
         "loginctl enable-linger   # lets it run while you are not logged in",
     )
-    return Timetable(str(root), expression, f"{expression} {line}", unit, service, timer, install)
+    return Timetable(
+        str(root), expression, f"{expression} {line}", unit, service, timer, install, f"{watch} {watching}"
+    )
+
+
+def watch_expression(intervals: Iterable[str], now: datetime, zone: tzinfo) -> str:
+    """Return how often cron has to look so that the monitor of the shortest interval is checked in time.
+
+    Every five minutes where no interval can be read, every hour where all are longer.
+    """
+    gaps = []
+    for interval in intervals:
+        with suppress(BadCron):
+            runs = next_runs(interval, now, zone, _RUNS)
+            gaps += [(after - before).total_seconds() // 60 for before, after in pairwise(runs)]
+    if not gaps:
+        return WATCH
+    minutes = max((number for number in _STEPS if number <= max(1, min(gaps))), default=1)
+    return "0 * * * *" if minutes == 60 else "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
 
 
 def executable() -> list[str]:

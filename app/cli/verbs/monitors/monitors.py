@@ -53,12 +53,16 @@ def _table(session: Session, found: list[Monitor]) -> Iterator[str]:
         return
     rows = []
     # What may not run is called that, whatever its file says of the last time.
-    blocked = {one.monitor.at for one in standings_of(session) if one.blocked}
+    standings = standings_of(session)
+    blocked = {one.monitor.at for one in standings if one.blocked}
+    broken = {one.monitor.at: one.broken for one in standings if one.broken}
     for monitor in found:
         remark = f" ({monitor.last_status_remark})" if monitor.last_status_remark else ""
         state = (monitor.last_status or "never checked") + remark
         if monitor.at in blocked:
             state = f"blocked, was {state}" if monitor.last_status else "blocked"
+        elif monitor.at in broken:
+            state = f"error ({broken[monitor.at]})"
         rows.append(
             (short(monitor.ref), state, monitor.type or "", _interval(monitor), monitor.last_check or "", monitor.name)
         )
@@ -99,8 +103,9 @@ def _check_threshold(text: str | None, kind: str) -> None:
 
 def _changed(session: Session, operation: str, done: str, build: Callable[[Snapshot], Edit]) -> None:
     from memory.files.monitors import find_monitor
+    from memory.monitoring.problems import runnable
 
-    outcome = session.change(operation, build)
+    outcome = session.change(operation, runnable(build))
     monitor = find_monitor(session.left_by(outcome), outcome.ref or "")
     _say(session, done if outcome.change.files else "nothing to change in", monitor)
 

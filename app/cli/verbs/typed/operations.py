@@ -166,13 +166,22 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
     try:
         age = read_age(max_age)
     except ValueError:
-        raise UsageError("usage.value", f"--max-age does not take {max_age!r}", "write an age such as 7d") from None
+        raise UsageError(
+            "usage.value", f"--max-age does not take {max_age!r}", "write an age such as 45s, 30m, 12h, 7d or 2w"
+        ) from None
     store, inside = Place(session).of_path(path, agent)
     gone = expire_file(
         store, inside, age, now=session.now, actor=session.actor, owner=os.getppid(), ignore_lock=ignore_lock
     )
     session.made = f"deleted {inside}" if gone else None
-    words = f"deleted {inside}" if gone else f"{inside} stays, or is not there"
+    there = os.path.lexists(store.root / inside)
+    words = (
+        f"deleted {inside}"
+        if gone
+        else f"{inside} stays: it is no older than {max_age}"
+        if there
+        else f"there is no {inside}"
+    )
     session.answer(lambda: {"path": inside, "expired": gone}, lambda: [session.paint.line(words)])
 
 

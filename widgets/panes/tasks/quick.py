@@ -1,0 +1,66 @@
+"""What a task in one line says, part by part, for below the line while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from memory.files.tasks.quick import Part, QuickTask, read_quick
+from widgets.input.date_fields import next_run_words
+
+_LABELS = {
+    "title": "title",
+    "due": "due",
+    "recurring": "recurs",
+    "priority": "priority",
+    "assigned": "assigned",
+    "tags": "tags",
+}
+_SIGNS = {"priority": "!", "assigned": "@", "tags": "#"}
+_WIDTH = 8
+HELP = "!high @name #tag anywhere; the date, and every … or daily, at its end"
+"""What stands below a line that is empty."""
+
+
+def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) -> str:
+    """Each part of a line by its name, one a line; how to write them where there is none.
+
+    `short`: priority, person and tags share a line with their signs, and the next runs are left out.
+    """
+    if not text.strip():
+        return HELP
+    found = read_quick(text, now, zone)
+    lines: list[str] = []
+    for name in _LABELS:
+        if short and name in _SIGNS:
+            continue
+        lines.append(_line(name, [part for part in found.parts if part.name == name]))
+        if name == "recurring" and found.recurring and not short:
+            lines.append(f"{'next':<{_WIDTH}} {next_run_words(found.recurring, now, zone)}")
+    if short:
+        lines.append(" ".join(f"{_SIGNS[part.name]}{part.meaning}" for part in found.parts if part.name in _SIGNS))
+    if not found.title:
+        lines.insert(0, _labelled("title", f"({found.error})"))
+    return "\n".join(line for line in lines if line)
+
+
+def _line(name: str, parts: Sequence[Part]) -> str:
+    if not parts:
+        return ""
+    # Of several only the last one counts, but for tags.
+    shown = (
+        list(dict.fromkeys(part.error or part.meaning for part in parts))
+        if name == "tags"
+        else [parts[-1].error or parts[-1].meaning]
+    )
+    return _labelled(name, ", ".join(shown))
+
+
+def _labelled(name: str, words: str) -> str:
+    return f"{_LABELS[name]:<{_WIDTH}} {words}"
+
+
+def quick_error(text: str, now: datetime, zone: tzinfo) -> str | None:
+    """Why no task can be made of a line, None where one can."""
+    found: QuickTask = read_quick(text, now, zone)
+    return found.error or None
