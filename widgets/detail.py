@@ -90,7 +90,8 @@ class Detail(LineView):
     DEFAULT_CSS = """
     Detail {
         padding: 0 0 0 1;
-        & > .detail--link { background: $block-cursor-background; }
+        & > .detail--link { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:nocolor > .detail--link { text-style: reverse; }
     }
     """
 

@@ -98,12 +98,14 @@ class Overlays(Part):
     def themes(self) -> None:
         """A menu of the themes, each shown while the cursor is on it."""
         from widgets.dialogs.pick import Option, Pick
-        from widgets.text.theme import THEMES
+        from widgets.text.depth import OWN, offered
 
-        before = self.app.theme
-        own = [theme.name for theme in THEMES]
-        # Those that leave the colours to the terminal have none that can be mixed.
-        others = sorted(name for name in self.app.available_themes if name not in own and "ansi" not in name)
+        before, depth = self.app.theme, self.app.depth
+        own = [theme.name for theme in OWN[depth]]
+        themes = offered(depth)[len(own) :]
+        for theme in themes:
+            self.app.register_theme(theme)
+        others = [theme.name for theme in themes]
         options = [Option(name, theme_words(name), group="MEMDECK", marked=name == before) for name in own]
         options += [Option(name, theme_words(name), group="TEXTUAL", marked=name == before) for name in others]
 

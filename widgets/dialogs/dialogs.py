@@ -132,7 +132,7 @@ class Confirm(Dialog, ModalScreen[bool]):
             background: $panel;
             color: $foreground;
             text-style: none;
-            &:focus {{ background: $accent; color: $background; text-style: bold; }}
+            &:focus {{ background: $accent; color: $background; text-style: bold; background-tint: $foreground 0%; }}
         }}
         &.-danger #yes {{ color: $error; &:focus {{ background: $error; color: $background; }} }}
     }}
@@ -206,7 +206,7 @@ class Preview(Dialog, ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "apply", "apply", id="preview.apply", tooltip="Do what is shown"),
-        Binding("escape,q", "leave", "leave", id="preview.leave", tooltip="Change nothing"),
+        Binding("escape,q", "leave", "cancel", id="preview.leave", tooltip="Change nothing"),
     ]
 
     def __init__(self, title: str, lines: Sequence[Line], *, summary: str = "", applicable: bool = True) -> None:
@@ -252,8 +252,8 @@ class Prompt(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "accept", id="prompt.accept", tooltip="Take the line", priority=True),
-        Binding("escape", "leave", "leave", id="prompt.leave", tooltip="Change nothing"),
+        Binding("enter", "accept", "save", id="prompt.accept", tooltip="Take the line", priority=True),
+        Binding("escape", "leave", "cancel", id="prompt.leave", tooltip="Change nothing"),
     ]
 
     def __init__(

@@ -112,7 +112,7 @@ class FieldRow(Widget):
         .field--note {{ margin-left: {LABEL + 1}; color: $foreground-muted; display: none; }}
         .field--note.-shown {{ display: block; }}
         .field--note.-error {{ color: $error; }}
-        &.-focused .field--label {{ color: $accent; }}
+        &.-focused .field--label {{ color: $accent; text-style: bold; }}
         SafeInput, Choice, SafeTextArea {{ width: 1fr; }}
         &.-narrow .field--note {{ margin-left: 1; }}
         &.-narrow .field--label {{ width: {NARROW_LABEL}; }}
