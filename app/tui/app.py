@@ -292,8 +292,10 @@ class MemdeckApp(Postbox):
             self.drafting.save_now()
 
     def on_resize(self, event: Resize) -> None:
-        """In few columns a message may be as wide as the screen."""
+        """In few columns a message may be as wide as the screen; in few lines it goes where it still has room."""
         self.set_class(event.size.width < SLIM, "-slim")
+        if self._notifications:
+            self.call_after_refresh(place_toasts, self)
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""

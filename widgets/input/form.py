@@ -52,7 +52,7 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True),
-        Binding("escape", "leave", "leave", id="form.leave", tooltip="Leave without saving"),
+        Binding("escape", "leave", "cancel", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
         Binding("up", "previous", "field before", id="form.previous", tooltip="The field before", show=False),
     ]

@@ -157,7 +157,7 @@ class Help(Dialog, ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "find a key", id="help.search", tooltip="Show only the keys that fit what you type"),
-        Binding("escape,q,question_mark,f1", "leave", "close", id="help.leave", tooltip="Close the help"),
+        Binding("escape,q,question_mark,f1", "leave", "cancel", id="help.leave", tooltip="Close the help"),
     ]
 
     def __init__(self, title: str, words: Sequence[Line] = (), groups: Mapping[str, Rows] | None = None) -> None:

@@ -300,6 +300,17 @@ ACTIONS: tuple[Action, ...] = (
         shown=True,
     ),
     Action(
+        "app.help",
+        ("question_mark",),
+        "overlays",
+        "help",
+        "help",
+        "Show what every key does here",
+        _APP,
+        needs="",
+        shown=True,
+    ),
+    Action(
         "change.undo",
         ("u",),
         "changing",
@@ -319,17 +330,6 @@ ACTIONS: tuple[Action, ...] = (
         "Bring back what you undid last",
         _ENTRY,
         needs="redo",
-        shown=True,
-    ),
-    Action(
-        "app.help",
-        ("question_mark",),
-        "overlays",
-        "help",
-        "help",
-        "Show what every key does here",
-        _APP,
-        needs="",
         shown=True,
     ),
     Action(
@@ -682,5 +682,5 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 """Actions by their id."""
 
-PINNED = ("app.palette", "change.undo", "change.redo", "app.help")
-"""Hints that stay in the footer longest."""
+PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help")
+"""Hints that stay in the footer at every width."""

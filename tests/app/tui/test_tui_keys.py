@@ -509,7 +509,7 @@ async def test_the_filter_takes_no_line_of_the_list(workspace: Workspace) -> Non
         assert pane.filter_bar.region.y == pane.query_one(".pane--list-frame").region.bottom - 1
         assert pane.filter_bar.region.x == pane.line_list.region.x
         assert [(widget, widget.region) for widget, _ in before] == before
-        assert screen_text(app).splitlines()[-1].strip() == "Enter to the list  Esc clear"
+        assert screen_text(app).splitlines()[-1].strip() == "Enter choose  Esc back"
 
 
 async def test_filter_completes_the_names_of_fields(workspace: Workspace) -> None:
