@@ -78,7 +78,7 @@ DetailLine: TypeAlias = Title | Caption | Labelled | Prose | Lines | Link | Spac
 
 
 class Detail(LineView):
-    """Shows one entry. Links are walked with `n` and `N` and followed with Enter, `o` or the mouse.
+    """Shows one entry. Links are walked with `n`, `N` and the right arrow, and followed with Enter, `o` or the mouse.
 
     | Component class | Styles |
     | :- | :- |
@@ -97,7 +97,7 @@ class Detail(LineView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,o", "follow", "follow", id="detail.follow", tooltip="Follow the link", show=False),
-        Binding("n", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
+        Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
         Binding(
             "N",
             "link(-1)",
@@ -106,6 +106,7 @@ class Detail(LineView):
             tooltip="Mark the link before",
             show=False,
         ),
+        Binding("left,h", "leave", "list", id="detail.leave", tooltip="Go back to the list", show=False),
     ]
 
     @dataclass
@@ -114,6 +115,17 @@ class Detail(LineView):
 
         detail: Detail
         target: Hashable
+
+        @property
+        def control(self) -> Detail:
+            """The detail that sent this."""
+            return self.detail
+
+    @dataclass
+    class Left(Message):
+        """The keys are to go back to what the entry is from."""
+
+        detail: Detail
 
         @property
         def control(self) -> Detail:
@@ -213,6 +225,26 @@ class Detail(LineView):
         if not top <= row < top + height:
             self.scroll_to(y=max(0, row - height // 2), animate=False, force=True)
         self.refresh()
+
+    @property
+    def current_link(self) -> int:
+        """Which link is marked, from 0."""
+        return self._current
+
+    def enter(self, step: int) -> None:
+        """Mark the first link, or (-1) the last one."""
+        self._current = 0 if step > 0 else max(0, len(self.links) - 1)
+
+    def step(self, step: int) -> bool:
+        """Mark the next link or (-1) the one before; False: there is no further one."""
+        if not 0 <= self._current + step < len(self.links):
+            return False
+        self.action_link(step)
+        return True
+
+    def action_leave(self) -> None:
+        """Give the keys back."""
+        self.post_message(self.Left(self))
 
     def action_follow(self) -> None:
         """Follow the marked link."""

@@ -154,6 +154,11 @@ class PaneEntry(PaneSays):
         event.stop()
         self.open_detail()
 
+    def on_detail_left(self, event: Detail.Left) -> None:
+        """Back to the list."""
+        event.stop()
+        self.close_detail()
+
     def on_detail_followed(self, event: Detail.Followed) -> None:
         """A link: the application goes there."""
         event.stop()
