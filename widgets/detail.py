@@ -14,13 +14,17 @@ from memory.base.safe_text import cell_width, visible
 
 from .text.line_view import LineView
 from .text.markdown import Flow, plain_text, render_markdown
-from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
+from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_width, pad_line, wrap_line
 
 LABEL_WIDTH = 14
 """The most cells that the column of labels takes."""
 
 LONGEST = 20_000
 """The most characters of one text that are laid out; nobody reads more here, and laying out takes its time."""
+
+
+LEAST_LINK = 8
+"""The least cells of a link's words beside its date."""
 
 
 class Title(NamedTuple):
@@ -67,6 +71,8 @@ class Link(NamedTuple):
     text: str
     target: Hashable
     tone: Tone = "link"
+    when: str = ""
+    """Its date, which keeps its cells where the text has to be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +203,13 @@ class Detail(LineView):
                         yield clip_line(content, width)
                     else:
                         yield from wrap_line(content, width, indent=hang)
-            case Link(label, text, _, tone):
+            case Link(label, text, _, tone, when):
                 inner = max(0, width - column - 2)
-                yield line(self._label(label, column), clip_line(line(Piece(text, tone)), inner))
+                date = line(Piece(f"  {when}", "muted")) if when else ()
+                room = inner - line_width(date)
+                if room < LEAST_LINK:
+                    date, room = (), inner
+                yield line(self._label(label, column), clip_line(line(Piece(text, tone)), room), date)
             case Spacer():
                 yield EMPTY
 

@@ -437,11 +437,15 @@ class MemdeckApp(Postbox):
                 exit_on_error=False,
             )
 
-    def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
+    def say(self, text: str, *, title: str = "", severity: Severity = "information", seconds: float = 4) -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
         self.notify(
-            visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
+            visible(text[:4000], newlines=True),
+            title=visible(title),
+            severity=severity,
+            timeout=seconds,
+            markup=False,
         )
 
     def _refresh_notifications(self) -> None:

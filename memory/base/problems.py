@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["error", "warning", "note"]
+
+
+_BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
+"""A byte as `repr` writes it, behind no backslash that stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +26,7 @@ class Problem:
     line: int
     code: str
     message: str
+
+    def __post_init__(self) -> None:
+        """Write bytes that are no UTF-8 in a quoted text as the application shows them: `\\xe9`, not `\\udce9`."""
+        object.__setattr__(self, "message", _BYTE.sub(r"\1\\x\2", self.message))

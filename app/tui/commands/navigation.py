@@ -199,6 +199,8 @@ class Navigation(Part):
             return
         if self.app.desk.sidebar.has_focus:
             pane.focus_list()
+        elif not pane.has_entry:
+            pane.line_list.action_open()
         else:
             pane.detail_view.enter(1)
             pane.open_detail()
@@ -214,6 +216,8 @@ class Navigation(Part):
             if not detail.step(step):
                 pane.close_detail()
         elif pane.line_list.has_focus:
+            if not pane.has_entry:
+                return
             detail.enter(step)
             pane.open_detail()
         else:
