@@ -115,7 +115,7 @@ class StateVerbs(Part):
 
             # Who imports by hand lets it be read.
             system.unattended.take(sources, now)
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return sync(system.store, ids, home=system.home, actor=ACTOR, now=now, progress=progress)
 
         self._start("importing", work, self._synced)
@@ -153,7 +153,7 @@ class StateVerbs(Part):
                 _go_on(job)
                 return found
 
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return update(system.store, analysed, actor=ACTOR, now=now)
 
         self._start("looking at the repository", work, self._written)
@@ -176,7 +176,7 @@ class StateVerbs(Part):
         def work(_: Job) -> Written:
             from memory.state.operations import init
 
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return init(system.store, lambda: bundle, actor=ACTOR, now=now)
 
         def answered(apply: bool | None) -> None:

@@ -237,6 +237,9 @@ class Looking(Part):
         first = pane.contents is None
         self._failure = ""
         pane.put(message.contents, flash=not first)
+        if "filling" in self.app.__dict__:
+            # Where no form was ever opened there is none to tell.
+            self.app.filling.files_changed()
         self._fresh.add(pane.pane_id)
         self.show_badges()
         if pane is self.app.navigation.pane:

@@ -31,9 +31,13 @@ DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n
 SLOW = "### Slow\n- type: command\n- command: sleep 60\n- interval: */5 * * * *\n- timeout: 50s\n"
 
 
+HEARTBEAT = "# Config\n\n## Heartbeat\n\n- expression: 0 4 1 1 *\n"
+"""Switched on, so that the application keeps watch, and never due here."""
+
+
 def monitors(*texts: str, **files: str) -> dict[str, str]:
     """Return the files of a workspace with these monitors."""
-    return {"monitors.md": "## Monitors\n\n" + "\n".join(texts), **files}
+    return {"monitors.md": "## Monitors\n\n" + "\n".join(texts), "config.md": HEARTBEAT, **files}
 
 
 def approve(workspace: Workspace) -> None:
@@ -362,7 +366,7 @@ async def test_an_action_runs_after_consent_and_its_output_is_the_outcome(tmp_pa
 async def test_maintenance_runs_by_its_schedule(tmp_path: Path) -> None:
     """At its next time, not when a workspace is opened first, old tasks move; Changes says that it was maintenance."""
     old = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n"
-    config = "## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
+    config = HEARTBEAT + "\n## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
     workspace = make_workspace(tmp_path, {"tasks.md": old, "config.md": config})
     clock = Clock()
     app = make_app(workspace, keeps_watch=True, clock=clock)
