@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from textual.color import Color
 from textual.theme import Theme
@@ -49,15 +50,21 @@ def mended(theme: Theme) -> Theme:
 
     Its background stays; what lies on it is tinted a little, and text keeps its hue.
     """
-    colours = theme.to_color_system().generate()
+    given = theme.to_color_system().generate()
 
     def own(name: str) -> Color:
-        found = Color.parse(colours[name])
-        return found if found.a == 1 else Color.parse(colours["background"]) + found
+        found = Color.parse(given[name])
+        return found if found.a == 1 else Color.parse(given["background"]) + found
 
     background, accent = own("background"), own("primary")
     ink = readable(own("foreground"), [background], 7.0)
-    faint, tint = (lambda share: background.blend(ink, share)), (lambda share: background.blend(accent, share))
+
+    def faint(share: float) -> Color:
+        return background.blend(ink, share)
+
+    def tint(share: float) -> Color:
+        return background.blend(accent, share)
+
     grounds = {
         "background": background,
         "surface": faint(0.03),
@@ -81,4 +88,5 @@ def mended(theme: Theme) -> Theme:
         "border": readable(tint(0.5), [background], FAINT + 0.5),
         "quiet": readable(faint(0.3), [background], FAINT),
     }
-    return palette(theme.name, dark=theme.dark, **{name: one.hex for name, one in {**grounds, **front}.items()})
+    colours: dict[str, Any] = {name: one.hex for name, one in {**grounds, **front}.items()}
+    return palette(theme.name, dark=theme.dark, **colours)

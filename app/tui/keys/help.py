@@ -271,7 +271,8 @@ def _field_lines(widget: Widget) -> list[Line]:
         return []
     spec = row.spec
     words = FIELD_WORDS.get(spec.kind, "")
-    known = f"In the files already: {', '.join(spec.suggestions[:8])}." if spec.suggestions else ""
+    offered = spec.suggestions() if callable(spec.suggestions) else spec.suggestions
+    known = f"In the files already: {', '.join(offered[:8])}." if offered else ""
     needed = "It cannot be left empty." if spec.required else ""
     return [line(text) for text in (spec.about, words, known, needed) if text]
 
