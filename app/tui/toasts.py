@@ -67,12 +67,15 @@ def place_toasts(app: App[int]) -> None:
             rack.display = below is screen
     said = [(note.message, note.title) for note in app._notifications]
     for rack in screen.query("ToastRack") if said else ():
+        for holder in rack.children:
+            # Textual leaves the place of a message that was taken away, as high as it was.
+            holder.display = bool(holder.children)
         lines = sum(height_of(*words, screen.size.width) for words in said)
         place = place_for(screen, lines)
         rack.display = place.lines > 0
         rack.styles.dock = "top" if place.above else "bottom"
         rack.styles.margin = (place.free, 0, 0, 0) if place.above else (0, 0, place.free, 0)
-        rack.styles.max_height = max(1, place.lines) if place.lines < lines else None
+        rack.styles.max_height = max(1, place.lines) if place.lines < lines else screen.size.height
 
 
 class Place(NamedTuple):
@@ -85,7 +88,8 @@ class Place(NamedTuple):
 
 def height_of(message: str, title: str, columns: int) -> int:
     """Return the lines of a message in a terminal of so many columns."""
-    width = max(1, min(WIDEST, columns) - 3)
+    # Beside a border and padding, Textual leaves two cells for a scrollbar.
+    width = max(1, min(WIDEST, columns - 2) - 3)
     return bool(title) + sum(len(wrap_line(line(text), width)) for text in message.split("\n"))
 
 

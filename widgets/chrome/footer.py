@@ -239,7 +239,7 @@ class KeyHints(Drawing, Widget):
         time.
         """
         super().__init__(id=id, classes=classes)
-        self._pinned = frozenset(pinned)
+        self._pinned = tuple(pinned)
         self._indent = indent
         self._remark = remark
         self._late = late
@@ -280,7 +280,7 @@ class KeyHints(Drawing, Widget):
         others = [hint for hint in self._hints if hint.id not in self._pinned]
         room = width - 2 * self._indent + GAP
         kept = {_name(hint): hint for hint in self._hints if hint.id in self._pinned}
-        for name in reversed(kept):
+        for name in reversed([name for name in self._pinned if name in kept]):
             if sum(hint.width + GAP for hint in kept.values()) > room:
                 kept[name] = kept[name]._replace(description="")
         room -= sum(hint.width + GAP for hint in kept.values())

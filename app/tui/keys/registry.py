@@ -211,18 +211,6 @@ ACTIONS: tuple[Action, ...] = (
         bulk=True,
     ),
     Action(
-        "task.left",
-        ("less_than_sign", "shift+left"),
-        "tasks",
-        "move",
-        "move back",
-        "Move the card to the column before: reopen the task",
-        _TASK,
-        (-1,),
-        "board",
-        shown=True,
-    ),
-    Action(
         "task.right",
         ("greater_than_sign", "shift+right"),
         "tasks",
@@ -231,6 +219,18 @@ ACTIONS: tuple[Action, ...] = (
         "Move the card to the next column: start or finish the task",
         _TASK,
         (1,),
+        "board",
+        shown=True,
+    ),
+    Action(
+        "task.left",
+        ("less_than_sign", "shift+left"),
+        "tasks",
+        "move",
+        "move back",
+        "Move the card to the column before: reopen the task",
+        _TASK,
+        (-1,),
         "board",
         shown=True,
     ),
@@ -720,5 +720,5 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 """Actions by their id."""
 
-PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help")
+PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help", "app.palette")
 """Hints that stay in the footer at every width."""

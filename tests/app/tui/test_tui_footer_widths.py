@@ -53,13 +53,12 @@ async def test_messages_never_cover_the_row_under_the_cursor(tmp_path: Path, siz
             app.say(words, title="Title")
             await quiet(app)
             for _ in range(12):
-                shown = [toast.region for toast in app.screen.query(Toast) if toast.region.height]
-                rack = app.screen.query_one("ToastRack")
+                drawn = screen_text(app).splitlines()
+                assert app.screen.query(Toast)
                 rows = cursor_rows(app.screen)
                 assert rows is not None
-                assert not any(rack.region.y <= row < rack.region.bottom for row in rows if shown and rack.display)
-                title = app.navigation.pane.current().title  # type: ignore[union-attr]
-                assert title in screen_text(app) or size[0] < 30
+                title = app.navigation.pane.current().title[:4]  # type: ignore[union-attr]
+                assert all(title in drawn[row] for row in rows), f"{words!r} {rows} {drawn}"
                 await press(pilot, "j")
 
 
