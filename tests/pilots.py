@@ -44,10 +44,12 @@ async def quiet(app: App[Any]) -> None:
             await app.animator.wait_until_complete()
             if not app.screen_stack:
                 return
+            # A dialog keeps its picture of the screens behind it until these have drawn what changed on them.
+            waiting = [screen for screen in (*app._background_screens, app.screen) if _is_waiting(screen)]
             if app._resize_timer is not None:
                 app._check_resize()
-            elif _is_waiting(app.screen):
-                app.screen._on_timer_update()
+            elif waiting:
+                waiting[0]._on_timer_update()
             else:
                 return
 
@@ -56,6 +58,9 @@ def _is_waiting(screen: Screen[Any]) -> bool:
     """Whether something is to be drawn, or called once it is."""
     if screen._callbacks:
         return True
+    if screen is not screen.app.screen and not (screen._update_timer and screen._update_timer._active.is_set()):
+        # Textual leaves a screen behind a dialog marked as to be drawn when it has just been drawn.
+        return False
     if not screen.is_current or screen.app._batch_count:
         return False
     return bool(

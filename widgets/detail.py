@@ -14,13 +14,17 @@ from memory.base.safe_text import cell_width, visible
 
 from .text.line_view import LineView
 from .text.markdown import Flow, plain_text, render_markdown
-from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
+from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_width, pad_line, wrap_line
 
 LABEL_WIDTH = 14
 """The most cells that the column of labels takes."""
 
 LONGEST = 20_000
 """The most characters of one text that are laid out; nobody reads more here, and laying out takes its time."""
+
+
+LEAST_LINK = 8
+"""The least cells of a link's words beside its date."""
 
 
 class Title(NamedTuple):
@@ -67,6 +71,8 @@ class Link(NamedTuple):
     text: str
     target: Hashable
     tone: Tone = "link"
+    when: str = ""
+    """Its date, which keeps its cells where the text has to be cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ DetailLine: TypeAlias = Title | Caption | Labelled | Prose | Lines | Link | Spac
 
 
 class Detail(LineView):
-    """Shows one entry. Links are walked with `n` and `N` and followed with Enter, `o` or the mouse.
+    """Shows one entry. Links are walked with `n`, `N` and the right arrow, and followed with Enter, `o` or the mouse.
 
     | Component class | Styles |
     | :- | :- |
@@ -90,13 +96,14 @@ class Detail(LineView):
     DEFAULT_CSS = """
     Detail {
         padding: 0 0 0 1;
-        & > .detail--link { background: $block-cursor-background; }
+        & > .detail--link { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:nocolor > .detail--link { text-style: reverse; }
     }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,o", "follow", "follow", id="detail.follow", tooltip="Follow the link", show=False),
-        Binding("n", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
+        Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
         Binding(
             "N",
             "link(-1)",
@@ -105,6 +112,7 @@ class Detail(LineView):
             tooltip="Mark the link before",
             show=False,
         ),
+        Binding("left,h", "leave", "list", id="detail.leave", tooltip="Go back to the list", show=False),
     ]
 
     @dataclass
@@ -113,6 +121,17 @@ class Detail(LineView):
 
         detail: Detail
         target: Hashable
+
+        @property
+        def control(self) -> Detail:
+            """The detail that sent this."""
+            return self.detail
+
+    @dataclass
+    class Left(Message):
+        """The keys are to go back to what the entry is from."""
+
+        detail: Detail
 
         @property
         def control(self) -> Detail:
@@ -184,9 +203,13 @@ class Detail(LineView):
                         yield clip_line(content, width)
                     else:
                         yield from wrap_line(content, width, indent=hang)
-            case Link(label, text, _, tone):
+            case Link(label, text, _, tone, when):
                 inner = max(0, width - column - 2)
-                yield line(self._label(label, column), clip_line(line(Piece(text, tone)), inner))
+                date = line(Piece(f"  {when}", "muted")) if when else ()
+                room = inner - line_width(date)
+                if room < LEAST_LINK:
+                    date, room = (), inner
+                yield line(self._label(label, column), clip_line(line(Piece(text, tone)), room), date)
             case Spacer():
                 yield EMPTY
 
@@ -212,6 +235,26 @@ class Detail(LineView):
         if not top <= row < top + height:
             self.scroll_to(y=max(0, row - height // 2), animate=False, force=True)
         self.refresh()
+
+    @property
+    def current_link(self) -> int:
+        """Which link is marked, from 0."""
+        return self._current
+
+    def enter(self, step: int) -> None:
+        """Mark the first link, or (-1) the last one."""
+        self._current = 0 if step > 0 else max(0, len(self.links) - 1)
+
+    def step(self, step: int) -> bool:
+        """Mark the next link or (-1) the one before; False: there is no further one."""
+        if not 0 <= self._current + step < len(self.links):
+            return False
+        self.action_link(step)
+        return True
+
+    def action_leave(self) -> None:
+        """Give the keys back."""
+        self.post_message(self.Left(self))
 
     def action_follow(self) -> None:
         """Follow the marked link."""

@@ -19,9 +19,9 @@ from app.places import short_path
 from memory.base.safe_text import visible
 from widgets.chrome.footer import is_typing, key_name
 from widgets.pane.base import Pane
+from widgets.text.depth import OWN, Depth
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
-from widgets.text.theme import THEMES
 
 from .commands.conditions import allows, hint_words, selected_count
 from .commands.entries import Entries
@@ -95,9 +95,11 @@ class MemdeckApp(Postbox):
     ToastRack { margin-bottom: 1; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame.-within { border: ascii $border; }
+    .-ascii Frame.-within:nocolor { border: heavy $border; }
     .-ascii .dialog { border: ascii $border; }
     .-ascii .-flat > .dialog { border: none; }
     .-ascii Toast { border-left: ascii $border; }
+    .-depth-16 ModalScreen { background: transparent; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -121,6 +123,7 @@ class MemdeckApp(Postbox):
         path: str = ".",
         environ: Mapping[str, str] | None = None,
         glyphs: Glyphs = UNICODE,
+        depth: Depth = "truecolor",
         watches: bool = True,
         keeps_watch: bool | None = None,
         remembers: bool = True,
@@ -130,7 +133,8 @@ class MemdeckApp(Postbox):
     ) -> None:
         """`pane`: what opens first (default: the one that was open last); `path`: where a workspace would be made.
 
-        `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (default: as `watches`);
+        `depth`: how many colours the terminal shows; `keeps_watch`: whether monitors, heartbeat and maintenance run
+        while it is open (default: as `watches`);
         `safe`: nothing that stands in memory files may run, whatever was approved.
         """
         super().__init__()
@@ -143,8 +147,10 @@ class MemdeckApp(Postbox):
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self.glyphs = glyphs
         self.set_class(glyphs is ASCII, "-ascii")
-        if glyphs is ASCII or self.no_color:
-            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII)
+        self.depth: Depth = depth
+        self.add_class(f"-depth-{depth}")
+        if glyphs is ASCII or self.no_color or depth == "256":
+            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII, exact=depth == "256")
         self.watches = watches
         self.keeps_watch = watches if keeps_watch is None else keeps_watch
         self.remembers = remembers
@@ -180,9 +186,9 @@ class MemdeckApp(Postbox):
             first = self.navigation.begin(self.navigation.first(pane, self.remembering.last_pane))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
         self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
-        for theme in THEMES:
+        for theme in OWN[depth]:
             self.register_theme(theme)
-        self.theme = THEMES[0].name
+        self.theme = OWN[depth][0].name
 
     # Parts that nobody needs before the first frame; each is imported with its first use.
 
@@ -288,8 +294,10 @@ class MemdeckApp(Postbox):
             self.drafting.save_now()
 
     def on_resize(self, event: Resize) -> None:
-        """In few columns a message may be as wide as the screen."""
+        """In few columns a message may be as wide as the screen; in few lines it goes where it still has room."""
         self.set_class(event.size.width < SLIM, "-slim")
+        if self._notifications:
+            self.call_after_refresh(place_toasts, self)
 
     async def action_quit(self) -> None:
         """Leave, also by ctrl+q."""
@@ -431,11 +439,15 @@ class MemdeckApp(Postbox):
                 exit_on_error=False,
             )
 
-    def say(self, text: str, *, title: str = "", severity: Severity = "information") -> None:
+    def say(self, text: str, *, title: str = "", severity: Severity = "information", seconds: float = 4) -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""
         self.clear_notifications()
         self.notify(
-            visible(text[:1000], newlines=True), title=visible(title), severity=severity, timeout=4, markup=False
+            visible(text[:4000], newlines=True),
+            title=visible(title),
+            severity=severity,
+            timeout=seconds,
+            markup=False,
         )
 
     def _refresh_notifications(self) -> None:

@@ -107,6 +107,7 @@ def _make_app(
     sys.setswitchinterval(0.001)
 
     from app.places import config_home
+    from widgets.text.depth import depth_of
     from widgets.text.glyphs import glyphs_for
 
     from .app import MemdeckApp
@@ -121,6 +122,7 @@ def _make_app(
         environ=environ,
         keymap=read_keymap(config_home(environ), None if workspace is None else workspace.root),
         glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
+        depth=depth_of(environ),
         safe=safe,
     )
 

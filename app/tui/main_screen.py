@@ -20,6 +20,7 @@ from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.sidebar import PaneEntry, Sidebar
 from widgets.chrome.which_key import Ways
+from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
 
@@ -39,6 +40,10 @@ def bindings() -> Iterator[Binding]:
         )
 
 
+LEAST_SIZE = (20, 6)
+"""Columns and lines of the smallest terminal in which something can be done."""
+
+
 class Body(Covered, Horizontal):
     """Sidebar and panes."""
 
@@ -48,12 +53,15 @@ class Panes(Covered, Container):
 
 
 class Desk(Screen[None]):
-    """Where a person works. Wide terminals show everything, below 60 columns the sidebar is left out."""
+    """Where a person works. Wide terminals show everything; below 90 columns the sidebar has numbers and badges only,
+    below 60 it is left out, and where not even a few rows have room the screen says so.
+    """
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
         (0, "-single"),
-        (60, "-stacked"),
+        (60, "-numbers"),
+        (90, "-stacked"),
         (110, "-wide"),
     ]
 
@@ -67,7 +75,11 @@ class Desk(Screen[None]):
         Sidebar { width: 1fr; }
         #panes { width: 1fr; height: 1fr; }
         KeyHints { dock: bottom; }
+        &.-numbers #sidebar-frame { width: 11; }
         &.-single #sidebar-frame { display: none; }
+        #too-small { layer: above; width: 100%; height: 100%; background: $background; display: none; }
+        &.-small #too-small { display: block; }
+        &.-small #body, &.-small KeyHints, &.-small HeaderLine { display: none; }
     }
     """
 
@@ -120,3 +132,12 @@ class Desk(Screen[None]):
                     yield self._pane
         yield KeyHints(pinned=PINNED, late=True)
         yield Ways()
+        yield SafeText("", id="too-small")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say so where there is no room for anything."""
+        width, height = event.size
+        small = width < LEAST_SIZE[0] or height < LEAST_SIZE[1]
+        if small:
+            self.query_one("#too-small", SafeText).say("Too small: memdeck needs {} x {}.".format(*LEAST_SIZE))
+        self.set_class(small, "-small")

@@ -15,6 +15,7 @@ from widgets.pane.base import Pane
 
 from . import messages
 from .live.header_status import not_read
+from .toasts import place_toasts
 
 if TYPE_CHECKING:
     from widgets.input.form import Form
@@ -147,8 +148,10 @@ class Postbox(App[int]):
         self.navigation.linked(message.pane)
 
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
-        """Other keys may mean something for another entry."""
+        """Other keys may mean something for another entry, and what is said makes room for it."""
         self.refresh_keys()
+        if self._notifications:
+            place_toasts(self)
 
     def on_board_dropped(self, message: Board.Dropped) -> None:
         """A card was dragged to another column."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from widgets.chrome.jump import JumpPlace
 
+KEYS_SECONDS = 20.0
+"""How long what is wrong with the keys is said: it is of many lines at times."""
+
 RECENT = 8
 """How many actions the palette remembers while memdeck is open."""
 
@@ -86,24 +89,26 @@ class Overlays(Part):
         self.app.push_screen(Help(widget_title(widget), *widget_help(widget)))
 
     def tell_of_keys(self) -> None:
-        """Say what is wrong with the keys that the person chose, the first of it in full."""
+        """Say all that is wrong with the keys that the person chose: the file once, then each line."""
         from .keys.conflicts import all_problems
 
         problems = all_problems(self.app.keymap, self.app.environ)
         if problems:
-            more = len(problems) - 1
-            rest = f"\nand {more} more; `memdeck keys --check` lists them" if more else ""
-            self.app.say(f"{problems[0]}{rest}", title="keys", severity="warning")
+            path = next((problem.file for problem in problems if problem.file), "")
+            said = [f"line {one.line}: {one.message}" if one.line else one.message for one in problems]
+            self.app.say("\n".join(said), title=path or "keys", severity="warning", seconds=KEYS_SECONDS)
 
     def themes(self) -> None:
         """A menu of the themes, each shown while the cursor is on it."""
         from widgets.dialogs.pick import Option, Pick
-        from widgets.text.theme import THEMES
+        from widgets.text.depth import OWN, offered
 
-        before = self.app.theme
-        own = [theme.name for theme in THEMES]
-        # Those that leave the colours to the terminal have none that can be mixed.
-        others = sorted(name for name in self.app.available_themes if name not in own and "ansi" not in name)
+        before, depth = self.app.theme, self.app.depth
+        own = [theme.name for theme in OWN[depth]]
+        themes = offered(depth)[len(own) :]
+        for theme in themes:
+            self.app.register_theme(theme)
+        others = [theme.name for theme in themes]
         options = [Option(name, theme_words(name), group="MEMDECK", marked=name == before) for name in own]
         options += [Option(name, theme_words(name), group="TEXTUAL", marked=name == before) for name in others]
 

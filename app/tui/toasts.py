@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory import errors
 from memory.base.safe_text import cell_width, clip
 from widgets.chrome.footer import KeyHints
 from widgets.list.line_list import LineList
+from widgets.list.rows import extent
+from widgets.text.styled_text import line, wrap_line
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -54,41 +56,71 @@ def in_one_line(words: str, width: int) -> str:
 
 
 def place_toasts(app: App[int]) -> None:
-    """Put what is said where it hides neither the keys of a dialog nor, if that is possible, the cursor's row.
+    """Put what is said where it hides neither the keys of a dialog nor the row under the cursor.
 
-    That is at the foot, above the keys, or else at the top.
+    That is at the foot, above the keys, or else at the top; where neither has room for all of it, its end is left out.
     """
     screen = app.screen
     for below in app.screen_stack:
         for rack in below.query("ToastRack"):
             # A dialog says it itself; what lies below it would say it twice.
             rack.display = below is screen
-    said = [len(note.message) for note in app._notifications]
+    said = [(note.message, note.title) for note in app._notifications]
     for rack in screen.query("ToastRack") if said else ():
-        above, free = place_for(screen, max(said))
-        rack.styles.dock = "top" if above else "bottom"
-        rack.styles.margin = (1, 0, 0, 0) if above else (0, 0, free, 0)
+        for holder in rack.children:
+            # Textual leaves the place of a message that was taken away, as high as it was.
+            holder.display = bool(holder.children)
+        lines = sum(height_of(*words, screen.size.width) for words in said)
+        place = place_for(screen, lines)
+        rack.display = place.lines > 0
+        rack.styles.dock = "top" if place.above else "bottom"
+        rack.styles.margin = (place.free, 0, 0, 0) if place.above else (0, 0, place.free, 0)
+        rack.styles.max_height = max(1, place.lines) if place.lines < lines else screen.size.height
 
 
-def place_for(screen: Screen[object], length: int) -> tuple[bool, int]:
-    """Return whether a message of so many characters stands at the top, and how many lines stay free at the foot."""
+class Place(NamedTuple):
+    """Where messages stand: at the top or at the foot, how many lines are free beyond them, how many they may take."""
+
+    above: bool
+    free: int
+    lines: int
+
+
+def height_of(message: str, title: str, columns: int) -> int:
+    """Return the lines of a message in a terminal of so many columns."""
+    # Beside a border and padding, Textual leaves two cells for a scrollbar.
+    width = max(1, min(WIDEST, columns - 2) - 3)
+    return bool(title) + sum(len(wrap_line(line(text), width)) for text in message.split("\n"))
+
+
+def place_for(screen: Screen[object], lines: int) -> Place:
+    """Return where messages of so many lines stand."""
     height = screen.size.height
-    lines = -(-length // max(1, min(WIDEST, screen.size.width) - 3)) + 1
     free = 1
     keys = [hints.region.y for hints in screen.query(KeyHints) if screen.is_modal and hints.region.height]
     if keys and height - free - lines <= max(keys):
         free = height - max(keys)
-    row = _cursor_row(screen)
-    # Words wrap into one line more than counted, or a title stands above them: that is what the lines have in spare.
-    return row is not None and height - free - lines <= row < height - free and row > lines + 1, free
+    rows = cursor_rows(screen)
+    if rows is None:
+        return Place(above=False, free=free, lines=height - free)
+    below, above = height - free - rows.stop, rows.start - 1
+    if lines <= below or (lines > above and below >= above):
+        return Place(above=False, free=free, lines=min(lines, below))
+    # The header gives its line rather than the end of a sentence.
+    top = 1 if lines <= above else 0
+    return Place(above=True, free=top, lines=min(lines, rows.start - top))
 
 
-def _cursor_row(screen: Screen[object]) -> int | None:
-    """Return the line of the screen where a person looks."""
+def cursor_rows(screen: Screen[object]) -> range | None:
+    """Return the lines of the screen where a person looks: those of the row under the cursor that are in view."""
     focused = screen.focused
     if focused is None:
         return None
-    row = focused.region.y
-    if isinstance(focused, LineList) and focused.position is not None:
-        row += focused.position - round(focused.scroll_y)
-    return row
+    area = focused.region
+    if not isinstance(focused, LineList):
+        return range(area.y, area.y + 1)
+    if focused.position < 0:
+        return None
+    first = area.y + focused.position - round(focused.scroll_y)
+    last = min(area.bottom, first + extent(focused.rows, focused.position))
+    return range(max(area.y, first), last) if area.y < last and first < area.bottom else None

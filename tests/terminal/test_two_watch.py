@@ -36,6 +36,8 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     shop.mkdir()
     subprocess.run(memdeck("init", "--now", NOW), check=True, env={**os.environ, **environ}, cwd=shop, timeout=PATIENCE)
     (shop / ".aiter" / "memory" / "monitors.md").write_text(MONITORS, encoding="utf-8")
+    heartbeat = "# Config\n\n## Heartbeat\n\n- expression: 0 4 1 1 *\n"
+    (shop / ".aiter" / "memory" / "config.md").write_text(heartbeat, encoding="utf-8")
     approving = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
         "from memory.trust.consent import Trust, asks_of; from memory.workspace import Workspace\n"

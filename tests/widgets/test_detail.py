@@ -105,14 +105,14 @@ async def test_a_view_scrolls_by_keys(keys: list[str], top: int) -> None:
 
 
 MARKDOWN = [
-    ("one\ntwo", ["one", "two"]),
+    ("one\ntwo", ["one two"]),
     ("one\n\ntwo", ["one", "", "two"]),
     ("- a\n- b\n  - c\n", ["• a", "• b", "  • c"]),
     ("3. a\n4. b", ["3. a", "4. b"]),
     ("- a\n\n  more", ["• a", "  more"]),
     ("text\n\n- a\n\nend", ["text", "", "• a", "", "end"]),
     ("```sh\nx  y\n\nz\n```", ["  x  y", "  ", "  z"]),
-    ("> quote\n> more", ["│ quote", "│ more"]),
+    ("> quote\n> more", ["│ quote more"]),
     ("[guide](https://e.org/x)", ["guide (https://e.org/x)"]),
     ("<https://e.org>", ["https://e.org"]),
     ("![cat](c.png)", ["cat (c.png)"]),

@@ -350,10 +350,11 @@ async def test_tags_complete_after_the_last_comma(value: str, expected: str | No
     ],
 )
 async def test_questions(keys: list[str], danger: bool, expected: bool) -> None:
-    """Enter gives the safe answer, y and n say it plainly, and stand below the buttons."""
+    """Enter gives the safe answer, y and n say it plainly, and stand on the buttons."""
 
     def look(shown: Shown) -> None:
-        _assert_shown(shown, "y yes  n no")
+        _assert_shown(shown, "y Yes")
+        _assert_shown(shown, "n No")
 
     await run(Confirm("Remove [/nope]?", "It \x1b goes.", danger=danger), look=look)
     shown = await run(Confirm("Remove [/nope]?", "It \x1b goes.", danger=danger), *keys)

@@ -180,10 +180,10 @@ async def test_what_can_be_done_counts_more_than_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "keys"), [(40, ["a", "e", "ctrl+s", "?"]), (24, ["a", "e", "?"]), (9, ["?"]), (3, [])]
+    ("width", "keys"), [(40, ["a", "e", "ctrl+s", "?"]), (24, ["a", "e", "?"]), (9, ["?"]), (3, ["?"]), (1, [])]
 )
 async def test_hints_that_do_not_fit_are_left_out_whole(width: int, keys: list[str]) -> None:
-    """No hint is cut in half, and the pinned one stays longest."""
+    """No hint is cut in half; the pinned one stays longest, at last without its words."""
     hints = KeyHints(pinned=["app.help"])
     app = Keys(lambda: [hints])
     async with app.run_test(size=(width, 2)) as pilot:

@@ -34,7 +34,7 @@ class AxisList(LineList):
     """The entries of a day beside the axis; empty hours are rows that the cursor skips."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "go to the entry", id="day.take", tooltip="Go to the entry under the cursor")
+        Binding("enter", "open", "open", id="day.take", tooltip="Go to the entry under the cursor")
     ]
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class DayScreen(Dialog, ModalScreen["tuple[str, str] | date | None"]):
         Binding("right,l", "step(1)", "next day", id="day.next", tooltip="The next day that has entries"),
         Binding("c", "year", "year", id="day.year", tooltip="The year of this day"),
         Binding("full_stop", "today", "today", id="day.today", tooltip="Today", show=False),
-        Binding("escape,q,b", "leave", "leave", id="day.leave", tooltip="Stay where you are"),
+        Binding("escape,q,b", "leave", "cancel", id="day.leave", tooltip="Stay where you are"),
     ]
 
     def __init__(self, day: date, today: date, journals: Sequence[Journal], at: JournalEntry | None = None) -> None:

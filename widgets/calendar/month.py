@@ -100,7 +100,8 @@ class Month(Drawing, Widget):
         background: $background;
         color: $foreground;
         &.-tight { width: 30; }
-        & > .month--day { background: $accent 32%; color: $block-cursor-foreground; text-style: bold; }
+        & > .month--day { background: $accent-muted; color: $block-cursor-foreground; text-style: bold; }
+        &:nocolor > .month--day { text-style: bold reverse; }
     }
     """
 

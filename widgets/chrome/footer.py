@@ -124,8 +124,8 @@ class Hint(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells of the keys, a space and the description."""
-        return cell_width(self.keys) + 1 + cell_width(self.description)
+        """Cells of the keys, and of a space and the description where it has one."""
+        return cell_width(self.keys) + (1 + cell_width(self.description) if self.description else 0)
 
     def action_at(self, x: int) -> str:
         """What a click on its cell `x`, from 0, does: the key's own, and on the words the last key's."""
@@ -193,6 +193,11 @@ def hints_of(screen: Screen[object]) -> list[Hint]:
     return sorted(hints.values(), key=lambda hint: (nodes[id(hint.node)], ranks.get((id(hint.node), hint.id), 0)))
 
 
+def _name(hint: Hint) -> str:
+    """Return what tells a hint from the others of a line."""
+    return hint.id or hint.action
+
+
 def _own(node: DOMNode) -> Iterator[Binding]:
     """The bindings of a node as they are by themselves, in their order."""
     for found in node._bindings.key_to_bindings.values():
@@ -229,12 +234,13 @@ class KeyHints(Drawing, Widget):
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        """`pinned`: ids of bindings whose hints stay longest and stand last; `indent`: cells before all; `remark`:
+        """`pinned`: ids of bindings whose hints stay at every width, the later ones without words where there is no
+        room for these; `indent`: cells before all; `remark`:
         words behind all, where they have room; `late`: they come with the second frame, for finding them takes its
         time.
         """
         super().__init__(id=id, classes=classes)
-        self._pinned = frozenset(pinned)
+        self._pinned = tuple(pinned)
         self._indent = indent
         self._remark = remark
         self._late = late
@@ -272,24 +278,27 @@ class KeyHints(Drawing, Widget):
             self.refresh()
 
     def _lay_out(self, width: int) -> None:
-        pinned = [hint for hint in self._hints if hint.id in self._pinned]
         others = [hint for hint in self._hints if hint.id not in self._pinned]
-        room = width - 2 * self._indent + GAP - sum(hint.width + GAP for hint in pinned)
+        room = width - 2 * self._indent + GAP
+        kept = {_name(hint): hint for hint in self._hints if hint.id in self._pinned}
+        for name in reversed([name for name in self._pinned if name in kept]):
+            if sum(hint.width + GAP for hint in kept.values()) > room:
+                kept[name] = kept[name]._replace(description="")
+        room -= sum(hint.width + GAP for hint in kept.values())
         lead = cell_width(self._lead) + GAP if self._lead else 0
         if others and room - lead < others[0].width + GAP:
             # What can be done counts more than what it is about, which the list says as well.
             lead = 0
         self._leads = bool(lead)
         left = room - lead
-        kept = []
         for hint in others:
             left -= hint.width + GAP
             if left < 0:
                 break
-            kept.append(hint)
+            kept[_name(hint)] = hint
         self._places = []
         x = self._indent + lead
-        for hint in (*kept, *pinned):
+        for hint in filter(None, (kept.get(_name(hint)) for hint in self._hints)):
             if x + hint.width <= width:
                 self._places.append((x, x + hint.width, hint))
                 x += hint.width + GAP
@@ -309,7 +318,7 @@ class KeyHints(Drawing, Widget):
             parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
         for start, end, hint in self._places:
             key = cell_width(hint.keys)
-            description: Line = (Piece(f" {hint.description}"),)
+            description: Line = (Piece(f" {hint.description}" if hint.description else ""),)
             parts.append(self.draw((Piece(hint.keys),), key, "key-hints--key"))
             parts.append(self.draw(description, end - start - key))
             parts.append(self.draw((Piece(" " * GAP),), GAP))

@@ -31,6 +31,7 @@ class Frame(Vertical):
         border-title-style: none;
         background: $background;
         &.-within { border: round $border; border-title-color: $foreground; }
+        &.-within:nocolor { border: heavy $border; }
     }
     """
 
@@ -90,6 +91,8 @@ class Frame(Vertical):
             self.border_title = Content(label) if label else None
             return
         rule = self.app.glyphs.rule if hasattr(self.app, "glyphs") else "─"
+        if self.app.no_color and self.has_class("-within"):
+            rule = "━"
         colour = "$border" if self.has_class("-within") else "$border-blurred"
         self.border_title = Content.assemble(label, " ", (rule * left, colour), " ", remark)
 

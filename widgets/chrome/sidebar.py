@@ -12,6 +12,9 @@ from textual.message import Message
 from widgets.list.line_list import LineList
 from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 
+NAMES_FROM = 10
+"""Cells of a row from which it has the name of its pane; in fewer there are number, count and mark."""
+
 
 @dataclass(frozen=True, slots=True)
 class PaneEntry:
@@ -89,7 +92,11 @@ class Sidebar(LineList):
     def render_row(self, key: Hashable, width: int) -> Line:
         """Key, name, count and alert mark."""
         entry = self._entries[key]
-        left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
+        if width < NAMES_FROM:
+            # A pane without a number is known by its first letter.
+            left = line(Piece(entry.key or entry.name[:1].lower(), "muted"))
+        else:
+            left = line(Piece(f"{entry.key:>1} ", "muted"), Piece(entry.name))
         room = width - line_width(left) - 1
         mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
         count = count_words(entry.count, room - 1)

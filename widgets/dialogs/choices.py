@@ -46,7 +46,7 @@ class Choices(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "leave", id="choices.leave", tooltip="Choose nothing; nothing is lost"),
+        Binding("escape", "leave", "cancel", id="choices.leave", tooltip="Choose nothing; nothing is lost"),
     ]
 
     def __init__(self, title: str, details: str, options: Sequence[Option]) -> None:

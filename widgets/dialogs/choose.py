@@ -38,7 +38,7 @@ class Choose(Dialog, ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "choose", id="choose.take", tooltip="Take what the cursor is on", priority=True),
-        Binding("escape,q", "leave", "leave", id="choose.leave", tooltip="Change nothing"),
+        Binding("escape,q", "leave", "cancel", id="choose.leave", tooltip="Change nothing"),
     ]
 
     def __init__(self, question: str, options: Sequence[tuple[str, str, str]]) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Button, Input
 
 from memory.base.safe_text import visible
 from widgets.chrome.deferred_keys import after_typing
-from widgets.chrome.footer import KeyHints
+from widgets.chrome.footer import KeyHints, live_keys, shown_key
 from widgets.input.editors import SafeInput, SafeText
 from widgets.text.glyphs import UNICODE
 from widgets.text.line_view import LineView
@@ -132,15 +132,16 @@ class Confirm(Dialog, ModalScreen[bool]):
             background: $panel;
             color: $foreground;
             text-style: none;
-            &:focus {{ background: $accent; color: $background; text-style: bold; }}
+            &:focus {{ background: $accent; color: $background; text-style: bold; background-tint: $foreground 0%; }}
         }}
         &.-danger #yes {{ color: $error; &:focus {{ background: $error; color: $background; }} }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="Yes"),
-        Binding("n,escape", "answer(False)", "no", id="confirm.no", tooltip="No"),
+        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="Yes", show=False),
+        Binding("n", "answer(False)", "no", id="confirm.no", tooltip="No", show=False),
+        Binding("escape", "answer(False)", "cancel", id="confirm.leave", tooltip="No"),
         Binding(
             "left,right,h,l",
             "other",
@@ -172,6 +173,10 @@ class Confirm(Dialog, ModalScreen[bool]):
     def on_mount(self) -> None:
         """Enter answers what is safe."""
         self.set_class(self._danger, "-danger")
+        keys = {binding.id: shown_key(key, self.app) for key, binding in reversed([*live_keys(self, self)])}
+        for button, words in ((self.query("#yes"), self._yes), (self.query("#no"), self._no)):
+            for one in button.results(Button):
+                one.label = Content(f"{keys.get(f'confirm.{one.id}', '')} {visible(words)}".strip())
         # An application that ends may have taken the buttons away by now.
         self.query("#no" if self._danger else "#yes").focus()
 
@@ -206,7 +211,7 @@ class Preview(Dialog, ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "apply", "apply", id="preview.apply", tooltip="Do what is shown"),
-        Binding("escape,q", "leave", "leave", id="preview.leave", tooltip="Change nothing"),
+        Binding("escape,q", "leave", "cancel", id="preview.leave", tooltip="Change nothing"),
     ]
 
     def __init__(self, title: str, lines: Sequence[Line], *, summary: str = "", applicable: bool = True) -> None:
@@ -252,8 +257,8 @@ class Prompt(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "accept", id="prompt.accept", tooltip="Take the line", priority=True),
-        Binding("escape", "leave", "leave", id="prompt.leave", tooltip="Change nothing"),
+        Binding("enter", "accept", "save", id="prompt.accept", tooltip="Take the line", priority=True),
+        Binding("escape", "leave", "cancel", id="prompt.leave", tooltip="Change nothing"),
     ]
 
     def __init__(

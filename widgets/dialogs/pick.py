@@ -49,9 +49,9 @@ class Pick(Dialog, ModalScreen["tuple[str, str] | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "take", id="pick.take", tooltip="Take what is under the cursor", priority=True),
+        Binding("enter", "take", "choose", id="pick.take", tooltip="Take what is under the cursor", priority=True),
         Binding("x", "remove", "remove", id="pick.remove", tooltip="Take the saved view away"),
-        Binding("escape,q", "leave", "leave", id="pick.leave", tooltip="Change nothing"),
+        Binding("escape,q", "leave", "cancel", id="pick.leave", tooltip="Change nothing"),
     ]
 
     def __init__(self, title: str, options: Sequence[Option], *, looked: Callable[[str], None] | None = None) -> None:

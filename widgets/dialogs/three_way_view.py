@@ -68,7 +68,8 @@ class ThreeWayView(LineView):
 
     DEFAULT_CSS = """
     ThreeWayView {
-        & > .three-way--cursor { background: $block-cursor-background; }
+        &:nocolor > .three-way--cursor { text-style: reverse; }
+        & > .three-way--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
     }
     """
 

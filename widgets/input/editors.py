@@ -163,6 +163,8 @@ class SafeInput(Ordered, Input):
 
     DEFAULT_CSS = """
     SafeInput.-textual-compact { background: $surface; padding: 0 1; }
+    SafeInput > .input--placeholder, SafeInput > .input--suggestion { color: $foreground-muted; }
+    SafeInput > .input--selection { color: $block-cursor-foreground; }
     SafeInput.-textual-compact:focus { background: $panel; background-tint: $foreground 0%; }
     """
 

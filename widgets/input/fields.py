@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -30,10 +31,11 @@ class FieldSpec:
 
     `validate` gives an error sentence or None, `hint` a live line about the value (such as the next runs of a
     cron expression; empty for none); both are called on each change and must be quick. `suggestions` complete
-    the value, in a field of kind `tags` the part after the last comma. `known=False` marks a field that the
-    file has and memdeck does not know: it stands under its own caption and is kept. With `follows`, the name of
-    another field, `shown` says for that one's value whether this one is asked, and it is checked again. A field that is
-    `required` is marked and cannot be left empty; `about` is a sentence for the help on it.
+    the value, in a field of kind `tags` the part after the last comma; a function is asked for them in a thread with
+    the first key, for it may have much to read. `known=False` marks a field that the file has and memdeck does not
+    know: it stands under its own caption and is kept. With `follows`, the name of another field, `shown` says for that
+    one's value whether this one is asked, and it is checked again. A field that is `required` is marked and cannot be
+    left empty; `about` is a sentence for the help on it.
     """
 
     name: str
@@ -43,7 +45,7 @@ class FieldSpec:
     options: tuple[str, ...] = ()
     validate: Callable[[str], str | None] | None = None
     hint: Callable[[str], str] | None = None
-    suggestions: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     placeholder: str = ""
     known: bool = True
     follows: str = ""
@@ -79,9 +81,10 @@ NARROW = 46
 class Completion(Completer):
     """Completes the value, or the part after its last comma, from a list of values."""
 
-    def __init__(self, values: Sequence[str], *, list_of_values: bool) -> None:
+    def __init__(self, values: Sequence[str] | Callable[[], Sequence[str]], *, list_of_values: bool) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._values = tuple(values)
+        self._values: Sequence[str] = () if callable(values) else tuple(values)
+        self._read = values if callable(values) else None
         self._list_of_values = list_of_values
 
     async def get_suggestion(self, value: str) -> str | None:
@@ -90,6 +93,8 @@ class Completion(Completer):
         start = last.lstrip(" ")
         if not start:
             return None
+        if self._read is not None:
+            self._values, self._read = await asyncio.to_thread(self._read), None
         taken = {part.strip() for part in head.split(",")}
         for candidate in self._values:
             held = hold(candidate)
@@ -112,7 +117,7 @@ class FieldRow(Widget):
         .field--note {{ margin-left: {LABEL + 1}; color: $foreground-muted; display: none; }}
         .field--note.-shown {{ display: block; }}
         .field--note.-error {{ color: $error; }}
-        &.-focused .field--label {{ color: $accent; }}
+        &.-focused .field--label {{ color: $accent; text-style: bold; }}
         SafeInput, Choice, SafeTextArea {{ width: 1fr; }}
         &.-narrow .field--note {{ margin-left: 1; }}
         &.-narrow .field--label {{ width: {NARROW_LABEL}; }}

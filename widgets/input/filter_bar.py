@@ -91,11 +91,11 @@ class FilterBar(Widget):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "clear", id="filter.clear", tooltip="Clear the filter and close it"),
+        Binding("escape", "leave", "back", id="filter.clear", tooltip="Clear the filter and close it"),
         Binding(
             "enter,down",
             "accept",
-            "to the list",
+            "choose",
             id="filter.accept",
             tooltip="Keep the filter, go to the list",
             priority=True,

@@ -40,7 +40,9 @@ class Form(Dialog, ModalScreen[Values | None]):
         {DIALOG_CSS}
         .form--fields {{ scrollbar-size-vertical: 1; }}
         .form--caption {{ color: $foreground-muted; text-style: bold; margin-top: 1; }}
-        .form--note {{ color: $foreground-muted; margin-bottom: 1; }}
+        .form--note {{ color: $foreground-muted; margin-bottom: 1; display: none; }}
+        .form--note.-shown {{ display: block; }}
+        .form--note.-changed {{ color: $warning; text-style: bold; }}
         &.-low .form--note {{ margin-bottom: 0; max-height: 1; }}
         .form--error {{ color: $error; display: none; }}
         .form--error.-shown {{ display: block; }}
@@ -52,7 +54,8 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True),
-        Binding("escape", "leave", "leave", id="form.leave", tooltip="Leave without saving"),
+        Binding("enter", "save_one", "save", id="form.save_one", tooltip="Save the only field", priority=True),
+        Binding("escape", "leave", "cancel", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
         Binding("up", "previous", "field before", id="form.previous", tooltip="The field before", show=False),
     ]
@@ -101,8 +104,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         unknown = [row for row in self._rows if not row.spec.known]
         with Vertical(classes="dialog"):
             yield SafeText(self._title, classes="dialog--title")
-            if self._note:
-                yield SafeText(self._note, classes="form--note")
+            yield SafeText(self._note, classes="form--note")
             with Fields(classes="form--fields dialog--body", can_focus=False):
                 yield from known
                 if unknown:
@@ -114,6 +116,8 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     def on_mount(self) -> None:
         """Fill in the draft and begin in the first field."""
+        for note in self.query(".form--note"):
+            note.set_class(bool(self._note), "-shown")
         for row in self._rows:
             if row.spec.name in self._draft:
                 row.value = self._draft[row.spec.name]
@@ -130,6 +134,13 @@ class Form(Dialog, ModalScreen[Values | None]):
         """Keep the field in sight that is being edited."""
         if self.focused is not None:
             self.call_after_refresh(self.focused.scroll_visible, animate=False)
+
+    def say_changed(self, words: str) -> None:
+        """Say that what the form is about changed while it is open; empty: it is as it was."""
+        for note in self.query(".form--note").results(SafeText):
+            note.say(words or self._note)
+            note.set_class(bool(words), "-changed")
+            note.set_class(bool(words or self._note), "-shown")
 
     def values(self) -> Values:
         """All values as they would be saved; untouched and hidden ones exactly as they were given."""
@@ -150,6 +161,18 @@ class Form(Dialog, ModalScreen[Values | None]):
             if row.spec.shown is not None and row.spec.follows in values:
                 row.display = row.spec.shown(values[row.spec.follows])
                 row.refresh_note()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Enter saves what has one field, also one of several lines."""
+        return action != "save_one" or len(self._asked()) == 1
+
+    def _asked(self) -> list[FieldRow]:
+        """The fields that are asked now."""
+        return [row for row in self._rows if row.display]
+
+    def action_save_one(self) -> None:
+        """Save a form of one field."""
+        self.action_save()
 
     def action_save(self) -> None:
         """Save if everything is valid, else go to the first field that is not."""
@@ -209,7 +232,7 @@ class Form(Dialog, ModalScreen[Values | None]):
     def on_field_row_submitted(self, event: FieldRow.Submitted) -> None:
         """Enter: the next field, or save on the last one."""
         event.stop()
-        if self._rows and event.row is self._rows[-1]:
+        if event.row is self._asked()[-1]:
             self.action_save()
         else:
             self.focus_next()

@@ -88,7 +88,7 @@ class Board(Covered, Horizontal):
         .board--column { width: 1fr; height: 1fr; }
         .board--title { height: 1; padding: 0 1 0 0; color: $foreground-muted; text-style: bold; width: 1fr; }
         .board--column.-active .board--title { color: $accent; }
-        .board--column.-target .board--title { background: $accent 28%; }
+        .board--column.-target .board--title { background: $accent-muted; }
         &.-one .board--column { display: none; }
         &.-one .board--column.-active { display: block; }
     }

@@ -93,14 +93,15 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         scrollbar-size-vertical: 1;
         & > .line-list--bar { color: $accent; }
         & > .line-list--hover { background: $block-hover-background; }
-        & > .line-list--selected { background: $accent 14%; }
-        & > .line-list--flash { background: $accent 28%; }
+        & > .line-list--selected { background: $primary-muted; }
+        & > .line-list--flash { background: $accent-muted; }
         & > .line-list--cursor-blurred { background: $block-cursor-blurred-background; }
         & > .line-list--cursor {
             background: $block-cursor-background;
             color: $block-cursor-foreground;
             text-style: $block-cursor-text-style;
         }
+        &:nocolor > .line-list--cursor { text-style: reverse; }
     }
     """
 
@@ -117,7 +118,7 @@ class LineList(Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_
         go_binding("list"),
         _binding("space", "mark", "select", "select", "Select the row, or select it no longer"),
         _binding("v", "range", "range", "range", "Start selecting a range, or end it"),
-        Binding("escape", "clear", "clear", id="list.clear", tooltip="Select nothing any more"),
+        Binding("escape", "clear", "back", id="list.clear", tooltip="Select nothing any more"),
     ]
 
     cursor: reactive[Hashable | None] = reactive(None, repaint=False)

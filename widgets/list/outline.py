@@ -103,7 +103,12 @@ class OutlinePane(Pane):
             "left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to the one above", show=False
         ),
         Binding(
-            "right,l", "unfold", "unfold", id="outline.unfold", tooltip="Open the branch, or go into it", show=False
+            "right,l",
+            "unfold",
+            "unfold",
+            id="outline.unfold",
+            tooltip="Open the branch, or go into it or to the entry",
+            show=False,
         ),
         Binding(
             "z", "fold_all", "fold all", id="outline.fold_all", tooltip="Fold all branches, or open all", show=False
@@ -234,9 +239,12 @@ class OutlinePane(Pane):
                 return
 
     def action_unfold(self) -> None:
-        """Open the branch under the cursor; go into one that is open."""
+        """Open the branch under the cursor; go into one that is open, and to the entry of what is none."""
         item = self.current()
-        if item is None or not self.folds(item):
+        if item is None or self.detail_view.has_focus:
+            return
+        if not self.folds(item):
+            self.open_detail()
             return
         if self.is_folded(item) and not self.filter:
             self.unfold(item)

@@ -55,8 +55,10 @@ if TYPE_CHECKING:
 
     from .filter import Needles
 
-WIDE, SINGLE = 110, 60
-"""Columns of the terminal from which list and detail stand side by side; below which only one is shown."""
+WIDE, SINGLE, BROAD = 110, 60, 150
+"""Columns of the terminal from which list and detail stand side by side; below which only one is shown; from which the
+list has twice the room of the detail, for more columns.
+"""
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
 
@@ -83,6 +85,8 @@ class Pane(Covered, PaneEntry):
         width: 1fr;
         & > .pane--list-frame { width: 3fr; }
         & > .pane--detail-frame { width: 2fr; }
+        &.-broad > .pane--list-frame { width: 2fr; }
+        &.-broad > .pane--detail-frame { width: 1fr; }
         PaneList, Detail { overflow-y: scroll; }
         &.-single PaneList, &.-single Detail { overflow-y: auto; }
         .pane--empty { display: none; padding: 1 2; color: $foreground-muted; }
@@ -345,6 +349,7 @@ class Pane(Covered, PaneEntry):
         width = self.app.size.width
         self.set_class(SINGLE <= width < WIDE, "-stacked")
         self.set_class(width < SINGLE, "-single")
+        self.set_class(width >= BROAD, "-broad")
 
     def _arrange(self, *, redraw: bool) -> None:
         """Sort and filter the rows and hand them to the list."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from widgets.chrome.frame import Frame
-from widgets.detail import Caption, Detail, Link, Spacer, Title
+from widgets.detail import Caption, Detail, Labelled, Link, Spacer, Title
 
 from .links import Linking
 from .overrides import PaneSays
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 class PaneEntry(PaneSays):
     """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the keys."""
+
+    has_entry: ClassVar[bool] = True
+    """Whether the entry under the cursor is shown here; else Enter goes to where it is."""
 
     if TYPE_CHECKING:
         contents: Contents | None
@@ -131,8 +134,16 @@ class PaneEntry(PaneSays):
             del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
         elif title and not fits and not (lines and isinstance(lines[0], Title)):
             lines = [Title(title), Spacer(), *lines]
-        if self.linked:
-            lines += [Spacer(), Caption("LINKED"), *self.linked]
+        links = list(self.linked or ())
+        for place, part in enumerate(lines):
+            # What a field names is followed from there, and not said a second time.
+            same = next((link for link in links if isinstance(part, Labelled) and link.label == part.label), None)
+            if same is not None and isinstance(part, Labelled) and isinstance(part.value, str):
+                words = same.text if part.value.casefold() == same.text.casefold() else f"{part.value}  {same.text}"
+                lines[place] = same._replace(text=words)
+                links.remove(same)
+        if links:
+            lines += [Spacer(), Caption("LINKED"), *links]
         self.detail_view.show(lines, entry=self.line_list.cursor)
         self.linking.rest()
 
@@ -153,6 +164,11 @@ class PaneEntry(PaneSays):
         """Enter: the detail."""
         event.stop()
         self.open_detail()
+
+    def on_detail_left(self, event: Detail.Left) -> None:
+        """Back to the list."""
+        event.stop()
+        self.close_detail()
 
     def on_detail_followed(self, event: Detail.Followed) -> None:
         """A link: the application goes there."""

@@ -140,10 +140,15 @@ class PaneSays(Widget):
     def links(self, item: Any) -> Sequence[Link]:
         """Links below the detail; each target is `(file, ref)`. Runs in a thread, when the cursor rests."""
         from memory.files.links.links import links_of
+        from widgets.panes.time_words import short_date
+
+        def when(text: str) -> str:
+            day, _, time = text.partition(" ")
+            return f"{short_date(day)} {time}".strip()
 
         assert self.snapshot is not None
         return [
-            Link(found.label, found.title, (found.file, found.ref or f"line:{found.line}"))
+            Link(found.label, found.title, (found.file, found.ref or f"line:{found.line}"), when=when(found.when))
             for found in links_of(self.snapshot, item)
         ]
 

@@ -217,6 +217,12 @@ class ArchivePane(OutlinePane):
     def put(self, contents: Contents, *, flash: bool = True) -> None:
         """Show what was read, then go on with a jump that waited for it."""
         super().put(contents, flash=flash)
+        # What is open stays so, also when maintenance makes another month the newest.
+        self._asked |= {
+            item.name
+            for _, item, _ in contents.rows.items
+            if isinstance(item, Branch) and item.depth and item.count is not None
+        }
         if self._jump and not self.unread():
             ref, self._jump = self._jump, ""
             super().go_to(ref)

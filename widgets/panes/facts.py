@@ -142,7 +142,7 @@ class FactsPane(Pane):
         facts = () if look is None else look.reading.facts
         fields = [
             FieldSpec("text", "text", "multiline", validate=_sayable, hint=_room, required=True),
-            FieldSpec("tags", "tags", "tags", suggestions=by_use(tag for fact in facts for tag in fact.tags)),
+            FieldSpec("tags", "tags", "tags", suggestions=lambda: by_use(tag for fact in facts for tag in fact.tags)),
             FieldSpec("scope", "scope", "choice", DEFAULT_SCOPE, options=SCOPES),
         ]
 

@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
+from .depth import STYLES_16
 from .glyphs import UNICODE, Glyphs
 from .styled_text import Line, Tone, clip_line
 
@@ -86,12 +87,27 @@ class Drawing(Widget):
 
     def _work_out(self, tone: Tone, states: tuple[str, ...]) -> Style:
         style = self.get_visual_style(*states).rich_style
+        if any(self.get_component_styles(name).text_style.reverse for name in states):
+            # Textual leaves this one out of what it gives.
+            style += Style(reverse=True)
+        variables = self.app.theme_variables
+        few = getattr(self.app, "depth", "") == "16"
+        if few and style.bgcolor is not None:
+            ground = Color.parse(variables["background"]).rich_color
+            if style.bgcolor.triplet != ground.triplet:
+                # The cursor's row is as bright as the tones are: one colour only can be read on it.
+                if style.color is None or style.color.triplet != ground.triplet:
+                    style += Style(color=Color.parse(variables["block-cursor-foreground"]).rich_color)
+                return style + TONE_STYLES.get(tone, Style.null()) + STYLES_16.get(tone, Style.null())
         if tone == "plain":
             return style
-        variables = self.app.theme_variables
         colour = variables.get(TONE_VARIABLES.get(tone, ""), "")
         if self.app.no_color:
-            style += BARE_STYLES.get(tone, Style.null())
+            bare = BARE_STYLES.get(tone, Style.null())
+            # On a row that is reversed as a whole, what is urgent is not.
+            style += Style(bold=True, reverse=False) if bare.reverse and style.reverse else bare
+        elif few:
+            style += STYLES_16.get(tone, Style.null())
         return style + _tone(tone, colour, variables.get("background", "#000000"))
 
     def notify_style_update(self) -> None:

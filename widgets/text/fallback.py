@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -18,12 +20,16 @@ FAR = 0.35
 """From which difference in brightness on a background of its own is shown in reverse."""
 
 
-def plain_filters(app: App[Any], *, ascii_signs: bool) -> list[LineFilter]:
-    """The filters of an application that shows no colours where `NO_COLOR` says so, and only signs of ASCII."""
+def plain_filters(app: App[Any], *, ascii_signs: bool, exact: bool = False) -> list[LineFilter]:
+    """The filters of an application that shows no colours where `NO_COLOR` says so, and only signs of ASCII; `exact`
+    where the terminal has 256 colours.
+    """
     # Textual's own filter for NO_COLOR makes greys of colours, the urgent ones the faintest.
     filters = [one for one in app._filters if not isinstance(one, Monochrome)]
     if app.no_color:
         filters.append(NoColour(lambda: Color.parse(app.theme_variables["background"])))
+    elif exact:
+        filters.append(ExactColours())
     return [*filters, PlainSigns()] if ascii_signs else filters
 
 
@@ -61,8 +67,40 @@ def _bare(style: Style, ground: float) -> Style:
     )
 
 
-SIGNS = str.maketrans("“”‘’–—·│─←→↑↓▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-<>^v" + 15 * "|")
-"""Our own signs in texts, and those of Textual's scroll bars."""
+class ExactColours(LineFilter):
+    """Gives colours that a terminal of 256 has their numbers; Rich would take the next darker one for light greys."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The same segments with numbers for colours; what is mixed, as behind a dialog, is left to Rich."""
+        return [
+            segment if segment.style is None else Segment(segment.text, numbered(segment.style), segment.control)
+            for segment in segments
+        ]
+
+
+@lru_cache(4096)
+def numbered(style: Style) -> Style:
+    """Return a style whose colours are numbers of the cube, where they are exactly in it."""
+    color, bgcolor = (_numbered(one) for one in (style.color, style.bgcolor))
+    return style + Style(color=color, bgcolor=bgcolor) if color or bgcolor else style
+
+
+def _numbered(colour: RichColor | None) -> RichColor | None:
+    number = None if colour is None or colour.triplet is None else _cube().get(tuple(colour.triplet))
+    return None if number is None else RichColor.from_ansi(number)
+
+
+@cache
+def _cube() -> dict[tuple[int, ...], int]:
+    """The colours that each terminal of 256 has, with their numbers; the first sixteen are its owner's."""
+    steps = (0, 95, 135, 175, 215, 255)
+    cube = [(red, green, blue) for red in steps for green in steps for blue in steps]
+    greys = [(8 + 10 * step,) * 3 for step in range(24)]
+    return {colour: 16 + place for place, colour in enumerate([*cube, *greys])}
+
+
+SIGNS = str.maketrans("“”‘’–—·│─←→↑↓━┃┏┓┗┛▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-<>^v=#####" + 15 * "|")
+"""Our own signs in texts, and those of Textual's heavy borders and scroll bars."""
 
 _ELLIPSIS = re.compile(r"…  |[ -~]{2}…|…(?! )[ -~]{2}|…")
 

@@ -48,7 +48,7 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         color: $foreground;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .line-view--selection { background: $input-selection-background; }
+        & > .line-view--selection { background: $input-selection-background; color: $block-cursor-foreground; }
     }
     """
 
@@ -203,12 +203,15 @@ def _highlight(strip: Strip, text: str, start: int, end: int, view: LineView) ->
     right = strip.cell_length if end < 0 else cell_width(text[:end])
     if right <= left:
         return strip
-    background = view.get_component_rich_style("line-view--selection").bgcolor
+    own = view.get_component_rich_style("line-view--selection")
     from rich.style import Style
 
     parts = list(strip.divide([left, right, strip.cell_length]))
     parts[1] = Strip(
-        [type(segment)(segment.text, (segment.style or Style()) + Style(bgcolor=background)) for segment in parts[1]],
+        [
+            type(segment)(segment.text, (segment.style or Style()) + Style(color=own.color, bgcolor=own.bgcolor))
+            for segment in parts[1]
+        ],
         parts[1].cell_length,
     )
     return Strip.join(parts)

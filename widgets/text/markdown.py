@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import cell_width, visible
@@ -168,13 +170,20 @@ class _Renderer:
         self._blank = True
 
 
+_LABEL = re.compile(r"[\w-]+(?: [\w-]+)?:(?:\s|$)")
+"""What begins a line of its own, although the source has no blank line before it: `Status: done`."""
+
+
 def _inline(tokens: Sequence[Token], base: Tone) -> list[Line]:
-    """Inline tokens as lines; a line end of the source ends a line."""
+    """Inline tokens as lines; a line end of the source is a blank, but before what looks like a label."""
     lines: list[list[Piece]] = [[]]
     tones: list[Tone] = [base]
     addresses: list[str] = []
-    for token in tokens:
+    spoken = [token for token in tokens if token.type != "text" or token.content]
+    for token, behind in zip_longest(spoken, spoken[1:]):
         match token.type:
+            case "softbreak" if behind is None or (behind.type != "strong_open" and not _LABEL.match(behind.content)):
+                lines[-1].append(Piece(" ", tones[-1]))
             case "softbreak" | "hardbreak":
                 lines.append([])
             case "code_inline":

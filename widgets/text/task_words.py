@@ -12,7 +12,7 @@ from memory.files.tasks.values import moment_or_none
 from widgets.list.columns import Column, Columns
 
 from .glyphs import Glyphs, progress_bar
-from .styled_text import Line, Piece, Tone, line, line_width
+from .styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 if TYPE_CHECKING:
     from memory.base.clock import Moment
@@ -61,6 +61,28 @@ def row_in_progress(when: int) -> Columns:
         Column("when", when, "right", importance=1),
         Column("progress", 11, "right", importance=2),
     )
+
+
+WIDE_ROW = 78
+"""Cells of a row from which it says who does the task, its tags and when it was made: those of 150 columns."""
+
+
+def more_columns(task: Task, width: int, now: datetime, zone: tzinfo) -> Line:
+    """Return who does a task, its tags and when it was made, in columns of their own; nothing where there is no room.
+
+    They stand in the same cells of each row, whatever else the row says.
+    """
+    if width < WIDE_ROW:
+        return ()
+    tags, made = " ".join(f"#{tag}" for tag in task.tags), moment_or_none(task.created, zone)
+    more = min(10, (width - WIDE_ROW) // 3)
+    parts = [_cell(task.assigned or "", 10 + more), _cell(tags, 14 + more)]
+    parts.append(_cell(short_moment(made, now, zone) if made else "", 8))
+    return line(*(piece for part in parts for piece in (Piece("  "), *part)))
+
+
+def _cell(text: str, width: int) -> Line:
+    return pad_line(clip_line(line(Piece(text, "muted")), width), width)
 
 
 def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
@@ -129,6 +151,8 @@ def _is_no_date(text: str, zone: tzinfo) -> bool:
 
 def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """The line of a task in a list."""
+    further = more_columns(task, width, now, zone)
+    width -= line_width(further)
     tone = PRIORITY_TONES.get(task.priority, "muted")
     done = task.section in ("completed", "archived")
     when = due_words(task, now, zone, glyphs)
@@ -152,7 +176,7 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
         # No room for how late it is, but that it is late stays.
         cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
-    return columns.line(width, cells)
+    return line(columns.line(width, cells), further)
 
 
 def _when_cells(when: Piece, room: int) -> int:
@@ -171,8 +195,8 @@ def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
 def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """A line of a task's card on a board: its title; priority, date or progress, and who has it; nothing.
 
-    Where they have no room together, the usual priority goes first, then who has it, the bar of the progress, its
-    number, the dots between them, and last any priority: when it is due stays.
+    Where they have no room together, who has it goes first, then the bar of the progress, its
+    number and the dots between them; the priority becomes its first letter before it is due goes.
     """
     done = task.section in ("completed", "archived")
     if number == 0:
@@ -193,9 +217,7 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
     if task.assigned:
         parts["assigned"] = line(Piece(task.assigned, "muted"))
     gap = Piece(f" {glyphs.dot} ", "muted")
-    leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "priority"]
-    if task.priority == "NORMAL":
-        leaving.insert(0, "priority")
+    leaving = ["assigned", "bar", *(["progress"] if when.text else []), "gap", "letter"]
     for name in leaving:
         used = sum(line_width(part) for part in parts.values()) + len(gap.text) * (len(parts) - 1)
         # The end of a name may go, but not so much that nobody knows whose it is.
@@ -206,6 +228,8 @@ def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, 
             parts["progress"] = line(f"{task.progress}%")
         elif name == "gap":
             gap = Piece(" ")
+        elif name == "letter" and task.priority:
+            parts["priority"] = line(Piece(task.priority[:1], "muted"))
         parts.pop(name, None)
     shown = list(parts.values())
     return line(*(piece for index, part in enumerate(shown) for piece in ((gap, *part) if index else part)))

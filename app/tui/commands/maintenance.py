@@ -95,7 +95,7 @@ class Upkeep(Part):
 
         def work() -> None:
             try:
-                with nullcontext() if dry_run else app.changing.one:
+                with nullcontext() if dry_run else app.changing.writing():
                     done = maintained(workspace, now, rules, dry_run=dry_run)
             except MemdeckError as error:
                 app.post_message(ChangeFailed(error, None))

@@ -184,11 +184,45 @@ class Navigation(Part):
             # The list was hidden while its files were read, and lost the focus with that.
             pane.call_after_refresh(self._focus, pane)
 
-    def next_pane(self, step: int) -> None:
+    def next_pane(self, step: int, *, remember: bool = True) -> None:
         """Open the pane after this one, or before it."""
         ids = [name.id for name in self.panes]
         place = ids.index(self.pane.pane_id) if self.pane is not None else 0
-        self.open_pane(ids[(place + step) % len(ids)])
+        self.open_pane(ids[(place + step) % len(ids)], remember=remember)
+
+    # Between the parts of a pane
+
+    def to_entry(self) -> None:
+        """Give the entry under the cursor the keys, from the list or from the list of panes."""
+        pane = self.pane
+        if pane is None or pane.detail_view.has_focus:
+            return
+        if self.app.desk.sidebar.has_focus:
+            pane.focus_list()
+        elif not pane.has_entry:
+            pane.line_list.action_open()
+        else:
+            pane.detail_view.enter(1)
+            pane.open_detail()
+        self.app.refresh_keys()
+
+    def next_part(self, step: int) -> None:
+        """Give the next part the keys: the list, then the entry with its first link, then each further link."""
+        pane = self.pane
+        if pane is None:
+            return
+        detail = pane.detail_view
+        if detail.has_focus:
+            if not detail.step(step):
+                pane.close_detail()
+        elif pane.line_list.has_focus:
+            if not pane.has_entry:
+                return
+            detail.enter(step)
+            pane.open_detail()
+        else:
+            pane.focus_list()
+        self.app.refresh_keys()
 
     # The way back
 
@@ -206,18 +240,21 @@ class Navigation(Part):
         self._forward.clear()
 
     def back(self) -> None:
-        """Go to where you were before."""
-        self._walk(self._back, self._forward)
+        """Go to where you were before; without a way back, to the pane before this one."""
+        self._walk(self._back, self._forward, -1)
 
     def forward(self) -> None:
-        """Go where you came back from."""
-        self._walk(self._forward, self._back)
+        """Go where you came back from; without a way forward, to the pane behind this one."""
+        self._walk(self._forward, self._back, 1)
 
-    def _walk(self, source: list[Place], target: list[Place]) -> None:
-        if not source:
-            self.app.say("This is the end of the way.")
-            return
+    def _walk(self, source: list[Place], target: list[Place], step: int) -> None:
         here = self._here()
+        if not source:
+            if here is not None:
+                # The other key comes back from there.
+                target.append(here)
+            self.next_pane(step, remember=False)
+            return
         if here is not None:
             target.append(here)
         pane_id, ref = source.pop()

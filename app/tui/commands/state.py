@@ -119,7 +119,7 @@ class StateVerbs(StateJobs):
 
             # Who imports by hand lets it be read.
             system.unattended.take(sources, now)
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return sync(system.store, ids, home=system.home, actor=ACTOR, now=now, progress=progress)
 
         self._start("importing", work, self._synced)
@@ -157,7 +157,7 @@ class StateVerbs(StateJobs):
                 go_on(job)
                 return found
 
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return update(system.store, analysed, actor=ACTOR, now=now)
 
         self._start("looking at the repository", work, self._written)
@@ -180,7 +180,7 @@ class StateVerbs(StateJobs):
         def work(_: Job) -> Written:
             from memory.state.operations import init
 
-            with self.app.changing.one:
+            with self.app.changing.writing():
                 return init(system.store, lambda: bundle, actor=ACTOR, now=now)
 
         def answered(apply: bool | None) -> None:

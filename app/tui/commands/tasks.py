@@ -84,10 +84,10 @@ class TaskVerbs(Part):
         self._apply("start", self._chosen("pending"), lambda snapshot, ref, now: start_task(snapshot, ref, now=now))
 
     def done(self) -> None:
-        """Finish tasks; the outcome may stay empty."""
+        """Finish tasks; the outcome may stay empty. The cursor goes along, so that the next key can take it back."""
         self._finish(self._chosen("pending", "in-progress"))
 
-    def _finish(self, tasks: list[Task], *, follow: bool = False) -> None:
+    def _finish(self, tasks: list[Task]) -> None:
         from widgets.dialogs.dialogs import Prompt
 
         def answered(outcome: str | None) -> None:
@@ -100,8 +100,7 @@ class TaskVerbs(Part):
                 "done",
                 tasks,
                 lambda snapshot, ref, now: done_task(snapshot, ref, outcome=words, now=now),
-                stay=not follow,
-                follow=follow,
+                follow=True,
             )
 
         self.app.push_screen(Prompt(_about("Done", tasks), placeholder="outcome, may stay empty"), answered)
@@ -395,7 +394,7 @@ class TaskVerbs(Part):
         from memory.files.tasks.edits import edit_task, reopen_task
 
         if lane == "completed":
-            self._finish(tasks, follow=True)
+            self._finish(tasks)
         elif lane == "pending":
             self._apply("reopen", tasks, lambda snapshot, ref, now: reopen_task(snapshot, ref, now=now), follow=True)
         else:

@@ -111,7 +111,7 @@ class TypedVerbs(Part):
 
         def run() -> None:
             try:
-                with app.changing.one:
+                with app.changing.writing():
                     message = work()
             except MemdeckError as error:
                 message = ChangeFailed(error)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from app.tui.messages import Changed, ChangeFailed, Done
@@ -91,6 +92,20 @@ class Changing(Part):
             return workspace.change(operation, build, actor=ACTOR, now=now)
 
         self.run(write, then, otherwise, taken_back=taken_back)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the lock while something is written in a thread, and know its changes as made here; for undo."""
+        assert self.app.workspace is not None
+        history = self.app.workspace.store.history
+        with self.one:
+            newest = history.state()[0]
+            try:
+                yield
+            finally:
+                made = history.state()[0] - newest
+                if made > 0:
+                    self._made.update(record.id for record in history.list(made) if record.seq > newest)
 
     def begin(self) -> None:
         """Something is about to be written; `Changed`, `ChangeFailed` or `Done` ends it."""
@@ -192,6 +207,8 @@ class Changing(Part):
             try:
                 with self.one:
                     outcome = write()
+                    # At once: the next undo, in a thread as well, asks who made it before the screen knows of it.
+                    self._made.add(outcome.change.id)
             except MemdeckError as error:
                 app.post_message(ChangeFailed(error, otherwise))
             except Exception as error:
@@ -208,7 +225,6 @@ class Changing(Part):
         """Say what was done and look again."""
         self.end()
         outcome = message.outcome
-        self._made.add(outcome.change.id)
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
         back = (

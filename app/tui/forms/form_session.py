@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from memory.storage.private.drafts import Draft
     from memory.workspace import Outcome
+    from widgets.input.form import Form
     from widgets.pane.base import Pane
     from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+
+LONGEST_VALUE = 30
+"""Cells of a value where a form says that it changed."""
 
 MOST_TRIES = 5
 """How often a form is merged with newer files before a person is asked to look at it."""
@@ -52,6 +56,28 @@ class Sheet:
 class Filling(Part):
     """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
 
+    _open: tuple[Form, Sheet] | None = None
+    """The form that is on the screen."""
+
+    def files_changed(self) -> None:
+        """Say in the open form which fields of its entry are others in the files now, or that the entry is gone."""
+        if self._open is None:
+            return
+        form, sheet = self._open
+        if sheet.item is None or sheet.ref is None or not form.is_running:
+            return
+        fresh = sheet.pane.find(sheet.ref)
+        plan = None if fresh is None else sheet.pane.editing(fresh, self.app.clock())
+        if plan is None:
+            form.say_changed("This entry was removed or renamed meanwhile; what is typed here is kept.")
+            return
+        theirs = [
+            f"{spec.label} ({short(sheet.given(spec.name))} {self.app.glyphs.right} {short(spec.value)})"
+            for spec in plan.fields
+            if spec.value != sheet.given(spec.name)
+        ]
+        form.say_changed(f"Changed meanwhile by others: {', '.join(theirs)}." if theirs else "")
+
     def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
         """Open a form; `note` stands below its title."""
         base = {spec.name: spec.value for spec in plan.fields}
@@ -75,12 +101,14 @@ class Filling(Part):
 
         def closed(values: Values | None) -> None:
             self.app.drafting.closed(form)
+            self._open = None
             if values is None:
                 self.app.drafting.end(sheet)
             else:
                 self.save(sheet, values, shown=True)
 
         form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
+        self._open = (form, sheet)
         self.app.drafting.begin(form, sheet)
         self.app.push_screen(form, closed)
 
@@ -254,6 +282,13 @@ class Filling(Part):
                 self.show(sheet, dict(draft.values), note)
                 return
         self.app.conflicts.draft_gone(pane, draft)
+
+
+def short(value: str) -> str:
+    """Return the beginning of a value for a line of words."""
+    from memory.base.safe_text import clip, visible
+
+    return clip(visible(value[:200].replace("\n", " ")), LONGEST_VALUE) or "none"
 
 
 def guarded(plan: FormPlan, changed: Values, build: Build) -> Build:

@@ -157,7 +157,7 @@ class Help(Dialog, ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "find a key", id="help.search", tooltip="Show only the keys that fit what you type"),
-        Binding("escape,q,question_mark,f1", "leave", "close", id="help.leave", tooltip="Close the help"),
+        Binding("escape,q,question_mark,f1", "leave", "cancel", id="help.leave", tooltip="Close the help"),
     ]
 
     def __init__(self, title: str, words: Sequence[Line] = (), groups: Mapping[str, Rows] | None = None) -> None:
@@ -271,7 +271,8 @@ def _field_lines(widget: Widget) -> list[Line]:
         return []
     spec = row.spec
     words = FIELD_WORDS.get(spec.kind, "")
-    known = f"In the files already: {', '.join(spec.suggestions[:8])}." if spec.suggestions else ""
+    offered = spec.suggestions() if callable(spec.suggestions) else spec.suggestions
+    known = f"In the files already: {', '.join(offered[:8])}." if offered else ""
     needed = "It cannot be left empty." if spec.required else ""
     return [line(text) for text in (spec.about, words, known, needed) if text]
 

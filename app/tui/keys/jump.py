@@ -48,7 +48,7 @@ class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "stay here", id="jump.leave", tooltip="Go nowhere"),
+        Binding("escape", "leave", "cancel", id="jump.leave", tooltip="Go nowhere"),
         Binding("backspace", "back", "one letter back", id="jump.back", tooltip="Take a letter back", show=False),
     ]
 

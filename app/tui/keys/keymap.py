@@ -127,7 +127,9 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
         keys = [key_of(one) for one in written]
         wrong = [one for one, key in zip(written, keys, strict=True) if key is None]
         if wrong:
-            problems.append(KeyProblem(f"{binding_id}: there is no key {wrong[0]!r}", path, line))
+            problems.append(
+                KeyProblem(f"{binding_id}: there is no key {' and no '.join(map(repr, wrong))}", path, line)
+            )
             continue
         rebound[binding_id] = tuple(dict.fromkeys(key for key in keys if key is not None))
     if len(problems) > _MOST_PROBLEMS:

@@ -112,8 +112,8 @@ class Palette(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "do it", id="palette.choose", tooltip="Do the action", priority=True),
-        Binding("escape", "leave", "leave", id="palette.leave", tooltip="Do nothing"),
+        Binding("enter", "choose", "choose", id="palette.choose", tooltip="Do the action", priority=True),
+        Binding("escape", "leave", "cancel", id="palette.leave", tooltip="Do nothing"),
         Binding("down,ctrl+n", "move(1)", "down", id="palette.down", tooltip="The next action", show=False),
         Binding("up,ctrl+p", "move(-1)", "up", id="palette.up", tooltip="The action before", show=False),
         Binding("pagedown", "page(1)", "page down", id="palette.page_down", tooltip="A page down", show=False),

@@ -244,6 +244,9 @@ class Looking(Part):
         self._failure = ""
         pane.put(message.contents, flash=not first)
         self.app.noticing.say_lost()
+        if "filling" in self.app.__dict__:
+            # Where no form was ever opened there is none to tell.
+            self.app.filling.files_changed()
         self._fresh.add(pane.pane_id)
         self.show_badges()
         if pane is self.app.navigation.pane:

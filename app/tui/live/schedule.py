@@ -1,4 +1,5 @@
-"""Watching: while the application is open it runs monitors, the heartbeat and maintenance when they are due.
+"""Watching: while the application is open it runs monitors, the heartbeat and maintenance when they are due, in a
+workspace whose heartbeat is switched on; in others it changes nothing by itself.
 
 One application per workspace does so: whoever holds the lock of the schedule; the others look now and then whether it
 is free. Runs of cron go on beside it, and each time is run by whoever claims it first.
@@ -110,7 +111,7 @@ class Watching(Part):
 
             assert app.workspace is not None
             ahead = look_ahead(app.workspace, self.trust(), now)
-            if ahead.scheduled:
+            if ahead.heartbeat:
                 others = not self._lead(keep=not app.safe)
         except MemdeckError as found:
             error = found
@@ -215,7 +216,7 @@ class Watching(Part):
             return
         self._again = min(ahead.again, message.now + RETRY) if message.others else ahead.again
         self._show(ahead, message.others)
-        if self._leads and not self._left and (ahead.watch or ahead.upkeep):
+        if self._leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
             self._keeping = self.app.jobs.start(
                 "checking" if ahead.watch else "maintaining",
                 lambda job: self._keep(job, ahead, message.now),
@@ -230,8 +231,10 @@ class Watching(Part):
             return
         if not ahead.scheduled:
             words = ""
+        elif not ahead.heartbeat:
+            words = "heartbeat off, only cron keeps watch"
         elif self._leads:
-            words = "keeps watch"
+            words = "heartbeat on, keeps watch"
         else:
             words = "another memdeck keeps watch" if others else "only cron keeps watch"
         self.app.desk.header.keeper = line(Piece(words, "muted")) if words else ()

@@ -80,9 +80,7 @@ class SearchScreen(Modal, ModalScreen["Entry | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter", "choose", "go there", id="search.choose", tooltip="Go to the entry in its pane", priority=True
-        ),
+        Binding("enter", "choose", "open", id="search.choose", tooltip="Go to the entry in its pane", priority=True),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
         # One hint for both directions: an arrow alone would count as something that is typed.
         Binding("down,ctrl+n", "move(1)", "choose", id="search.down", tooltip="The next find", key_display="↑ ↓"),

@@ -40,6 +40,14 @@ class Place:
         return f"{item.section}: {item.key}" if isinstance(item, Setting) else str(item.title)
 
     @property
+    def when(self) -> str:
+        """The day it is about: when it was written, else when it was done or is due."""
+        day = getattr(self.item, "date", None)
+        if day:
+            return f"{day} {getattr(self.item, 'time', None) or ''}".strip()
+        return str(getattr(self.item, "completed", None) or getattr(self.item, "due", None) or "")
+
+    @property
     def line(self) -> int:
         """Where it stands, from 0."""
         return int(self.item.line)

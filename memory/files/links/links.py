@@ -39,6 +39,8 @@ class Link:
     ref: str | None
     title: str
     line: int
+    when: str = ""
+    """The day of the target, and its time where it has one, as its file says: of a journal entry, of what is due."""
 
 
 def links_of(snapshot: Snapshot, item: Any) -> tuple[Link, ...]:
@@ -51,7 +53,7 @@ def links_of(snapshot: Snapshot, item: Any) -> tuple[Link, ...]:
             if (place.file, place.line) in seen:
                 continue
             seen.add((place.file, place.line))
-            found.append(Link(label, place.file, place.ref, place.title, place.line))
+            found.append(Link(label, place.file, place.ref, place.title, place.line, place.when))
             if len(found) >= MAX_LINKS:
                 return tuple(found)
     return tuple(found)

@@ -29,13 +29,14 @@ class Ahead:
     """What lies ahead.
 
     `scheduled`: whether there is a schedule at all; `watch`: whether monitors, the heartbeat or what waited are due;
-    `upkeep`: whether maintenance is; `again`: when to look again.
+    `upkeep`: whether maintenance is; `again`: when to look again; `heartbeat`: whether the workspace's is switched on.
     """
 
     scheduled: bool
     watch: bool
     upkeep: bool
     again: datetime
+    heartbeat: bool = False
 
 
 def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahead:
@@ -60,7 +61,7 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime) -> Ahea
     finally:
         ledger.close()
     runs = [run for one in expressions if (run := next_due(one, now, snapshot.zone)) is not None]
-    return Ahead(True, watch, upkeep, min([*runs, now + LONGEST]))
+    return Ahead(True, watch, upkeep, min([*runs, now + LONGEST]), bool(snapshot.config.get("expression")))
 
 
 def _expressions(snapshot: Snapshot) -> Iterator[str]:

@@ -219,7 +219,8 @@ async def test_a_bad_file_is_told_at_the_start(workspace: Workspace) -> None:
     application = make_app(workspace, keymap=parse('task.dome = "x"\ntask.done = "ctrl+a"\n'))
     async with running(application) as pilot:
         said = [notification.message for notification in application._notifications]
-        assert any("keys.toml:1" in message and "1 more" in message for message in said)
+        assert any("line 1: " in message and "line 2: task.done: " in message for message in said)
+        assert any("keys.toml" in notification.title for notification in application._notifications)
         await press(pilot, "3")
         assert application.navigation.pane.pane_id == "journal"
 

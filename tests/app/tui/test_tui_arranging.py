@@ -30,11 +30,11 @@ async def test_three_columns_stand_in_eighty_cells(tmp_path: Path) -> None:
     app = make_app(make_workspace(tmp_path, {"tasks.md": LONG}), pane="tasks")
     async with running(app, (80, 24)) as pilot:
         await press(pilot, "b")
-        assert "PENDING 30 ↓24" in screen_text(app)
+        assert "PENDING  30  ↓ 24" in screen_text(app)
         assert all(name in screen_text(app) for name in ("IN PROGRESS  1", "COMPLETED  0"))
         assert "▲ 3 d ago" in screen_text(app)
         await press(pilot, "G")
-        assert "PENDING 30 ↑24" in screen_text(app)
+        assert "PENDING  30  ↑ 24" in screen_text(app)
         await pilot.resize_terminal(60, 24)
         await settle(pilot)
         assert "PENDING  30  1/3 →" in screen_text(app)

@@ -77,7 +77,7 @@ async def test_a_question_is_whole_in_a_small_terminal(workspace: Workspace, tmp
         shown = screen_text(app)
         assert "Run this command to check “Disk" in shown
         assert "Space”?" in shown
-        assert "n no  y approve  d never  Esc leave" in shown
+        assert "n no  y approve  d never  Esc cancel" in shown
     name = "Copy " + " ".join(f"word{number}" for number in range(20))
     files = {"monitors.md": f"## Monitors\n\n### {name}\n- type: command\n- command: df\n- interval: 0 * * * *\n"}
     app = make_app(make_workspace(tmp_path / "long", files))

@@ -22,7 +22,7 @@ def hints(app: MemdeckApp) -> list[str]:
 async def test_undo_and_redo_are_named_where_there_is_something(workspace: Workspace) -> None:
     """Nothing at first, undo behind a change, redo behind an undo; their keys say so where there is nothing."""
     app = make_app(workspace)
-    async with running(app, (140, 36)) as pilot:
+    async with running(app, (200, 36)) as pilot:
         assert {"u undo", "U redo"}.isdisjoint(hints(app))
         await press(pilot, "u")
         assert [one.message for one in app._notifications] == ["Nothing to undo."]
@@ -37,14 +37,14 @@ async def test_undo_and_redo_are_named_where_there_is_something(workspace: Works
         await press(pilot, "U")
         assert "u undo" in hints(app)
     app = make_app(workspace)
-    async with running(app, (140, 36)) as pilot:
+    async with running(app, (200, 36)) as pilot:
         assert "u undo" in hints(app)
 
 
 async def test_undo_right_behind_a_change_counts(workspace: Workspace) -> None:
     """The key means something before anybody looked whether there is something to undo."""
     app = make_app(workspace)
-    async with running(app) as pilot:
+    async with running(app, (200, 36)) as pilot:
         sections = [task.section for task in workspace.snapshot().tasks.tasks]
         await pilot.press("s", "u")
         await settle(pilot)
@@ -57,9 +57,9 @@ async def test_a_selection_shows_what_is_done_to_it(workspace: Workspace) -> Non
     app = make_app(workspace)
     async with running(app, (160, 36)) as pilot:
         await press(pilot, "space", "space")
-        assert screen_text(app).splitlines()[-1].startswith(" 2 selected  Esc clear")
+        assert screen_text(app).splitlines()[-1].startswith(" 2 selected  Esc back")
         found = hints(app)
-        assert {"Esc clear", "s start", "d done", "x remove", "t tags", ": command", "? help"} <= set(found)
+        assert {"Esc back", "s start", "d done", "x remove", "t tags", ": command", "? help"} <= set(found)
         assert {"e edit", "b board", "a add", "/ filter"}.isdisjoint(found)
         await press(pilot, "escape")
         assert {"e edit", "a add", "/ filter"} <= set(hints(app))
@@ -72,7 +72,7 @@ async def test_selected_monitors_that_wait_can_be_approved(workspace: Workspace)
     async with running(app, (160, 36)) as pilot:
         assert "T approve" in hints(app)
         await press(pilot, "space", "space")
-        assert {"Esc clear", "R run", "m mute", "T approve", "x remove"} <= set(hints(app))
+        assert {"Esc back", "R run", "m mute", "T approve", "x remove"} <= set(hints(app))
         assert "e edit" not in hints(app)
 
 

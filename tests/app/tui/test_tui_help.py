@@ -68,7 +68,7 @@ async def test_the_help_says_that_there_is_more(workspace: Workspace, size: tupl
         await press(pilot, "G")
         shown = screen_text(app)
         assert "↑ more" in shown
-        assert "Esc close" in shown
+        assert "Esc cancel" in shown
         await press(pilot, "q")
         assert app.screen is app.desk
 

@@ -10,9 +10,10 @@ from app.tui.keys.palette import Palette, score
 from app.tui.keys.registry import ACTIONS, BY_ID
 from app.tui.keys.unavailable import WHY
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.chrome.frame import Frame
+from widgets.detail import Link
 from widgets.dialogs.dialogs import Confirm, Prompt
 from widgets.dialogs.pick import Pick
 from widgets.input.filter_bar import LastWord
@@ -70,15 +71,61 @@ async def test_each_pane_opens_by_its_number(workspace: Workspace, pane: object)
         assert app.desk.sidebar.current == pane.id
 
 
-async def test_tab_goes_through_the_panes_and_brackets_go_back(workspace: Workspace) -> None:
-    """tab and shift+tab open the neighbours, [ and ] walk the way that was taken."""
+async def test_brackets_walk_the_way_and_then_the_panes(workspace: Workspace) -> None:
+    """[ and ] walk the way that was taken; where it ends they open the neighbours, and the other one comes back."""
     app = make_app(workspace)
     async with running(app) as pilot:
         seen = []
-        for key in ("tab", "shift+tab", "4", "left_square_bracket", "left_square_bracket", "right_square_bracket"):
-            await press(pilot, key)
+        for key in "]4[[[]]":
+            await press(pilot, NAMES.get(key, key))
             seen.append(app.navigation.pane.pane_id)
-        assert seen == ["journal", "tasks", "knowledge", "tasks", "journal", "tasks"]
+        assert seen == ["journal", "knowledge", "journal", "tasks", "brief", "tasks", "journal"]
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=str)
+async def test_tab_goes_from_the_list_through_the_links_and_back(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Tab goes to the entry, from link to link and back to the list, Shift+Tab the other way; the pane stays."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        pane = app.navigation.pane
+        detail = pane.detail_view
+        pane.linking.find()
+        await settle(pilot)
+        links = [Link("task", title, ("tasks.md", title)) for title in ("One", "Two", "Three")]
+        pane.post_message(pane.Linked(pane, pane.line_list.cursor, links))
+        await settle(pilot)
+
+        def place() -> str:
+            return detail.links[detail.current_link].text if detail.has_focus else "list"
+
+        for key, way in (("tab", ["One", "Two", "Three", "list"]), ("shift+tab", ["Three", "Two", "One", "list"])):
+            seen = []
+            for _ in way:
+                await press(pilot, key)
+                seen.append(place())
+            assert seen == way
+        seen = []
+        for key in ("right", "l", "h", "l", "left"):
+            await press(pilot, key)
+            seen.append(place())
+        assert seen == ["One", "Two", "list", "One", "list"]
+        assert app.navigation.pane is pane
+
+
+@pytest.mark.parametrize("pane", [pane for pane in panes_for(()) if pane.id != "brief"], ids=lambda pane: pane.id)
+async def test_tab_comes_back_to_the_list_of_each_pane(workspace: Workspace, pane: object) -> None:
+    """Tab reaches the entry of each pane, and after its last link the list; h goes back at once."""
+    app = make_app(workspace, pane=pane.id)
+    async with running(app) as pilot:
+        shown = app.navigation.pane
+        await press(pilot, "tab")
+        assert shown.detail_view.has_focus
+        for _ in range(len(shown.detail_view.links) or 1):
+            await press(pilot, "tab")
+        assert shown.line_list.has_focus
+        await press(pilot, "tab", "h")
+        assert shown.line_list.has_focus
+        assert app.navigation.pane is shown
 
 
 async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
@@ -421,7 +468,7 @@ async def test_themes_change_by_palette(workspace: Workspace) -> None:
         await type_text(pilot, "dark")
         await press(pilot, "enter")
         assert isinstance(app.screen, Pick)
-        assert "Enter take" in screen_text(app)
+        assert "Enter choose" in screen_text(app)
         await press(pilot, "j")
         assert app.theme == "memdeck-light"
         await press(pilot, "escape")
@@ -477,11 +524,14 @@ async def test_the_footer_can_be_clicked(workspace: Workspace) -> None:
 
 
 def test_action_ids_are_unique_and_methods_exist(workspace: Workspace) -> None:
-    """Every action has a target with its method, one id, and keys that no other action has."""
+    """Every action has a target with its method, one id, and keys that no other action has where it means something."""
     app = make_app(workspace)
     assert len(BY_ID) == len(ACTIONS)
-    keys = [key for action in ACTIONS for key in action.keys]
-    assert sorted(set(keys)) == sorted(keys)
+    # A board is of tasks, never of typed memory.
+    keys = [(key, action.needs == "typed") for action in ACTIONS for key in action.keys]
+    assert len(set(keys)) == len(keys)
+    twice = {key for key, _ in keys if len([one for one, _ in keys if one == key]) > 1}
+    assert {action.needs for action in ACTIONS for key in action.keys if key in twice} == {"board", "typed"}
     for action in ACTIONS:
         assert callable(getattr(getattr(app, action.target), action.method)), action.id
 
@@ -509,7 +559,7 @@ async def test_the_filter_takes_no_line_of_the_list(workspace: Workspace) -> Non
         assert pane.filter_bar.region.y == pane.query_one(".pane--list-frame").region.bottom - 1
         assert pane.filter_bar.region.x == pane.line_list.region.x
         assert [(widget, widget.region) for widget, _ in before] == before
-        assert screen_text(app).splitlines()[-1].strip() == "Enter to the list  Esc clear"
+        assert screen_text(app).splitlines()[-1].strip() == "Enter choose  Esc back"
 
 
 async def test_filter_completes_the_names_of_fields(workspace: Workspace) -> None:

@@ -59,18 +59,18 @@ async def test_rows_say_which_channel_is_used_first(shop: Workspace) -> None:
 
 
 async def test_without_an_address_the_detail_says_why(shop: Workspace) -> None:
-    """Channels that nothing can be sent to have a cross and a reason, with ASCII signs as well."""
+    """Channels that nothing can be sent to have the sign of an alert and a reason, with ASCII signs as well."""
     app = make_app(shop, pane="contacts", environ={}, glyphs=ASCII)
     async with running(app) as pilot:
         row = row_of(app, "Dev Team Bot")
-        assert "x Dev Team Bot" in row
-        assert "telegram  connected" in row, "no check mark beside the cross"
+        assert "! Dev Team Bot" in row
+        assert "telegram  connected" in row, "no check mark beside the sign"
         assert "no channel can notify" in screen_text(app)
         await press(pilot, "g", "g", "j")
         words = detail_words(pane_of(app))
-        assert "status connected notifies x no, channels.toml has no address for it" in words
+        assert "status connected notifies ! no, channels.toml has no address for it" in words
         assert "! no channel can take it" in words
-        assert "1st x Dev Team Bot channels.toml has no address for it" in words
+        assert "1st ! Dev Team Bot channels.toml has no address for it" in words
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 10)], ids=str)

@@ -245,7 +245,7 @@ async def test_keys_and_order_are_said(workspace: Workspace) -> None:
         await type_text(pilot, "deploy")
         text = screen_text(app)
         assert "best first" in text
-        assert "Enter go there" in text
+        assert "Enter open" in text
         assert "↑ ↓ choose" in text
         await type_text(pilot, " in:nonsense")
         assert "in: does not know 'nonsense'; write tasks, journal" in " ".join(screen_text(app).split())

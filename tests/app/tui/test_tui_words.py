@@ -71,8 +71,8 @@ async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, mo
             assert not style.dim, text
         assert any("overdue" in text and style.reverse and style.bold for text, style in cells())
         await press(pilot, "x")
-        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("Remove", "Keep")}
-        assert shown == {"Remove": None, "Keep": True}
+        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("y Remove", "n Keep")}
+        assert shown == {"y Remove": None, "n Keep": True}
 
 
 async def test_ascii_signs_are_ascii_and_x_is_not_well(workspace: Workspace) -> None:

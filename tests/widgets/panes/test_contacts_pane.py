@@ -51,8 +51,8 @@ async def test_three_tables_stand_on_one_grid() -> None:
         assert "1 disconnected" in shown(app)
 
 
-async def test_only_a_disconnected_channel_is_in_colour() -> None:
-    """A person sees at once what needs one; everything else is calm."""
+async def test_what_is_connected_is_green_and_what_is_not_is_red() -> None:
+    """A person sees at once which channel can be used; everything else is calm."""
     pane = ContactsPane()
     async with showing(pane, {"contacts.md": CONTACTS}):
         tones = [
@@ -60,7 +60,7 @@ async def test_only_a_disconnected_channel_is_in_colour() -> None:
             for row in pane.line_list.rows
             if hasattr(row, "item")
         ]
-        assert tones == [set(), set(), {"alert"}, set(), set(), set(), set(), set()]
+        assert tones == [set(), {"good"}, {"alert"}, set(), set(), set(), set(), set()]
     badge = ContactsPane.badge(Files({"contacts.md": CONTACTS}).look(), NOW)
     assert (badge.count, badge.alert) == (5, True)
 

@@ -62,11 +62,11 @@ def row_of(section: str, text: str, width: int = 60) -> str:
         (28, "HIGH · 45% · tom. 18:00"),
         (20, "HIGH · tom. 18:00"),
         (15, "HIGH tom. 18:00"),
-        (12, "tom. 18:00"),
+        (12, "H tom. 18:00"),
     ],
 )
 def test_a_card_keeps_its_date_and_then_its_priority(width: int, expected: str) -> None:
-    """What says least goes first: who, the bar, how far, the dots between them, the priority."""
+    """What says least goes first: who, the bar, how far, the dots, the rest of the priority."""
     text = "### [HIGH] a\n- due: 2024-01-16 18:00\n- progress: 45%\n- assigned: agent:builder\n"
     task = task_from("In Progress", text)
     assert line_text(card_line(task, 1, width, NOW, UTC, UNICODE)) == expected
@@ -179,7 +179,7 @@ def test_the_detail_has_every_field_and_the_text() -> None:
     )
     task = task_from("Pending", text)
     shown = [str(part) for part in task_detail(task, NOW, UTC, UNICODE)]
-    for words in ("due 2024-01-15 14:00, in 4 h", "Bob", "x, y", "SUP-1", "first\\nsecond", "OTHER FIELDS"):
+    for words in ("due 2024-01-15 14:00, in 4 h", "Bob", "x, y", "SUP-1", "first second", "OTHER FIELDS"):
         assert any(words in part for part in shown), words
     assert rest_of_body(task) == "```sh\nls\n```"
 

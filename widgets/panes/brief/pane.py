@@ -41,12 +41,17 @@ MOST_WEIGHED = 500
 """So many tasks of a group are ordered by urgency."""
 
 
+WIDEST_ROW = 110
+"""Cells of a row; in a wider terminal its words stay together at the left."""
+
+
 class BriefPane(Pane):
     """What is overdue, due, in progress, on alert, coming next, and wrong; Enter goes there."""
 
     pane_id: ClassVar[str] = "brief"
     number: ClassVar[str] = "1"
     title: ClassVar[str] = "Brief"
+    has_entry: ClassVar[bool] = False
     empty: ClassVar[str] = (
         "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
         "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
@@ -270,7 +275,7 @@ class BriefPane(Pane):
 
     def draw_row(self, item: BriefRow, width: int) -> Line:
         """When or where, what, and a word more."""
-        return row_line(item, width, self._lead, self.now, self.zone, self.glyphs)
+        return row_line(item, min(width, WIDEST_ROW), self._lead, self.now, self.zone, self.glyphs)
 
     def view(self) -> dict[str, str]:
         """No position: what is most urgent stands first, and that is where the next look begins."""

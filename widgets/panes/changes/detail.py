@@ -73,15 +73,15 @@ def field_line(old: str | None, new: str | None, glyphs: Glyphs) -> Line:
     if old is None:
         return line(Piece(new or "", "good"))
     if new is None:
-        return line(Piece(old, "warn"), Piece(f" {glyphs.right} gone", "muted"))
-    return line(Piece(old, "warn"), Piece(f" {glyphs.right} ", "muted"), Piece(new, "good"))
+        return line(Piece(old, "alert"), Piece(f" {glyphs.right} gone", "muted"))
+    return line(Piece(old, "alert"), Piece(f" {glyphs.right} ", "muted"), Piece(new, "good"))
 
 
 def diff_lines(lines: Sequence[str]) -> list[Line]:
     """Lines that begin with `-`, `+` or a space, each in its tone."""
     shown = []
     for text in lines[:SHOWN_LINES]:
-        tone: Tone = "good" if text.startswith("+") else "warn" if text.startswith("-") else "muted"
+        tone: Tone = "good" if text.startswith("+") else "alert" if text.startswith("-") else "muted"
         # Apart from the text, which often begins with the dash of a bullet.
         shown.append(line(Piece(f"{text[:1]} {text[1:]}".rstrip(), tone)))
     if len(lines) > SHOWN_LINES:

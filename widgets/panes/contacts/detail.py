@@ -34,25 +34,26 @@ def status_line(status: str | None, glyphs: Glyphs, *, gone: bool) -> tuple[Piec
         return (Piece(f"{glyphs.alert} {status}", "alert"),)
     if not status:
         return (Piece(f"{glyphs.circle} unknown", "muted"),)
-    return (Piece(f"{glyphs.check} ", "muted"), Piece(status))
+    return (Piece(f"{glyphs.check} ", "good"), Piece(status))
 
 
 def row_mark(contact: Contact, contacts: Contacts, reach: Reach, glyphs: Glyphs) -> Piece:
     """What stands before a row.
 
     Of a channel that notifications are meant for: 1 for the one that would be used, 2 and so on for what they fall
-    back to, a cross where nothing can be sent; of a person or route whose channels are all gone the sign of an alert.
+    back to; of what nothing can be sent to the sign of an alert: a channel, or a person or route whose channels are all
+    gone.
     """
     if isinstance(contact, Channel):
         step = reach.step(contact)
         if step is None:
             return Piece(" " * GUTTER)
         if step.why:
-            return Piece(f"{glyphs.cross} ", "muted")
+            return Piece(f"{glyphs.alert} ", "alert")
         number = reach.usable.index(step) + 1
         return Piece(f"{number if number < 10 else '+'} ", "accent" if number == 1 else "muted")
     if unreachable(contact, contacts):
-        return Piece(f"{glyphs.alert} ", "warn")
+        return Piece(f"{glyphs.alert} ", "alert")
     return Piece(" " * GUTTER)
 
 
@@ -84,14 +85,16 @@ def notification(
         lines.append(Prose("goes nowhere: config.md names no channel for it, or turns notifications off", tone="muted"))
         return lines
     if reach.first is None:
-        lines.append(Prose(f"{glyphs.alert} no channel can take it", tone="warn"))
+        lines.append(Prose(f"{glyphs.alert} no channel can take it", tone="alert"))
     for number, step in enumerate(reach.steps, 1):
         if step.why:
-            lines.append(Labelled(nth(number), f"{glyphs.cross} {step.name}"))
+            lines.append(Labelled(nth(number), line(Piece(f"{glyphs.alert} ", "alert"), step.name)))
             lines.append(Labelled("", step.why, "muted"))
         else:
             use = "used first" if step == reach.first else "the fallback" if step == reach.fallback else "after that"
-            lines.append(Labelled(nth(number), line(f"{glyphs.check} {step.name}", Piece(f", {use}", "muted"))))
+            lines.append(
+                Labelled(nth(number), line(Piece(f"{glyphs.check} ", "good"), step.name, Piece(f", {use}", "muted")))
+            )
     if reach.quiet is not None:
         lines.append(Labelled("waits", f"{until_words(reach.quiet, zone)} (quiet hours), unless its priority is high"))
     own = belongs(contact, contacts, reach)

@@ -179,7 +179,7 @@ class ContactsPane(OutlinePane):
         return line(indent, self._layouts[kind].line(max(0, width - left), cells))
 
     def _status_line(self, item: Any) -> tuple[Piece, ...]:
-        """A channel's state; without the check mark where a cross before the row says that nothing can be sent."""
+        """A channel's state; without the check mark where a sign before the row says that nothing can be sent."""
         step = self._reach.step(item)
         if step is not None and step.why and item.status and not is_gone(item):
             return (Piece(item.status),)
@@ -216,8 +216,8 @@ class ContactsPane(OutlinePane):
                 lines.append(Labelled(name, line(*self._status_line(item))))
                 step = self._reach.step(item)
                 if step is not None and step.why and not is_gone(item):
-                    # The cross before its row, in words.
-                    lines.append(Labelled("notifies", f"{self.glyphs.cross} no, {step.why}"))
+                    # The sign before its row, in words.
+                    lines.append(Labelled("notifies", f"{self.glyphs.alert} no, {step.why}", "alert"))
             elif value:
                 lines.append(Labelled(name, value))
         extra = [Labelled(key, str(value)) for key, value in extra_of(item).items() if value]

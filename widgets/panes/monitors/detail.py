@@ -63,7 +63,7 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
     else:
         well = state == "healthy"
     if well:
-        return Piece(glyphs.check, "muted"), Piece(state)
+        return Piece(glyphs.check, "good"), Piece(state)
     return Piece(glyphs.alert, "alert"), Piece(state, "alert")
 
 
@@ -206,9 +206,10 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     when = f"{at:%H:%M}" if at.date() == now.astimezone(zone).date() else f"{at.day} {at:%b}"
     sign = {"healthy": glyphs.check, "blocked": glyphs.half, "skipped": glyphs.circle}.get(past.state, glyphs.alert)
     tone: Tone = "alert" if past.state in ("failing", "error") else "muted"
+    mark: Tone = "good" if past.state == "healthy" else tone
     took = f"  {_time(past.seconds)}" if past.seconds is not None else ""
     return line(
-        Piece(f"{sign} ", tone), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(f"{took:>9}", "muted"),
+        Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(f"{took:>9}", "muted"),
         f"  {past.summary}",
     )  # fmt: skip
 

@@ -51,7 +51,7 @@ def diff_lines(sections: Iterable[SectionDiff], glyphs: Glyphs) -> list[Line]:
         note = ", ".join(f"{len(found):,} {word}" for word, found in counts if found)
         lines.append(line(Piece(TITLES[section.section].upper(), "heading"), Piece(f"  {note}", "muted")))
         lines += _came(section.added, "+ ", "good")
-        lines += _came(section.removed, "- ", "warn")
+        lines += _came(section.removed, "- ", "alert")
         lines += _edited(section.edited, glyphs)
     return lines
 
@@ -149,7 +149,7 @@ def recall_lines(shown: Preview, glyphs: Glyphs, *, diff: bool) -> list[Line]:
 def raw_lines(texts: Sequence[str], most: int) -> Iterator[Line]:
     """Lines of a unified diff, each in its tone."""
     for text in texts[:most]:
-        yield line(Piece(text, "good" if text[:1] == "+" else "warn" if text[:1] == "-" else "muted"))
+        yield line(Piece(text, "good" if text[:1] == "+" else "alert" if text[:1] == "-" else "muted"))
     if len(texts) > most:
         yield line(Piece(f"and {len(texts) - most:,} more lines", "muted"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
             ("assigned", task.assigned),
             ("tags", ", ".join(task.tags)),
             ("action", task.action),
-            ("notes", task.notes),
+            ("notes", joined(task.notes or "")),
             ("outcome", task.outcome),
             ("last update", task.last_update),
             ("started", _when(task.started, now, zone)),
@@ -83,6 +84,14 @@ def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
     except BadMoment:
         return text
     return f"{text}, {beside(moment, now, zone)}" if moment is not None else text
+
+
+_SOFT = re.compile(r"(?<=\S)[ \t]*\r?\n[ \t]*(?=[^\s*+>#|\-])(?!\d+[.)] )")
+
+
+def joined(text: str) -> str:
+    """Return a text with each line that only goes on joined to the one before; lists, quotes and paragraphs stay."""
+    return _SOFT.sub(" ", text)
 
 
 def rest_of_body(task: Task) -> str:

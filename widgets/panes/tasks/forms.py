@@ -138,9 +138,12 @@ def _twin_hint(snapshot: Snapshot, task: Task | None = None) -> Callable[[str], 
 
 
 def _people_and_tags(snapshot: Snapshot, assigned: str, tags: str) -> tuple[FieldSpec, FieldSpec]:
-    tasks = snapshot.tasks.tasks[:2000]
-    people = by_use(task.assigned or "" for task in tasks)
-    used = by_use(tag for task in tasks for tag in task.tags)
+    def people() -> tuple[str, ...]:
+        return by_use(task.assigned or "" for task in snapshot.tasks.tasks[:2000])
+
+    def used() -> tuple[str, ...]:
+        return by_use(tag for task in snapshot.tasks.tasks[:2000] for tag in task.tags)
+
     return (
         FieldSpec("assigned", "assigned", value=assigned, suggestions=people, placeholder="a person or an agent"),
         FieldSpec("tags", "tags", "tags", tags, suggestions=used),

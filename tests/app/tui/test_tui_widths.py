@@ -1,0 +1,76 @@
+"""What stands on the screen at which width: more columns in wide terminals, a small sidebar, a word in tiny ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory.workspace import Workspace
+from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.widgets.harness import screen_text
+
+TASKS = "## Pending\n\n" + "".join(
+    f"### [LOW] {title}\n- created: 2024-01-0{number}\n- assigned: person{number}\n- tags: one, two\n{due}\n"
+    for number, (title, due) in enumerate(
+        [("Short", ""), ("A title of some more words", "- due: 2024-01-20"), ("Late", "- due: 2024-01-02")], 1
+    )
+)
+
+
+@pytest.mark.parametrize(("width", "more"), [(200, True), (150, True), (149, False), (120, False)])
+async def test_wide_terminals_show_who_tags_and_when(tmp_path: Path, width: int, more: bool) -> None:
+    """From 150 columns each row has them, below each other."""
+    app = make_app(make_workspace(tmp_path, {"tasks.md": TASKS}))
+    async with running(app, (width, 30)):
+        pane = app.navigation.pane
+        assert pane is not None
+        region = pane.line_list.region
+        lines = [line[region.x : region.right] for line in screen_text(app).splitlines()]
+        rows = [line for line in lines if " LOW " in line]
+        assert len(rows) == 3
+        for number, row in enumerate(rows, 1):
+            assert (f"person{number}" in row and "#one #two" in row and f"{number} Jan" in row) is more
+        if more:
+            assert len({row.index("person") for row in rows}) == 1
+            assert len({row.index("#one") for row in rows}) == 1
+
+
+@pytest.mark.parametrize(("width", "names", "numbers"), [(120, True, True), (90, True, True), (89, False, True)])
+async def test_the_sidebar_shrinks_to_numbers_and_badges(
+    workspace: Workspace, width: int, names: bool, numbers: bool
+) -> None:
+    """Below 90 columns there are no names, and the list has their room."""
+    app = make_app(workspace)
+    async with running(app, (width, 24)) as pilot:
+        side = app.desk.sidebar.region
+        shown = "\n".join(line[: side.right] for line in screen_text(app).splitlines())
+        assert ("Journal" in shown) is names
+        assert ("2 " in shown) is numbers
+        assert "4" in shown
+        assert (side.width < 12) is not names
+        await press(pilot, "3")
+        assert app.desk.sidebar.current == "journal"
+
+
+@pytest.mark.parametrize("size", [(18, 4), (19, 30), (60, 5), (1, 1)], ids=str)
+async def test_a_tiny_terminal_says_so_and_recovers(workspace: Workspace, size: tuple[int, int]) -> None:
+    """Nothing else is drawn there; in a larger one all is as before."""
+    app = make_app(workspace)
+    async with running(app, size) as pilot:
+        text = screen_text(app)
+        assert size == (1, 1) or "Too small" in text
+        assert "PENDING" not in text
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert "PENDING" in screen_text(app)
+        assert "Too small" not in screen_text(app)
+
+
+async def test_the_columns_of_the_brief_stay_together(workspace: Workspace) -> None:
+    """In a terminal of 200 columns no row of it is wider than in one of 140."""
+    app = make_app(workspace, pane="brief")
+    async with running(app, (200, 40)):
+        region = app.navigation.pane.line_list.region  # type: ignore[union-attr]
+        lines = screen_text(app).splitlines()[region.y : region.bottom]
+        assert max(len(line[region.x : region.right - 1].rstrip()) for line in lines) <= 114
