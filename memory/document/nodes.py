@@ -331,7 +331,7 @@ class Section(Block):
         return self._lines is not None
 
     def take_lines(self, before: Section, head: int, tail: int) -> None:
-        """Take the lines of an earlier version that agrees but for what stands between its `head` and `tail` entries."""
+        """Take the lines of an earlier version that agrees but for its entries between `head` and `tail`."""
         known = before._lines
         if known is None or self._lines is not None:
             return
