@@ -56,9 +56,9 @@ def updated(old: Document, data: bytes) -> Document:
     if behind:
         builder.rest(old, behind)
     head, sections = builder.done()
-    for before, after in zip(old.sections, sections, strict=False):
-        if before.has_lines and (after.heading, after.lead) == (before.heading, before.lead):
-            after.take_lines(before, *ends(before.entries, after.entries))
+    for section, new in zip(old.sections, sections, strict=False):
+        if section.has_lines and (new.heading, new.lead) == (section.heading, section.lead):
+            new.take_lines(section, *ends(section.entries, new.entries))
     return Document(data[:bom], data[bom:front], head, sections, old.open_end if behind else outline.open_end, data)
 
 
