@@ -20,11 +20,14 @@ Say = Callable[[int, float, float], None]
 MOST = 1.3
 """How many times what it held before it may hold at the end."""
 
-PACE = 0.07
+PACE = 0.05
 """Seconds between two changes from outside."""
 
 QUIET = 0.1
-"""Seconds without a picture after which the next key is pressed: Esc and a key at once after it were one with Alt."""
+"""Seconds without a picture after which the next key is pressed."""
+
+ESCAPE = 0.25
+"""Seconds that nothing is pressed after Esc: with a key at once after it, it were one with Alt."""
 
 SILENT = 0.6
 """Seconds that the first picture after a key is waited for: not every key draws one."""
@@ -32,7 +35,7 @@ SILENT = 0.6
 REST = 5.0
 """Seconds without keys before the last look: nobody works without a pause."""
 
-ROUNDS = 8
+ROUNDS = 5
 """How often everything is opened and left, between equal shares of the changes."""
 
 PATIENCE = 5.0
@@ -62,7 +65,8 @@ def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = No
     root = places.workspace("M")
     tasks = places.memory(root) / "tasks.md"
     text = tasks.read_bytes()
-    with Screen([memdeck(), str(root), "--now", NOW.isoformat()], places.environment()) as screen:
+    environment = places.environment() | {"ESCDELAY": "25"}
+    with Screen([memdeck(), str(root), "--now", NOW.isoformat()], environment) as screen:
         screen.wait_for([FIRST_TITLE])
         screen.settle(quiet=3.0, timeout=25)
         first = screen.resident_mib()
@@ -128,7 +132,10 @@ def _open(screen: Screen, what: Sequence[tuple[str, str]]) -> None:
 
 def _press(screen: Screen, key: bytes) -> None:
     screen.send(key)
-    screen.answered(SILENT)
+    if key == KEYS["escape"]:
+        screen.take(ESCAPE)
+    else:
+        screen.answered(SILENT)
     screen.settle(quiet=QUIET, timeout=2)
 
 
