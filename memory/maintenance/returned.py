@@ -48,10 +48,12 @@ class Returned:
         new: list[Pick] = []
         back: list[Pick] = []
         for pick in picks:
-            section, left = self._document.section(pick.section), list(pick.entries)
-            entries = section.entries
+            section, left = self._document.section(pick.section), pick.entries
             for day in self._days_of(pick.date):
                 stands = self._stands_in(archive_name(self._kind, day), section)
+                if not stands:
+                    continue
+                entries = section.entries
                 found = {number for number in left if self._takes(stands, self._key(section, entries[number]))}
                 if found:
                     back.append(Pick(pick.section, sorted(found), day))
