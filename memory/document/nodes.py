@@ -325,11 +325,6 @@ class Section(Block):
         assert self._lines is not None
         return self._lines
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether the lines of the entries were counted."""
-        return self._lines is not None
-
     def take_lines(self, before: Section, head: int, tail: int) -> None:
         """Take the lines of an earlier version that agrees but for its entries between `head` and `tail`."""
         known = before._lines

@@ -57,7 +57,7 @@ def updated(old: Document, data: bytes) -> Document:
         builder.rest(old, behind)
     head, sections = builder.done()
     for section, new in zip(old.sections, sections, strict=False):
-        if section.has_lines and (new.heading, new.lead) == (section.heading, section.lead):
+        if new is not section and (new.heading, new.lead) == (section.heading, section.lead):
             new.take_lines(section, *ends(section.entries, new.entries))
     return Document(data[:bom], data[bom:front], head, sections, old.open_end if behind else outline.open_end, data)
 
