@@ -35,7 +35,7 @@ SILENT = 0.6
 REST = 5.0
 """Seconds without keys before the last look: nobody works without a pause."""
 
-ROUNDS = 5
+ROUNDS = 4
 """How often everything is opened and left, between equal shares of the changes."""
 
 PATIENCE = 5.0
@@ -48,8 +48,8 @@ SCREENS = (("search", "escape"), ("H", "escape"), ("x", "escape"), ("e", "escape
 """What is opened and left from the tasks: search, history, a question, a form of an entry, saved views, the order."""
 
 KEYS = {"escape": b"\x1b", "colon": b":", "question": b"?", "slash": b"/", "enter": b"\r", "search": b"\x06"}
-OWN = ((b"s", b"Started"), (b"u", b"Undo:"))
-"""A change of one's own and the one that takes it back, and what the application says then."""
+OWN = ((b"s", b"Started"), (b"u", b"redo"))
+"""A change of one's own and the one that takes it back, and a word that is drawn then, as message or key hint."""
 
 
 def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = None) -> Tally:
