@@ -1,28 +1,24 @@
-"""Collecting: when Python looks for garbage in all there is, so that it does not while somebody presses keys.
+"""When Python looks for garbage: as usual, but for what the first look read, and rather while no keys come.
 
-Nearly all that a change makes superfluous goes by itself, for documents and rows hold no rings. What does not is
-little, and to look for it among the entries of a large workspace stops everything for most of a second. Python would do
-that with every other change; here it happens when nobody waits, and seldom where it takes long.
+Documents and rows hold no rings, so most of what a change makes superfluous goes by itself. Screens, dialogs and forms
+that were left do hold rings, and only a look at all objects finds them. In a large workspace that look would stop
+everything for half a second; without the objects of the first look, which stay anyway, it takes a fraction of that.
 """
 
 from __future__ import annotations
 
 import gc
-import time
 from functools import lru_cache
 
 from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.style import Style
 
-_YOUNG, _MIDDLE, _NEVER = 2_000, 5, 1_000_000_000
-"""Young objects are looked at often, which takes about a millisecond; all of them only by `collect`."""
+THRESHOLDS = (2_000, 5, 20)
+"""As `gc.set_threshold` takes them: a look at all new objects after some 200,000 of them, about 30 MiB of widgets."""
 
-SHARE = 500
-"""The longest part of the time that is spent on looking at all objects is one in so many."""
-
-UNREST = 1_000
-"""So many times as long as it takes it waits for a moment in which nobody presses keys, at most."""
+ENOUGH = 15
+"""After so many looks at half-new objects, 150,000 of them, a moment without keys is used for a look at all."""
 
 
 @lru_cache(1024)
@@ -44,34 +40,26 @@ class Collecting:
     """The garbage of one application; Python's own settings are back once it ended."""
 
     def __init__(self) -> None:
-        """Nothing is looked for until `begin`."""
+        """Nothing is set until `begin`."""
         self._before: tuple[int, int, int] | None = None
-        self._takes = 0.05
-        self._last = time.monotonic()
 
     def begin(self) -> None:
-        """Look for young garbage from here on."""
-        let_pictures_go()
+        """Look for garbage from here on, but not among the objects that there are now; the first call counts."""
         if self._before is None:
+            let_pictures_go()
             self._before = gc.get_threshold()
-            gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
-            # What is there now counts as old at once: else the next two looks at young objects were looks at all of it.
+            gc.set_threshold(*THRESHOLDS)
             gc.freeze()
-            gc.unfreeze()
             gc.enable()
+
+    def rest(self) -> None:
+        """Use a moment in which no keys come, if there may be much garbage."""
+        if self._before is not None and gc.get_count()[2] >= ENOUGH:
+            gc.collect()
 
     def end(self) -> None:
         """Leave everything to Python again."""
         if self._before is not None:
+            gc.unfreeze()
             gc.set_threshold(*self._before)
             self._before = None
-
-    def collect(self, *, waits: bool = False) -> None:
-        """Look at all objects, unless that was done lately; `waits`: somebody presses keys, so only if it has to be."""
-        now = time.monotonic()
-        due = self._last + (UNREST if waits else SHARE) * self._takes
-        if self._before is None or now < due:
-            return
-        gc.collect()
-        self._last = time.monotonic()
-        self._takes = self._last - now

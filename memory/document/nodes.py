@@ -203,6 +203,7 @@ class Section(Block):
     _entries: tuple[Entry, ...] | None = field(default=None, repr=False)
     _lines: list[int] | None = field(default=None, init=False, repr=False)
     _count: int | None = field(default=None, init=False, repr=False)
+    _offsets: list[int] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def compose(cls, title: str, level: int = 2, newline: str = "\n") -> Section:
@@ -305,17 +306,36 @@ class Section(Block):
         at = len(self.heading)
         if self._is_whole:
             return [mark - self._marks[0] + at for mark in islice(self._marks, 1, None)]
-        sizes = [len(entry.raw) for entry in self.entries]
-        return list(accumulate(sizes, initial=at + self._marks[-1] - self._marks[0]))
+        if self._offsets is None:
+            sizes = [len(entry.raw) for entry in self.entries]
+            known = list(accumulate(sizes, initial=at + self._marks[-1] - self._marks[0]))
+            object.__setattr__(self, "_offsets", known)
+        assert self._offsets is not None
+        return self._offsets
 
     def entry_lines(self) -> list[int]:
         """Return the line of each entry within the section (the heading is line 0), and the line behind it."""
         if self._lines is None:
-            counts = [count_line_ends(entry.raw) for entry in self.entries]
+            sources = [entry.raw for entry in self.entries]
+            counts = [source.count(b"\n") for source in sources]
+            if any(b"\r" in source for source in sources):
+                counts = list(map(count_line_ends, sources))
             first = count_line_ends(self.heading) + count_line_ends(self.lead)
             object.__setattr__(self, "_lines", list(accumulate(counts, initial=first)))
         assert self._lines is not None
         return self._lines
+
+    def take_lines(self, before: Section, head: int, tail: int) -> None:
+        """Take the lines of an earlier version that agrees but for its entries between `head` and `tail`."""
+        known = before._lines
+        if known is None or self._lines is not None:
+            return
+        lines = known[: head + 1]
+        for entry in self.entries[head : len(self.entries) - tail]:
+            lines.append(lines[-1] + count_line_ends(entry.raw))
+        rest = known[len(known) - tail :]
+        move = lines[-1] - known[len(known) - tail - 1]
+        object.__setattr__(self, "_lines", lines + ([line + move for line in rest] if move else rest))
 
     def line_count(self) -> int:
         """Return the number of line ends in the section."""
@@ -362,13 +382,7 @@ class Section(Block):
         """Return the section with one entry replaced; line ends are the caller's care."""
         old = self.entries
         section = self.with_entries((*old[:index], new, *old[index + 1 :]))
-        if self._lines is not None:
-            # The lines of the others are known: they move, or stay.
-            move = count_line_ends(new.raw) - count_line_ends(old[index].raw)
-            lines = self._lines
-            if move:
-                lines = lines[: index + 1] + [line + move for line in lines[index + 1 :]]
-            object.__setattr__(section, "_lines", lines)
+        section.take_lines(self, index, len(old) - index - 1)
         return section
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
+from .compare import ends
 from .model import BOM, Document, front_end, parse
 from .nodes import Entry, Section
 from .scan.scan import scan
@@ -55,6 +56,9 @@ def updated(old: Document, data: bytes) -> Document:
     if behind:
         builder.rest(old, behind)
     head, sections = builder.done()
+    for section, new in zip(old.sections, sections, strict=False):
+        if new is not section and (new.heading, new.lead) == (section.heading, section.lead):
+            new.take_lines(section, *ends(section.entries, new.entries))
     return Document(data[:bom], data[bom:front], head, sections, old.open_end if behind else outline.open_end, data)
 
 

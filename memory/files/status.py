@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cached_property
+from datetime import date, datetime, timedelta, tzinfo
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from .config import Config
@@ -78,24 +78,18 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     tasks = snapshot.tasks
     today = now.astimezone(zone).date()
     limit = (today + timedelta(days=9)).isoformat().encode()
-    moments: dict[str, tuple[datetime, int] | None] = {}
-    for number, (task, day) in enumerate(zip(tasks.tasks, tasks.columns.of(_due_day), strict=True)):
+    for number, day in enumerate(tasks.columns.of(_due_day)):
         # Most days are far away, as the bytes alone tell: no field of those tasks is read.
-        if day is None or day > limit or task.section == "completed":
+        if day is None or day > limit or (task := tasks.tasks[number]).section == "completed":
             continue
         text = read_due(task.entry.fields.get("due")).date
-        if text is None:
-            continue  # what only recurs is among the next runs
-        if text not in moments:
-            moment = moment_or_none(text, zone)
-            moments[text] = None if moment is None else (moment.due_at(zone), (moment.date - today).days)
-        known = moments[text]
-        if known is None:
+        due = None if text is None else _due_at(text, zone)  # what only recurs is among the next runs
+        if due is None:
             continue
-        at, ahead = known
+        at, on = due
         if at <= now:
             late.append((at, number, task))
-        elif ahead < 7:
+        elif (ahead := (on - today).days) < 7:
             (soon if ahead <= 0 else week).append((at, number, task))
     overdue, due_today, due_week = (
         tuple(task for *_, task in sorted(group, key=lambda one: one[:2])) for group in (late, soon, week)
@@ -111,6 +105,13 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         tuple(monitor for monitor in snapshot.monitors.monitors if monitor.healthy is False),
         _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
     )
+
+
+@lru_cache(4096)
+def _due_at(text: str, zone: tzinfo) -> tuple[datetime, date] | None:
+    """Return when something is due that says so with these words, and on which day; None where they name no day."""
+    moment = moment_or_none(text, zone)
+    return None if moment is None else (moment.due_at(zone), moment.date)
 
 
 def _due_day(entry: Entry) -> bytes | None:

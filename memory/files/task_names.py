@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memory.document import Document, Entry
+from memory.document.compare import ends
 from memory.document.source import encode
 from memory.document.units import bare
 
@@ -40,6 +41,27 @@ class TaskNames:
         """Take what is known of the same entries, and of twins that are the same."""
         self.columns.inherit(before.columns)
         self._told = before._told
+        self._twins = self._twins_of(before)
+
+    def _twins_of(self, before: TaskNames) -> dict[int, str] | None:
+        """Return the twins where hardly an entry is another one than before, None where all have to be looked at."""
+        entries = self.columns.entries
+        if before._twins is None or len(entries) != len(before.columns.entries):
+            return None
+        head, tail = ends(before.columns.entries, entries)
+        if len(entries) - tail - head > _FEW:
+            return None
+        identities, old, twins = self.identities(), before.identities(), dict(before._twins)
+        for place in range(head, len(entries) - tail):
+            twins.pop(place, None)
+        for identity in {*identities[head : len(entries) - tail], *old[head : len(entries) - tail]}:
+            group = [place for place, other in enumerate(identities) if other == identity]
+            long = tell_apart(identity, [completed_of(entries[place]) or "" for place in group])
+            for place, digits in zip(group, long, strict=True):
+                twins.pop(place, None)
+                if len(group) > 1:
+                    twins[place] = digits
+        return twins
 
     def identity(self, index: int) -> str:
         """Return the ten hex digits of one task."""

@@ -181,6 +181,12 @@ class _Planner:
         self._before[name] = self._look(name)
         return self._snapshot.document(name)
 
+    def _standing(self, name: str) -> Document | None:
+        """Return an archive as it is; the plan holds only while it stays so."""
+        if name not in self._before:
+            self._before[name] = self._look(name)
+        return self._before[name]
+
     def _archive(self, kind: str, name: str, source: Document) -> Document:
         """Return an archive as it is, or a new one."""
         found = self._before[name]
@@ -243,7 +249,7 @@ class _Planner:
     # -- moving -----------------------------------------------------------------------------------------------
 
     def _returned(self, kind: str, document: Document) -> Returned:
-        return Returned(kind, document, lambda name: self._before[name], self._left)
+        return Returned(kind, document, self._standing, self._left)
 
     def _move(self, kind: str, file: str, document: Document, picks: Sequence[Pick], back: Sequence[Pick]) -> None:
         """Move picked entries into the one section of their archives; those that came back only leave."""

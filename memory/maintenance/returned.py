@@ -7,7 +7,8 @@ byte for byte; of two equal tasks that were never archived both are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from memory.document import parse
@@ -24,6 +25,9 @@ Key = tuple[bytes, bytes]
 """The heading of a journal entry's section, empty for other entries, and the entry without blank lines at its end."""
 LeftBy = Callable[[str], "bytes | None"]
 """Returns the bytes in which the last maintenance left a file, None where nobody knows."""
+
+FARTHEST = 2
+"""How many days the date of an instant may move when a workspace takes another zone: they span 26 hours."""
 
 
 class Returned:
@@ -44,24 +48,46 @@ class Returned:
         new: list[Pick] = []
         back: list[Pick] = []
         for pick in picks:
-            name = archive_name(self._kind, pick.date)
-            archive = self._archive(name)
-            section = self._document.section(pick.section)
-            if archive is None or (self._kind == JOURNAL and not self._has_day(name, archive, section)):
-                new.append(pick)
-                continue
-            if name not in self._stands:
-                self._stands[name] = Counter(self._keys(archive))
-            stands, entries = self._stands[name], section.entries
-            found = [number for number in pick.entries if self._takes(stands, self._key(section, entries[number]))]
-            if not found:
-                new.append(pick)
-                continue
-            back.append(pick._replace(entries=found))
-            known = set(found)
-            if rest := [number for number in pick.entries if number not in known]:
-                new.append(pick._replace(entries=rest))
+            section, left = self._document.section(pick.section), pick.entries
+            for day in self._days_of(pick.date):
+                stands = self._stands_in(archive_name(self._kind, day), section)
+                if not stands:
+                    continue
+                entries = section.entries
+                found = {number for number in left if self._takes(stands, self._key(section, entries[number]))}
+                if found:
+                    back.append(Pick(pick.section, sorted(found), day))
+                    left = [number for number in left if number not in found]
+            if left:
+                new.append(pick._replace(entries=left))
         return tuple(new), tuple(back)
+
+    def _days_of(self, day: date) -> Iterator[date]:
+        """Yield a day for each archive in which entries of a day may stand, that of the workspace's zone first.
+
+        Tasks and plans may have been archived while the workspace had another zone.
+        """
+        yield day
+        if self._kind == JOURNAL:
+            return
+        for step in (-1, 1):
+            for far in range(1, FARTHEST + 1):
+                try:
+                    near = day + far * timedelta(step)
+                except OverflowError:
+                    break
+                if near.month != day.month:
+                    yield near
+                    break
+
+    def _stands_in(self, name: str, section: Section) -> Counter[Key]:
+        """Return how often each entry stands in an archive and was not counted yet; to be counted down."""
+        archive = self._archive(name)
+        if archive is None or (self._kind == JOURNAL and not self._has_day(name, archive, section)):
+            return Counter()
+        if name not in self._stands:
+            self._stands[name] = Counter(self._keys(archive))
+        return self._stands[name]
 
     def _takes(self, stands: Counter[Key], key: Key) -> bool:
         """Tell whether one more copy of an entry came back, and count it."""

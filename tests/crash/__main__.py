@@ -46,6 +46,10 @@ def _reduced(part: Callable[[Path], Tally]) -> Callable[[Path], Tally]:
     return run
 
 
+def _say_held(number: int, mib: float, seconds: float) -> None:
+    print(f"round {number}: holds {mib:.0f} MiB, {seconds:.0f} s of processor time", file=sys.stderr, flush=True)
+
+
 PARTS: dict[str, Callable[[Path], Tally]] = {
     "kill": kill.kills,
     "reduced": _reduced(kill.kills),
@@ -72,7 +76,7 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
     "crossing": crossing.crossing,
     "twelve": lambda top: torture.twelve(top, rounds=100),
     "torture": lambda top: torture.torture(top, seconds=30, changes=10_000),
-    "soak": soak.soak,
+    "soak": lambda top: soak.soak(top, say=_say_held),
     "machine": machine.machine,
     "mutants": lambda _: mutants.mutants(say=lambda line: print(line, file=sys.stderr, flush=True)),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.places import state_home
@@ -20,13 +20,22 @@ Say = Callable[[int, float, float], None]
 MOST = 1.3
 """How many times what it held before it may hold at the end."""
 
-PACE = 0.1
+PACE = 0.05
 """Seconds between two changes from outside."""
 
-QUIET = 0.15
-"""Seconds without a picture after which the next key is pressed: Esc and a key at once after it were one with Alt."""
+QUIET = 0.1
+"""Seconds without a picture after which the next key is pressed."""
 
-ROUNDS = 10
+ESCAPE = 0.25
+"""Seconds that nothing is pressed after Esc: with a key at once after it, it were one with Alt."""
+
+SILENT = 0.6
+"""Seconds that the first picture after a key is waited for: not every key draws one."""
+
+REST = 5.0
+"""Seconds without keys before the last look: nobody works without a pause."""
+
+ROUNDS = 4
 """How often everything is opened and left, between equal shares of the changes."""
 
 PATIENCE = 5.0
@@ -34,11 +43,13 @@ PATIENCE = 5.0
 
 PANES = "1234567890"
 OPENED = (("a", "escape"), ("colon", "escape"), ("question", "escape"), ("slash", "escape"), ("enter", "escape"))
-"""What is opened and left: a form, the palette, the help, a filter, an entry."""
+"""What is opened and left in each pane: a form, the palette, the help, a filter, an entry."""
+SCREENS = (("search", "escape"), ("H", "escape"), ("x", "escape"), ("e", "escape"), ("V", "escape"), ("z", "escape"))
+"""What is opened and left from the tasks: search, history, a question, a form of an entry, saved views, the order."""
 
-KEYS = {"escape": b"\x1b", "colon": b":", "question": b"?", "slash": b"/", "enter": b"\r"}
-OWN = ((b"s", b"Started"), (b"u", b"Undo:"))
-"""A change of one's own and the one that takes it back, and what the application says then."""
+KEYS = {"escape": b"\x1b", "colon": b":", "question": b"?", "slash": b"/", "enter": b"\r", "search": b"\x06"}
+OWN = ((b"s", b"Started"), (b"u", b"redo"))
+"""A change of one's own and the one that takes it back, and a word that is drawn then, as message or key hint."""
 
 
 def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = None) -> Tally:
@@ -54,7 +65,8 @@ def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = No
     root = places.workspace("M")
     tasks = places.memory(root) / "tasks.md"
     text = tasks.read_bytes()
-    with Screen([memdeck(), str(root), "--now", NOW.isoformat()], places.environment()) as screen:
+    environment = places.environment() | {"ESCDELAY": "25"}
+    with Screen([memdeck(), str(root), "--now", NOW.isoformat()], environment) as screen:
         screen.wait_for([FIRST_TITLE])
         screen.settle(quiet=3.0, timeout=25)
         first = screen.resident_mib()
@@ -71,6 +83,7 @@ def soak(top: Path, outside: int = 5_000, own: int = 1_000, say: Say | None = No
                 tally.points += 1
             _open_all(screen)
             _say(say, number, screen)
+        screen.take(REST)
         last = screen.resident_mib()
         tally.notes |= {"processor ms each": worked * 1000 / (tally.points - own // ROUNDS * ROUNDS)}
         tally.notes |= {"first look MiB": first, "edited MiB": edited, "all opened MiB": held, "end MiB": last}
@@ -104,17 +117,25 @@ def _open_all(screen: Screen) -> None:
     """Open every pane, in each of them whatever can be opened, and go back to the tasks."""
     for pane in PANES:
         _press(screen, pane.encode())
-        for opened, left in OPENED:
-            _press(screen, KEYS.get(opened, opened.encode()))
-            _press(screen, KEYS[left])
+        _open(screen, OPENED)
     _press(screen, b"2")
+    _open(screen, SCREENS)
     screen.settle(quiet=1.5, timeout=20)
     screen.output.clear()
 
 
+def _open(screen: Screen, what: Sequence[tuple[str, str]]) -> None:
+    for opened, left in what:
+        _press(screen, KEYS.get(opened, opened.encode()))
+        _press(screen, KEYS[left])
+
+
 def _press(screen: Screen, key: bytes) -> None:
     screen.send(key)
-    screen.take(QUIET)
+    if key == KEYS["escape"]:
+        screen.take(ESCAPE)
+    else:
+        screen.answered(SILENT)
     screen.settle(quiet=QUIET, timeout=2)
 
 

@@ -29,6 +29,11 @@ class SafeTextArea(Ordered, TextArea):
             highlight_cursor_line=False,
         )
 
+    def on_unmount(self) -> None:
+        """Leave the list of those who watch the theme: Textual takes nobody out of it before the theme changes."""
+        watching = getattr(self.app, "__watchers", {}).get("theme", [])
+        watching[:] = [one for one in watching if one[0] is not self]
+
     @property
     def content(self) -> str:
         """What the editor holds, lines ended by line feeds; exactly the original while nobody changed it."""

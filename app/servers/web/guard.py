@@ -95,7 +95,7 @@ class Guard:
         tokens = parse_qs(request.query_string).get("token", [])
         if len(tokens) != 1 or not _same(tokens[0], self.token):
             return refuse(403, "this token is not the one of this run")
-        if request.method != "GET" or "prefetch" in request.headers.get("Sec-Purpose", ""):
+        if request.method != "GET" or not _is_navigation(request):
             return refuse(403, "open the address in a browser")
         if self._used and not known:
             return refuse(403, "this token was used already; end memdeck serve and start it again")
@@ -118,6 +118,15 @@ class Guard:
     async def _add_headers(self, _request: web.Request, response: web.StreamResponse) -> None:
         for name, value in _HEADERS.items():
             response.headers[name] = value.replace("{host}", self.host)
+
+
+def _is_navigation(request: web.Request) -> bool:
+    """Whether a person opens a page: not what a page asks for by itself, such as an image, nor a prefetch.
+
+    Older browsers and programs do not say what they ask for.
+    """
+    wanted = request.headers.getall("Sec-Fetch-Dest", ["document"])
+    return wanted == ["document"] and "prefetch" not in request.headers.get("Sec-Purpose", "")
 
 
 def _same(given: str, wanted: str) -> bool:

@@ -116,7 +116,6 @@ class Looking(Part):
 
     def _after_first_frame(self) -> None:
         """Go on with what can wait."""
-        self._collecting.begin()
         self.had_first_look = True
         self.request()
 
@@ -306,6 +305,7 @@ class Looking(Part):
             self._start(None)
         else:
             self.app.changing.seen()
+            self._collecting.begin()
             self._rest_soon()
             if self._watcher is None:
                 self._watch()
@@ -317,9 +317,11 @@ class Looking(Part):
             self._resting = self.app.set_timer(REST_SECONDS, self._rest)
 
     def _rest(self) -> None:
-        waits = time.monotonic() - self._pressed < REST_SECONDS
-        self._collecting.collect(waits=waits)
-        self._resting = self.app.set_timer(REST_SECONDS, self._rest) if waits else None
+        if time.monotonic() - self._pressed < REST_SECONDS:
+            self._resting = self.app.set_timer(REST_SECONDS, self._rest)
+        else:
+            self._resting = None
+            self._collecting.rest()
 
     def tick(self) -> None:
         """Time went by: look again without a flash."""

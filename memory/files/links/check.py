@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
 
-from .index import Place, link_index
+from .index import JOB, PLAN, Place, link_index
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield warnings for dangling and duplicate links, notes for channels and plans that nothing refers to."""
     index = link_index(snapshot)
-    for plan_id, places in index.planned_tasks.items():
+    planned, jobs = index.by_id(PLAN), index.by_id(JOB)
+    for job, others in index.cron_jobs.items():
+        jobs.setdefault(job, []).extend(others)
+    for plan_id, places in planned.items():
         if plan_id not in index.plans and plan_id not in index.archived_plans:
             yield from _each(
                 places, "warning", "link.dangling", f"no plan is called {plan_id[:40]!r}", "orchestrationId"
@@ -28,7 +31,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
         if name not in index.channel_names and name not in {key.casefold() for key in index.channels}:
             message = f"no channel is called {places[0].item.channel[:40]!r}"
             yield from _each(places, "warning", "link.dangling", message)
-    for label, ids in (("planId", index.plans), ("channel id", index.channels), ("cronJobId", index.cron_jobs)):
+    for label, ids in (("planId", index.plans), ("channel id", index.channels), ("cronJobId", jobs)):
         for name, places in ids.items():
             yield from _twice(places, f"the {label} {name[:40]!r}", label)
     for name, places in index.channel_names.items():
@@ -45,7 +48,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
             message = f"nothing refers to the channel {channel.title[:40]!r}"
             yield Problem("note", channel.file, channel.line + 1, "link.unused", message)
     for plan in snapshot.plans.plans:
-        if plan.section == "active" and plan.plan_id and plan.plan_id not in index.planned_tasks:
+        if plan.section == "active" and plan.plan_id and plan.plan_id not in planned:
             message = f"no task carries the plan {plan.plan_id[:40]!r}"
             yield Problem("note", plan.file, plan.line + 1, "link.unused", message)
 

@@ -14,11 +14,13 @@ from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import TaskList
+    from memory.files.tasks.model import Task, TaskList
 
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
 CONFIG = "config.md"
 _FILES = ("tasks.md", "orchestration.md", "monitors.md", "contacts.md", "config.md", "journal.md")
+JOB, PLAN, PERSON = range(3)
+"""The parts of what a task names."""
 _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
 
 
@@ -60,27 +62,49 @@ class Place:
 
 @dataclass(slots=True)
 class Index:
-    """Ids → places; names are without case. Plans of the archive are in `archived_plans`, by id."""
+    """Ids → places; names are without case. Plans of the archive are in `archived_plans`, by id.
+
+    Tasks are in none of them: there may be very many, of which hardly any is asked for.
+    """
 
     cron_jobs: dict[str, list[Place]] = field(default_factory=dict)
     plans: dict[str, list[Place]] = field(default_factory=dict)
     archived_plans: dict[str, list[Place]] = field(default_factory=dict)
-    planned_tasks: dict[str, list[Place]] = field(default_factory=dict)
     channels: dict[str, list[Place]] = field(default_factory=dict)
     channel_names: dict[str, list[Place]] = field(default_factory=dict)
     channel_uses: dict[str, list[Place]] = field(default_factory=dict)
     routes: dict[str, list[Place]] = field(default_factory=dict)
     projects: dict[str, list[Place]] = field(default_factory=dict)
     people: dict[str, list[Place]] = field(default_factory=dict)
-    task_titles: dict[str, list[Place]] = field(default_factory=dict)
     tasks: TaskList | None = None
 
+    def of_job(self, job: str) -> Iterator[Place]:
+        """Yield what a cron job runs: tasks, then monitors and settings."""
+        yield from map(Place, self._naming(JOB, job))
+        yield from self.cron_jobs.get(job, ())
+
+    def planned(self, plan_id: str) -> Iterator[Place]:
+        """Yield the tasks of a plan."""
+        yield from map(Place, self._naming(PLAN, plan_id))
+
     def assigned(self, name: str) -> Iterator[Place]:
-        """Yield the open tasks of a person; nearly every task has one, so they are looked for only here."""
-        if self.tasks is not None and name and not is_absent(name):
+        """Yield the open tasks of a person."""
+        yield from (Place(task) for task in self._naming(PERSON, name) if task.section != "completed")
+
+    def by_id(self, part: int) -> dict[str, list[Place]]:
+        """Return every task under the `JOB` or `PLAN` that it names."""
+        found: dict[str, list[Place]] = {}
+        if self.tasks is not None:
             for task, named in zip(self.tasks.tasks, self.tasks.columns.of(_named), strict=True):
-                if named is not None and named[2] == name and task.section != "completed":
-                    yield Place(task)
+                if named is not None:
+                    _put(found, named[part], Place(task))
+        return found
+
+    def _naming(self, part: int, name: str) -> Iterator[Task]:
+        if self.tasks is not None and name and not is_absent(name):
+            for number, named in enumerate(self.tasks.columns.of(_named)):
+                if named is not None and named[part] == name:
+                    yield self.tasks.tasks[number]
 
 
 def _put(index: dict[str, list[Place]], key: str | None, place: Place) -> None:
@@ -109,12 +133,7 @@ def same_documents(known: tuple[Document, ...], now: tuple[Document, ...]) -> bo
 
 def _build(snapshot: Snapshot) -> Index:
     index = Index()
-    tasks = index.tasks = snapshot.tasks
-    for task, named in zip(tasks.tasks, tasks.columns.of(_named), strict=True):
-        if named is not None and (named[0] or named[1]):
-            place = Place(task)
-            _put(index.cron_jobs, named[0], place)
-            _put(index.planned_tasks, named[1], place)
+    index.tasks = snapshot.tasks
     for monitor in snapshot.monitors.monitors:
         _put(index.cron_jobs, monitor.cron_job_id, Place(monitor))
     for plan in snapshot.plans.plans:

@@ -63,7 +63,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
     if isinstance(item, Task):
         plan_id, job = item.orchestration_id or "", item.cron_job_id or ""
         yield "plan", index.plans.get(plan_id) or index.archived_plans.get(plan_id) or ()
-        yield "cron job", index.cron_jobs.get(job, ())
+        yield "cron job", index.of_job(job)
         yield "assigned", index.people.get((item.assigned or "").casefold(), ())
         yield "journal", journal_naming(snapshot, item.title)
     elif isinstance(item, JournalEntry):
@@ -72,10 +72,10 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
         yield "monitor", _named(item, snapshot.monitors.monitors)
         yield "contact", _called(index, item.entry.text)
     elif isinstance(item, Plan):
-        yield "task", index.planned_tasks.get(item.plan_id or "", ())
+        yield "task", index.planned(item.plan_id or "")
         yield "journal", journal_naming(snapshot, item.title)
     elif isinstance(item, Monitor):
-        yield "cron job", index.cron_jobs.get(item.cron_job_id or "", ())
+        yield "cron job", index.of_job(item.cron_job_id or "")
         yield "journal", journal_naming(snapshot, item.name)
     elif isinstance(item, Channel):
         yield "route", index.routes.get(item.name.casefold(), ())
@@ -89,7 +89,7 @@ def _places(snapshot: Snapshot, index: Index, item: Any) -> Iterable[tuple[str, 
         yield "journal", _calling(snapshot, index, item)
     elif isinstance(item, Setting):
         if item.key == "cronJobId":
-            yield "cron job", index.cron_jobs.get(item.value, ())
+            yield "cron job", index.of_job(item.value)
         elif item.key in CHANNEL_KEYS:
             yield "channel", index.channels.get(item.value, ())
         elif item.key == "projectId":

@@ -67,6 +67,27 @@ async def test_the_token_gives_a_cookie_and_leaves_the_address(served: Served) -
             assert answer.headers["Cache-Control"] == "no-store"
 
 
+ASKED_BY_A_PAGE = (
+    {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image", "Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
+    {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+    {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Purpose": "prefetch;prerender"},
+)
+"""What browsers say where no person opens a page."""
+
+
+@pytest.mark.parametrize("headers", ASKED_BY_A_PAGE, ids=lambda headers: headers["Sec-Fetch-Dest"])
+async def test_only_a_page_that_is_opened_uses_the_token(served: Served, headers: dict[str, str]) -> None:
+    """An image, a script or a frame of another page gets no cookie for the token, which stays good."""
+    async with client() as session:
+        async with session.get(served.address, headers=headers, allow_redirects=False) as answer:
+            assert (answer.status, "Set-Cookie" in answer.headers) == (403, False)
+        opened = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none"}
+        async with session.get(served.address, headers=opened, allow_redirects=False) as answer:
+            assert (answer.status, "Set-Cookie" in answer.headers) == (303, True)
+
+
 @pytest.mark.parametrize(
     "host", ["localhost:{port}", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1]:{port}"]
 )

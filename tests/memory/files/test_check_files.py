@@ -168,6 +168,30 @@ class _Refusing:
         return sorted({*self.source.archives(), *([self.name] if "/" in self.name else [])})
 
 
+def test_many_archives_cost_in_proportion() -> None:
+    """The time grows with the number of archive files, not with its square, whatever months they are named by."""
+    kinds = {
+        "tasks": "---\ntype: task-archive\n---\n## Completed\n### [LOW] {0}\n- completed: 2024-01-02\n",
+        "journal": "---\ntype: journal-archive\n---\n## 2024-01-02\n### 10:00 — {0}\n- a line\n",
+        "orchestration": "---\ntype: orchestration-archive\n---\n## Completed Plans\n### {0}\n- planId: p-{0}\n",
+    }
+
+    def make(size: int) -> dict[str, bytes]:
+        months = [f"{1000 + number // 12}-{number % 12 + 1:02}" for number in range(size // 3)]
+        return {
+            f"archive/{kind}-{month}.md": text.format(month).encode()
+            for kind, text in kinds.items()
+            for month in months
+        }
+
+    def check(files: dict[str, bytes]) -> Sequence[object]:
+        problems = check_files(snapshot_of(files))
+        assert worst(problems) != "error"
+        return problems
+
+    assert_in_proportion(make, check, 300)
+
+
 def test_many_entries_cost_in_proportion() -> None:
     """The time grows with the number of entries, not with its square; who asks again has the same answer at once."""
 

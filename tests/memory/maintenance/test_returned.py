@@ -99,6 +99,55 @@ def test_equal_twins_that_were_never_archived_both_are(
     assert (memory / archive).read_bytes().count(line) == copies + 1
 
 
+ZONES = [
+    ("UTC", "Asia/Tokyo", "2024-01-31T20:00:00Z", "2024-01"),
+    ("Asia/Tokyo", "UTC", "2024-01-31T20:00:00Z", "2024-02"),
+    ("Pacific/Kiritimati", "Etc/GMT+12", "2024-01-31T10:30:00Z", "2024-02"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "completed", "month"), ZONES, ids=[f"{one[0]} {one[1]}" for one in ZONES])
+@pytest.mark.parametrize(
+    ("name", "head", "line", "rule", "kind"),
+    [
+        ("tasks.md", TASKS, "### [NORMAL] Old one", 0, "tasks"),
+        ("orchestration.md", PLANS, "### Ship it", 3, "orchestration"),
+    ],
+)
+def test_another_zone_archives_nothing_twice(
+    place: Path,
+    name: str,
+    head: str,
+    line: str,
+    rule: int,
+    kind: str,
+    before: str,
+    after: str,
+    completed: str,
+    month: str,
+) -> None:
+    """What a stale save brings back stands in the archive of another month where the workspace had another zone."""
+    memory = place / ".aiter/memory"
+    entry = f"{line}\n- planId: orch-1\n- status: completed\n- completed: {completed}\n"
+    config = memory / "config.md"
+    text = config.read_text()
+    assert "timezone" not in text
+    config.write_text(text.replace("## Workspace\n\n", f"## Workspace\n\n- timezone: {before}\n"))
+    (memory / name).write_text(head + entry)
+    first = _run(place).rules[rule]
+    assert first.archived + first.cleared == 1
+    assert (memory / f"archive/{kind}-{month}.md").read_text().count(line) == 1
+    config.write_text(text.replace("## Workspace\n\n", f"## Workspace\n\n- timezone: {after}\n"))
+    (memory / name).write_text(head + entry + "\n" + entry)
+    report = _run(place, LATER)
+    assert _counts(report, rule)[:2] == (2, 0)
+    assert (report.rules[rule].returned, report.balanced) == (1, True)
+    assert report.json()["rules"][rule]["returns"][0]["to"] == f"archive/{kind}-{month}.md"
+    # The second copy was never archived, and is, once.
+    assert sum(path.read_text().count(line) for path in (memory / "archive").iterdir()) == 2
+    assert line not in (memory / name).read_text()
+
+
 def test_equal_entries_that_the_cap_parts_are_both_archived(place: Path) -> None:
     """The oldest over a number may be one of two equal ones; the other was never archived, and is not thrown away."""
     memory = place / ".aiter/memory"
