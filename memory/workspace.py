@@ -386,13 +386,8 @@ class Workspace:
     def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
         """Take back one change, whoever made it; raises `change.not_found`, `change.undone` and as `undo`.
 
-        Of another program's save that took back changes of memdeck's only that is taken back: they are made once more,
-        and what else it wrote stays; see `memory.history.taken_back.bring_back`.
+        For a save of another program that took back changes see `memory.history.taken_back.revert_change`.
         """
-        if self.store.history.taken_back(self.store.history.get(change_id).id):
-            from .history.taken_back import bring_back
-
-            return bring_back(self, change_id, actor=actor, now=now)
         return self.store.history.revert(change_id, actor=actor, now=now)
 
     def restore(self, ref: str, *, actor: str, now: datetime) -> Outcome:

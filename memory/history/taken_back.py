@@ -169,6 +169,18 @@ def _sides(workspace: Workspace, change_id: str, path: str, since: str) -> tuple
     return history.before(since, path), history.before(change_id, path)
 
 
+def revert_change(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> Change:
+    """Take back one change, whoever made it; errors as `Workspace.revert`.
+
+    Of another program's save that took back changes of memdeck's only that is taken back: they are made once more, and
+    what else it wrote stays, see `bring_back`.
+    """
+    history = workspace.store.history
+    if history.taken_back(history.get(change_id).id):
+        return bring_back(workspace, change_id, actor=actor, now=now)
+    return workspace.revert(change_id, actor=actor, now=now)
+
+
 def bring_back(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> Change:
     """Do once more what a save of another program took back; what else it wrote, and what came since, stays.
 

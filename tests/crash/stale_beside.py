@@ -18,7 +18,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
-from memory.history.taken_back import bring_back_chosen, undone_changes
+from memory.history.taken_back import bring_back_chosen, revert_change, undone_changes
 from memory.storage.log.records import OUTSIDE
 from tests.crash.kill import Tally
 from tests.crash.operations import NOW, Place, changed, sample
@@ -261,7 +261,7 @@ def _saved(tally: Tally, place: Place, case: Case, save: Saved, mark: bytes, whe
             done = bring_back_chosen(workspace, NOW)
             tally.expect(len(done) == 1, f"{where}: {len(done)} changes came back by themselves")
         elif waiting:
-            workspace.revert(theirs.id, actor="cli", now=NOW)
+            revert_change(workspace, theirs.id, actor="cli", now=NOW)
         after = path.read_bytes()
         tally.expect(_stands(case, after), f"{where}: ours did not come back")
         tally.expect(mark in after, f"{where}: the other program's work is gone")

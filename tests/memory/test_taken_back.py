@@ -12,7 +12,7 @@ from memory.errors import ConflictError
 from memory.facts import FactStore
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import list_changes
-from memory.history.taken_back import bring_back_chosen, leave, undone_changes
+from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -80,7 +80,7 @@ def test_reverting_brings_back_ours_and_leaves_theirs(tmp_path: Path) -> None:
         save(workspace, old.replace("## Pending\n", THEIRS))
         (one,) = undone_changes(workspace)
         later = NOW + timedelta(hours=1)
-        done = workspace.revert(one.id, actor="cli", now=later)
+        done = revert_change(workspace, one.id, actor="cli", now=later)
         assert (done.summary, sorted(titles(workspace))) == ("brought back 'Ours'", ["Old", "Ours", "Theirs"])
         assert waiting(workspace) == []
         workspace.undo(actor="cli", now=later)
@@ -88,7 +88,7 @@ def test_reverting_brings_back_ours_and_leaves_theirs(tmp_path: Path) -> None:
         workspace.restore_version(one.parts[0].change, "Ours", actor="cli", now=later, after=True)
         assert waiting(workspace) == []
         with pytest.raises(ConflictError):
-            workspace.revert(one.id, actor="cli", now=later)
+            revert_change(workspace, one.id, actor="cli", now=later)
         assert sorted(titles(workspace)) == ["Old", "Ours", "Theirs"]
 
 
@@ -155,7 +155,7 @@ def test_a_copy_from_before_several_changes_is_known(
         ours = {(task.title, task.notes) for task in workspace.snapshot().tasks}
         save(workspace, old.replace("## Pending\n", THEIRS))
         assert waiting(workspace) == [lost]
-        workspace.revert(undone_changes(workspace)[0].id, actor="cli", now=NOW + timedelta(hours=1))
+        revert_change(workspace, undone_changes(workspace)[0].id, actor="cli", now=NOW + timedelta(hours=1))
         assert {(task.title, task.notes) for task in workspace.snapshot().tasks} == {*ours, ("Theirs", None)}
 
 
@@ -169,7 +169,7 @@ def test_what_both_changed_waits_for_a_choice(tmp_path: Path) -> None:
         assert bring_back_chosen(workspace, at) == ()
         (one,) = undone_changes(workspace)
         assert not one.whole
-        workspace.revert(one.id, actor="cli", now=at)
+        revert_change(workspace, one.id, actor="cli", now=at)
         (task,) = workspace.snapshot().tasks
         assert (task.notes, task.assigned) == ("ours", "theirs")
 
@@ -185,7 +185,7 @@ def test_it_comes_back_by_itself_where_that_was_chosen(tmp_path: Path, config: s
         done = bring_back_chosen(workspace, later)
         assert (len(done), "Ours" in titles(workspace)) == (back, bool(back))
         for change in done:
-            workspace.revert(change.id, actor="cli", now=later)
+            revert_change(workspace, change.id, actor="cli", now=later)
         assert waiting(workspace) == [("Ours",)]
         assert bring_back_chosen(workspace, later) == () or not config
 
@@ -202,7 +202,7 @@ def test_what_is_left_so_is_offered_no_more(tmp_path: Path) -> None:
         with pytest.raises(ConflictError) as caught:
             leave(workspace, one.id)
         assert caught.value.code == "change.nothing_taken"
-        workspace.revert(one.id, actor="cli", now=NOW + timedelta(hours=1))
+        revert_change(workspace, one.id, actor="cli", now=NOW + timedelta(hours=1))
         assert sorted(titles(workspace)) == ["Old", "Ours"]
 
 
@@ -221,7 +221,7 @@ def test_lines_of_other_systems_come_back_too(tmp_path: Path) -> None:
         workspace.notice(NOW)
         (one,) = undone_changes(workspace)
         assert one.files == (".aegis/memory/memories.jsonl",)
-        workspace.revert(one.id, actor="cli", now=NOW)
+        revert_change(workspace, one.id, actor="cli", now=NOW)
         found = path.read_bytes()
         assert b"second fact is ours" in found
         assert b"other fact" in found
@@ -247,6 +247,6 @@ def test_a_file_of_an_agent_goes_back_as_a_whole(tmp_path: Path) -> None:
         path.write_bytes(old)
         workspace.notice(NOW)
         (one,) = undone_changes(workspace)
-        workspace.revert(one.id, actor="cli", now=NOW)
+        revert_change(workspace, one.id, actor="cli", now=NOW)
         assert path.read_bytes() == ours
         assert undone_changes(workspace) == ()

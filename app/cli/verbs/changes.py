@@ -147,7 +147,9 @@ def revert(session: Session, change_id: str) -> None:
     Of a change from outside that took back changes made with memdeck, those are brought back, and what else it wrote
     stays; `changes keep` leaves them as they are.
     """
-    _did(session, session.workspace.revert(change_id, actor=session.actor, now=session.now))
+    from memory.history.taken_back import revert_change
+
+    _did(session, revert_change(session.workspace, change_id, actor=session.actor, now=session.now))
 
 
 @under(changes, "keep", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))

@@ -84,7 +84,9 @@ class Reverting(Part):
         assert workspace is not None
 
         def write() -> Outcome:
-            done = workspace.revert(change.ref, actor=ACTOR, now=now)
+            from memory.history.taken_back import revert_change
+
+            done = revert_change(workspace, change.ref, actor=ACTOR, now=now)
             return Outcome(done, f"Took back: {change.summary}")
 
         self.app.changing.run(write, None, lambda error: self._refused(change, error))
@@ -216,7 +218,9 @@ class Reverting(Part):
         assert workspace is not None
 
         def write() -> Outcome:
-            done = workspace.revert(change_id, actor=ACTOR, now=now)
+            from memory.history.taken_back import revert_change
+
+            done = revert_change(workspace, change_id, actor=ACTOR, now=now)
             return Outcome(done, done.summary if done.files else f"{words} is back already")
 
         self.app.changing.run(write, taken_back=True)
