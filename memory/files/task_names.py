@@ -52,15 +52,20 @@ class TaskNames:
         if len(entries) - tail - head > _FEW:
             return None
         identities, old, twins = self.identities(), before.identities(), dict(before._twins)
+        self._goes_on = set(before._goes_on)
         for place in range(head, len(entries) - tail):
             twins.pop(place, None)
+            self._goes_on.discard(place)
         for identity in {*identities[head : len(entries) - tail], *old[head : len(entries) - tail]}:
             group = [place for place, other in enumerate(identities) if other == identity]
-            long = tell_apart(identity, [completed_of(entries[place]) or "" for place in group])
+            long = tell_apart(identity, [bare(entries[place]) for place in group])
+            self._goes_on.difference_update(group)
             for place, digits in zip(group, long, strict=True):
                 twins.pop(place, None)
                 if len(group) > 1:
                     twins[place] = digits
+            if len(group) > 1:
+                self._look_at(group)
         return twins
 
     def identity(self, index: int) -> str:

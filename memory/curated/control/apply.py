@@ -86,7 +86,7 @@ def again(attempt: Callable[[], T]) -> T:
 
 
 def _attempt(curated: Curated, side: Side, candidate: Candidate, actor: str, now: datetime) -> Proposed:
-    with side.store.transaction("curated write", actor=actor, now=now) as transaction:
+    with side.store.transaction("curated.write", actor=actor, now=now) as transaction:
         known = _known(side, candidate)
         if known is not None:
             return Proposed(known, False)

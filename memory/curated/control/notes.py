@@ -54,7 +54,7 @@ def write_note(
         text = f"<!-- tags: {', '.join(slug_of(tag) for tag in tags)} -->\n{text}"
 
     def attempt() -> str:
-        with side.store.transaction("curated note", actor=actor, now=now) as transaction:
+        with side.store.transaction("curated.note", actor=actor, now=now) as transaction:
             number = 1
             while True:
                 path = f"{FOLDER}/{name}{'' if number == 1 else f'-{number}'}.md"

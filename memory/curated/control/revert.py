@@ -70,7 +70,7 @@ def revert(
         return Reverted(decision, None)
 
     def attempt() -> Reverted:
-        with side.store.transaction("curated revert", actor=actor, now=now) as transaction:
+        with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
             made = _inverse(decision, current, reason, now)
             carry_out(side, made, transaction, now, event="memory.write.reverted")

@@ -84,7 +84,7 @@ def make_identity(store: Store, root: Path, *, actor: str, now: datetime) -> Ide
     from memory.base.clock import format_utc
     from memory.storage.changes import new_id
 
-    with store.transaction("curated init", actor=actor, now=now) as transaction:
+    with store.transaction("curated.init", actor=actor, now=now) as transaction:
         found = read_identity(store)
         if found is not None:
             return found
