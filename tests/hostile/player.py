@@ -186,13 +186,13 @@ async def _look(ground: Ground) -> int:
     from app.tui.app import MemdeckApp
     from memory.workspace import Workspace
     from tests.app.tui.tui_helpers import press, running
-    from widgets.panes import PANES
+    from widgets.panes import all_panes
 
     now = datetime(2024, 3, 15, 13, 0, tzinfo=UTC)
     workspace = Workspace.open(ground.folder, state_home=Path(os.environ["XDG_STATE_HOME"]), machine_zone=UTC)
     app = MemdeckApp(workspace, clock=lambda: now, hand_over=nullcontext, environ=dict(os.environ))
     async with running(app) as pilot:
-        for pane in PANES:
+        for pane in all_panes():
             await press(pilot, pane.key)
             if pane.id in ("tasks", "journal", "contacts", "monitors"):
                 await pilot.press("enter", "o")

@@ -85,7 +85,7 @@ def test_reverting_brings_back_ours_and_leaves_theirs(tmp_path: Path) -> None:
         assert waiting(workspace) == []
         workspace.undo(actor="cli", now=later)
         assert (waiting(workspace), sorted(titles(workspace))) == ([("Ours",)], ["Old", "Theirs"])
-        workspace.restore_version(one.parts[0].change, "Ours", actor="cli", now=later, after=True)
+        restore_version(workspace, one.parts[0].change, "Ours", actor="cli", now=later, after=True)
         assert waiting(workspace) == []
         with pytest.raises(ConflictError):
             revert_change(workspace, one.id, actor="cli", now=later)
