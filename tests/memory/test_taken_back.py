@@ -13,6 +13,7 @@ from memory.facts import FactStore
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import list_changes
 from memory.history.taken_back import bring_back_chosen, leave, revert_change, undone_changes
+from memory.history.versions import restore_version
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
