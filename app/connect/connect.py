@@ -19,10 +19,10 @@ from memory.storage.files.replace import (
     make_parents,
     put_in_private_folder,
     read_file,
-    remove_empty,
     remove_file,
     replace_file,
 )
+from memory.storage.fsio import remove_empty
 
 from .clients import CLIENTS, SCOPES, Client, Setting, client_of
 from .parts import Block, Part

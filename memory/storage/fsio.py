@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 import stat as st
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -197,6 +197,13 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         ) from error
     except OSError as error:
         raise faults.writing(error, os.fspath(path)) from error
+
+
+def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Take away folders that hold nothing any more, the innermost first; any other stays."""
+    for folder in sorted([os.fspath(one) for one in folders], key=len, reverse=True):
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 def temporary_folder(prefix: str = "memdeck-") -> str:

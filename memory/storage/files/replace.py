@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat as st
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from memory.errors import ConflictError, RefusedError
@@ -43,12 +41,7 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
             temporary = fsio.temporary_name(path.name, str(os.getpid()))
             fsio.remove(temporary, folder)
             fd = fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644)
-            try:
-                if found is not None:
-                    with suppress(OSError):
-                        os.fchmod(fd, st.S_IMODE(found.st_mode))
-            finally:
-                os.close(fd)
+            os.close(fd)
             try:
                 fsio.rename(temporary, folder, path.name, folder)
             except OSError:
@@ -65,17 +58,10 @@ def make_parents(path: Path) -> tuple[Path, ...]:
     """Make the folders above a file, as the umask has it; return those that were missing, the outermost first."""
     missing = tuple(reversed([folder for folder in path.parents if not folder.exists()]))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        fsio.make_folder(path.parent)
     except OSError as error:
         raise errnos.writing(error, str(path.parent)) from error
     return missing
-
-
-def remove_empty(folders: Iterable[Path]) -> None:
-    """Take away folders that hold nothing any more, the innermost first."""
-    for folder in sorted(folders, key=lambda one: len(one.parts), reverse=True):
-        with suppress(OSError):
-            folder.rmdir()
 
 
 def remove_file(path: Path, *, base: bytes | None = None) -> None:
@@ -83,7 +69,11 @@ def remove_file(path: Path, *, base: bytes | None = None) -> None:
     try:
         if base is not None and path.exists() and path.read_bytes() != base:
             raise _changed(path)
-        path.unlink(missing_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fsio.remove(path.name, folder)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise errnos.writing(error, str(path)) from error
 
@@ -103,7 +93,7 @@ def allow_replacing(path: Path) -> None:
 def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None:
     """Write a small file into a folder of memdeck's own beneath the state home, which only its owner enters."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        fsio.make_folder(home)
         top = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             own = fsio.private_folder("memdeck", top, str(home / "memdeck"))

@@ -76,7 +76,7 @@ class WorkspaceList:
 
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
         try:
-            self._home.mkdir(parents=True, exist_ok=True)
+            fsio.make_folder(self._home)
             top = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 folder = fsio.private_folder("memdeck", top, str(self.path.parent))

@@ -15,7 +15,9 @@ ALLOWED: dict[str, set[str]] = {
     "app/cli/output/printing.py": {"open"},  # /dev/null, where a closed pipe's rest goes
     "app/servers/mcp/wire.py": {"os.open"},  # /dev/null, where stray output goes when there is no stderr
     "memory/storage/log/database.py": {"connect"},  # SQLite's own file, made before by fsio in the private state folder
+    "memory/storage/private/workspaces.py": {"connect"},  # the same, of the list of workspaces
     "memory/storage/private/derived.py": {"connect"},  # the same, of databases that may be thrown away
+    "memory/curated/index/catalog.py": {"connect"},  # in memory, where the private state folder cannot be used
     "app/demo/agent.py": {"open", "truncate"},  # plays a program that knows nothing of memdeck, in the demo
     "app/tui/commands/filter_and_sort.py": {"open"},  # the filter bar
 }
