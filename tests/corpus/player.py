@@ -224,7 +224,7 @@ class Player:
     def check(self, seen: Seen) -> None:
         """Compare what `check` found with what the case says."""
         problems = json.loads(seen.out)["problems"]
-        lines = [f"{p['file']}:{p['line']} {p['code']}" for p in problems if p["level"] != "note"]
+        lines = [f"{p['file']}:{p['line'] or 0} {p['code']}" for p in problems if p["level"] != "note"]
         found = [line.replace("\n", "\\n") for line in lines]
         seen.out = "\n".join(found)
         wanted = self.case.finds

@@ -18,7 +18,7 @@ from tests.crash.operations import OPERATIONS, Operation, Place, Tree, states
 from tests.patience import reap
 
 MARK = b"\n<!-- foreign -->\n"
-PROJECT, DRAWN = ".agent-memory/", "docs/agent-memory/"
+PROJECT, DRAWN = ".agent-memory/", ("docs/agent-memory/", ".agent-memory/analysis.json")
 """Files of the project state that hold nothing but JSON, and those that are drawn from it."""
 REFUSED, BROKEN = 5, 70
 """How a process ends that the project state refused, and one that an error ended which is none of memdeck's."""

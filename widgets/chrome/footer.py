@@ -59,6 +59,7 @@ KEY_NAMES = {
     "greater_than_sign": ">",
     "at": "@",
     "asterisk": "*",
+    "quotation_mark": '"',
 }
 """How keys are written where their name in a binding is another."""
 

@@ -632,7 +632,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "state.ask",
-        ("Q",),
+        ("quotation_mark",),
         "state_checks",
         "ask",
         "ask",

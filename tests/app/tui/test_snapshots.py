@@ -95,7 +95,7 @@ STATE: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
     "wide-checked": (WIDE, ("exclamation_mark",), UNICODE),
     "wide-backlog": (WIDE, ("slash", *"part:backlog", "enter"), ASCII),
     "wide-part": (WIDE, ("percent_sign",), UNICODE),
-    "wide-answer": (WIDE, ("Q", *"what is next", "enter"), UNICODE),
+    "wide-answer": (WIDE, ("quotation_mark", *"what is next", "enter"), UNICODE),
     "usual": (USUAL, (), UNICODE),
     "usual-recall": (USUAL, ("n",), UNICODE),
     "small": (SMALL, (), UNICODE),

@@ -55,12 +55,12 @@ async def test_a_recall_of_one_source(shop: Repository) -> None:
 
 
 async def test_a_question_is_answered_with_citations(shop: Repository) -> None:
-    """Q asks, the answer names its places, and nothing is written; an empty question is none."""
+    """A quotation mark asks, the answer names its places, and nothing is written; an empty question is none."""
     before = bytes_of(shop)
     async with running(opened(shop)) as pilot:
-        await press(pilot, "Q", "enter")
+        await press(pilot, '"', "enter")
         assert not isinstance(pilot.app.screen, Preview)
-        await press(pilot, "Q")
+        await press(pilot, '"')
         await type_text(pilot, "which traps are there in the cache of tenants")
         await pressed(pilot, "enter")
         assert isinstance(pilot.app.screen, Preview)

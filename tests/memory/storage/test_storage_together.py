@@ -116,6 +116,7 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
         for table in ("file", "seen", "base", "base_data"):
             database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
         database.execute("ALTER TABLE file DROP COLUMN mode")
+        database.execute("DROP TABLE taken_back")
         database.execute("PRAGMA user_version = 1")
     database.close()
     again = Store(store.root, state=store.state)

@@ -55,7 +55,7 @@ async def test_a_session_of_an_agent(tmp_path: Path, mode: str) -> None:
             (entry,) = (await call("read", ref=made["ref"]))["entries"]
             assert (entry["hash"], entry["fields"]["notes"]) == (edited["hash"], "both")
             gone = await call("remove", ref=made["ref"], hash=edited["hash"], reason="done elsewhere")
-            assert (await call("read", ref=made["ref"]))["error"]["code"] == "task.not_found"
+            assert (await call("read", ref=made["ref"]))["error"]["code"] == "task.gone"
             changes = (await call("history", ref=made["ref"]))["changes"]
             assert [one["operation"] for one in changes] == ["tasks.remove", "tasks.edit", "tasks.edit", "tasks.add"]
             assert [one["actor"] for one in changes] == ["agent:mcp", "agent:mcp", "cli", "agent:mcp"]
