@@ -438,7 +438,8 @@ def test_memory_is_bounded(kind: str, root: Path, tmp_path: Path, monkeypatch: p
             assert found.signals["decisions"][-1].startswith(f"number {size - 1} ")
 
     peak(1000)
-    assert peak(8000) < 3 * peak(1000)
+    # The text of the longer one is 2.4 MB; what the interpreter keeps for itself now and then is far below that.
+    assert peak(8000) < peak(1000) + 800_000
 
 
 @pytest.mark.parametrize("piece", ["<system-reminder>", "<", "/home/", "```\n", "`", "DECISION: ", "password=", "- "])
