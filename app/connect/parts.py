@@ -44,6 +44,11 @@ def _text(path: Path, data: bytes) -> str:
         ) from None
 
 
+def _file(part: JsonEntry | JsonHook, data: bytes | None) -> JsonFile:
+    """Return the file of a piece, parsed as strictly as its client reads it; an empty one for None."""
+    return JsonFile(str(part.path), _text(part.path, data or b""), strict=part.strict)
+
+
 @dataclass(frozen=True, slots=True)
 class JsonEntry:
     """A value under some keys of a JSON file; with `keep` one that is there stays as it is, and is never taken away."""
@@ -54,12 +59,9 @@ class JsonEntry:
     strict: bool = False
     keep: bool = False
 
-    def _file(self, data: bytes | None) -> JsonFile:
-        return JsonFile(str(self.path), _text(self.path, data or b""), strict=self.strict)
-
     def put(self, data: bytes | None) -> bytes:
         """Return the file with the value in it."""
-        file = self._file(data)
+        file = _file(self, data)
         node = file.find(self.keys)
         if data is not None and node is not None and (self.keep or file.data(node) == self.value):
             return data
@@ -69,11 +71,11 @@ class JsonEntry:
         """Return the file without the value."""
         if self.keep:
             return data
-        return self._file(data).without(self.keys).encode()
+        return _file(self, data).without(self.keys).encode()
 
     def stands(self, data: bytes | None) -> bool:
         """Tell whether the value is there."""
-        file = self._file(data)
+        file = _file(self, data)
         node = file.find(self.keys)
         return node is not None and (self.keep or bool(file.data(node) == self.value))
 
@@ -87,25 +89,22 @@ class JsonHook:
     value: Any
     strict: bool = False
 
-    def _file(self, data: bytes | None) -> JsonFile:
-        return JsonFile(str(self.path), _text(self.path, data or b""), strict=self.strict)
-
     def put(self, data: bytes | None) -> bytes:
         """Return the file with the hook in it."""
         if data is not None and self.stands(data):
             return data
-        file = self._file(data)
+        file = _file(self, data)
         if file.find(self.keys) is not None:
-            file = self._file(file.without(self.keys, _is_ours).encode())
+            file = _file(self, file.without(self.keys, _is_ours).encode())
         return file.add(self.keys, self.value).encode()
 
     def take(self, data: bytes) -> bytes | None:
         """Return the file without hooks of memdeck."""
-        return self._file(data).without(self.keys, _is_ours).encode()
+        return _file(self, data).without(self.keys, _is_ours).encode()
 
     def stands(self, data: bytes | None) -> bool:
         """Tell whether the hook is there, and no older one beside it."""
-        file = self._file(data)
+        file = _file(self, data)
         node = file.find(self.keys)
         items = file.data(node) if node is not None and node.opening == "[" else []
         return [item for item in items if _is_ours(item)] == [self.value]
