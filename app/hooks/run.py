@@ -145,7 +145,9 @@ def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: date
     changes = session.changes(now)
     if not changes or any(change.file == "journal.md" for change in changes) or not session.ask_once():
         return ""
-    said = "; ".join(dict.fromkeys(change.summary for change in changes))[:600]
+    from memory.base.safe_text import visible
+
+    said = visible("; ".join(dict.fromkeys(change.summary for change in changes))[:600])
     return f"This session changed the memory ({said}) and left no line in its journal. Add one that says what was done."
 
 
