@@ -171,7 +171,8 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
         return
     if not undo:
         # What the file was without memdeck is kept, for the way back.
-        made = make_parents(file.path)
+        known = _recorded(file.path, state)
+        made = dict.fromkeys((*(known.folders if known is not None else ()), *make_parents(file.path)))
         record = {"before": _coded(file.original), "after": _coded(file.after), "folders": list(map(str, made))}
         put_in_private_folder(state, _FOLDER, _name(file.path), json.dumps(record).encode())
     if file.after is None:
