@@ -104,6 +104,11 @@ class Root:
         return {"scope": self.scope, "agent_name": self.agent, "agent_tier": self.tier}
 
 
+def slug_of_file(name: str, kind: str) -> str:
+    """Return what identifies a file beside its type: its name without ending and leading type, with hyphens."""
+    return name.removesuffix(".md").removeprefix(f"{kind}_").replace("_", "-").lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One memory as its file says; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
@@ -118,8 +123,6 @@ class Memory:
     @property
     def slug(self) -> str:
         """The name of the file without its type and ending; what identifies it together with the type."""
-        from .files.names import slug_of_file
-
         return slug_of_file(self.filename, self.header.type)
 
     @property

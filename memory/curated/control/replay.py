@@ -9,7 +9,7 @@ from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of
 from memory.errors import BusyError, ConflictError
 
-from .apply import stamp, write
+from .carry_out import stamp, write
 from .decision import ABSENT, Decision, select
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.errors import ConflictError, NotFoundError, RefusedError
 
-from .apply import again, carry_out
+from .apply import again
+from .carry_out import carry_out
 from .decision import ABSENT, Decision, Trace, select
 from .replay import replay
 

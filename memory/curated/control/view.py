@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import read_file
-from memory.curated.files.names import slug_of_file, spellings
+from memory.curated.files.names import spellings
 from memory.curated.index.catalog import body_hash, memories
 from memory.curated.index.words import content_words, is_unspaced
-from memory.curated.model import Invalid, Memory, Root
+from memory.curated.model import Invalid, Memory, Root, slug_of_file
 
 from .candidate import slot
 from .decision import of_root

@@ -43,11 +43,6 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def slug_of_file(name: str, kind: str) -> str:
-    """Return what identifies a file beside its type: its name without ending and leading type, with hyphens."""
-    return name.removesuffix(".md").removeprefix(f"{kind}_").replace("_", "-").lower()
-
-
 def fault_of(name: str) -> tuple[str, str] | None:
     """Return the rule and the sentence by which a file name is refused, None where it may be written."""
     if name.casefold().startswith("_system") or name.casefold().startswith("_inbox"):

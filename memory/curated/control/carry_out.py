@@ -1,0 +1,108 @@
+"""Decisions carried out: recorded first, then file and index in one transaction, then the stamp and the event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.curated.files.index_file import Line, rendered
+from memory.curated.index.catalog import index_lines
+from memory.curated.index.records import add_event, milliseconds
+from memory.curated.model import INDEX
+
+from .decision import Decision, insert
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+    from memory.curated.sides import Side
+    from memory.storage import Change
+    from memory.storage.transaction.transaction import Transaction
+
+_EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
+
+
+def carry_out(
+    side: Side, decision: Decision, transaction: Transaction, now: datetime, *, event: str | None = None
+) -> Change | None:
+    """Record a decision, then change its files, then stamp it; the lock is held all the time.
+
+    Where the files cannot be changed the decision never was: its row goes, and the error is raised.
+    """
+    side.records.run(lambda db: insert(db, decision))
+    change = None
+    if decision.changes:
+        try:
+            change = write(side, decision, transaction)
+        except BaseException:
+            gone = "DELETE FROM memory_decisions WHERE id = ? AND applied_at IS NULL"
+            side.records.run(lambda db: db.execute(gone, (decision.id,)))
+            raise
+    stamp(side, decision, now, event=event)
+    return change
+
+
+def write(side: Side, decision: Decision, transaction: Transaction) -> Change:
+    """Change the file of a decision and the index of its folder, in one change."""
+    folder = decision.root.folder
+    target, source = f"{folder}/{decision.target_filename}", f"{folder}/{decision.source_file}"
+    transaction.read(target)
+    if decision.op == "delete":
+        assert decision.prior is not None
+        transaction.remove(target, base=decision.prior)
+    elif source != target:
+        assert decision.prior is not None
+        assert decision.post is not None
+        transaction.write(target, decision.post, base=None)
+        transaction.remove(source, base=decision.prior)
+    else:
+        assert decision.post is not None
+        transaction.write(target, decision.post, base=decision.prior)
+    _index(side, decision, transaction)
+    words = {"add": "remembered", "update": "renewed", "delete": "forgot"}[decision.op]
+    change = transaction.commit(f"{words} {decision.target_filename} ({decision.root.label})")
+    side.store.remember(target, None)
+    return change
+
+
+def _index(side: Side, decision: Decision, transaction: Transaction) -> None:
+    """Write the index anew: the memory of the decision on top, then all others, the newest first."""
+    root = decision.root
+    mine = {decision.target_filename, decision.source_file}
+    known = side.catalog.read((root,), lambda db: index_lines(db, root))
+    lines = [line for line in known if line.filename not in mine]
+    if decision.op != "delete":
+        header = decision.header
+        lines.insert(0, Line(header["name"], decision.target_filename, header["description"]))
+    path = f"{root.folder}/{INDEX}"
+    stored = transaction.read(path)
+    data = rendered(stored.data, lines, tuple(mine))
+    if data:
+        transaction.write(path, data, base=stored.base)
+    elif stored.base is not None:
+        transaction.remove(path, base=stored.base)
+
+
+def stamp(side: Side, decision: Decision, now: datetime, *, event: str | None = None, replayed: bool = False) -> None:
+    """Note that a decision is carried out, with its event; a memory that got another file keeps its signals."""
+    op = event or _EVENTS.get(decision.op, "memory.write.committed")
+    facts = {
+        "decision_id": decision.id,
+        "target_id": decision.target_filename,
+        "operation": decision.op,
+        "target_filename": decision.target_filename,
+        "reason": decision.reason,
+        "applied": decision.changes,
+        "rule_ids": ",".join(one.name for one in decision.trace),
+    }
+    if replayed:
+        facts["replayed"] = True
+
+    def done(db: sqlite3.Connection) -> None:
+        db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (milliseconds(now), decision.id))
+        if decision.op == "update" and decision.source_file != decision.target_filename:
+            old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, decision.target_filename))
+            db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
+        add_event(db, side.records.workspace_id, op, now, decision.root, facts)
+
+    side.records.run(done)
