@@ -112,7 +112,7 @@ def _make_app(
 
     from .app import MemdeckApp
     from .clock import Clock
-    from .keys.keymap import read_keymap
+    from .keys.key_file import read_keymap
 
     return MemdeckApp(
         workspace,

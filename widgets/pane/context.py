@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from widgets.text.styled_text import Line
 
     from .filter import Needles
-    from .visible_rows import Arrangement
 
 
 class PaneContext(Filtered, Protocol):
@@ -24,7 +23,6 @@ class PaneContext(Filtered, Protocol):
     judged_fields: ClassVar[tuple[str, ...]]
     now: datetime
     zone: tzinfo
-    arrangement: Arrangement
 
     @property
     def line_list(self) -> LineList:

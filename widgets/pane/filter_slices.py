@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from .context import PaneContext
 
 if TYPE_CHECKING:
-    from .context import PaneContext
+    from .visible_rows import Arrangement
 
 SLICE_SECONDS = 0.004
 """How long rows are looked at before the next picture, or key, gets its turn."""
@@ -19,6 +21,12 @@ SAY_SECONDS = 0.1
 """How long a count stands before it is said how far it has come."""
 
 
+class ArrangedPane(PaneContext, Protocol):
+    """What is asked of a pane here: the order of its rows as well."""
+
+    arrangement: Arrangement
+
+
 class Narrowing:
     """The look of a pane's filter at its rows, in slices.
 
@@ -27,7 +35,7 @@ class Narrowing:
     before asks for them with `finish`.
     """
 
-    def __init__(self, pane: PaneContext) -> None:
+    def __init__(self, pane: ArrangedPane) -> None:
         """Nothing was typed yet."""
         self._pane = pane
         self._shown = True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.timer import Timer
 
@@ -12,7 +12,9 @@ from widgets.detail import Link
 from .rows import Row
 
 if TYPE_CHECKING:
-    from .entry import PaneEntry
+    from textual.message import Message
+
+    from widgets.list.line_list import LineList
 
 REST_SECONDS = 0.15
 """How long the cursor rests before the links of its entry are looked for."""
@@ -21,10 +23,34 @@ STALE_SECONDS = 1.0
 """How long the files rest before they are looked for again: another program may be writing one line after the other."""
 
 
+class LinkedPane(Protocol):
+    """What finding links asks of a pane; `PaneEntry` is one."""
+
+    Linked: Callable[..., Message]
+
+    @property
+    def line_list(self) -> LineList:
+        """The list."""
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """Return what an item is linked to; in a worker."""
+
+    def set_timer(self, delay: float, callback: Callable[[], None], /) -> Timer:
+        """Call a function after some seconds."""
+
+    def run_worker(
+        self, work: Callable[[], None], /, *, group: str, thread: bool, exclusive: bool, exit_on_error: bool
+    ) -> object:
+        """Do something in a thread."""
+
+    def post_message(self, message: Message) -> bool:
+        """Tell what was found; from any thread."""
+
+
 class Linking:
     """The links of one entry of a pane at a time, and whether they are to be found anew."""
 
-    def __init__(self, pane: PaneEntry) -> None:
+    def __init__(self, pane: LinkedPane) -> None:
         """Nothing is known yet."""
         self._pane = pane
         self._row: Row | None = None

@@ -30,7 +30,7 @@ def keys(session: Session, check: bool) -> int:
     """
     from app.places import config_home
     from app.tui.keys.conflicts import all_problems
-    from app.tui.keys.keymap import read_keymap
+    from app.tui.keys.key_file import read_keymap
 
     keymap = read_keymap(config_home(os.environ), session.root)
     problems = all_problems(keymap, os.environ)
@@ -85,7 +85,7 @@ def _problem(problem: KeyProblem) -> dict[str, Any]:
 
 def _problem_lines(session: Session, keymap: Keymap, problems: tuple[KeyProblem, ...]) -> Iterator[str]:
     if not problems:
-        from app.tui.keys.keymap import config_path
+        from app.tui.keys.key_file import config_path
 
         where = keymap.path or f"{config_path(os.environ)} is not there: all keys are memdeck's own"
         yield session.paint.line(f"nothing is wrong with the keys; {where}")

@@ -1,28 +1,10 @@
-"""The keys that a person chose: `keys.toml` in the configuration folder, read into a `Keymap`.
-
-A file that cannot be read is never in the way: what it says is told with its line, and the keys stay as they were.
-Without a file nothing is imported and nothing is looked at twice.
-"""
+"""Keymap: the keys that a person chose, by the id of what they do; and the names that keys have."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
-
-NAME = "memdeck/keys.toml"
-"""The file beneath the configuration folder."""
-
-LONGEST = 65_536
-"""Bytes of the file that are read; nobody has so many keys."""
-
-_TIMES = 4
-"""How many more entries it may have than other files: each id once, some with many keys."""
-
-_MOST_PROBLEMS = 20
-_LONGEST_ID = 60
 
 MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 
@@ -80,64 +62,6 @@ class Keymap:
         return {binding_id: ",".join(keys) or UNBOUND for binding_id, keys in self.rebound.items()}
 
 
-def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
-    """Read `keys.toml` beneath a configuration folder; never raises. A file within `workspace` does not count."""
-    path = folder / NAME
-    if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
-        inside = KeyProblem("it lies in the workspace, whose files choose no keys", str(path))
-        return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LONGEST + 1)
-    except FileNotFoundError:
-        return Keymap()
-    except OSError as error:
-        return Keymap(problems=(KeyProblem(error.strerror or str(error), str(path)),), path=str(path))
-    if len(data) > LONGEST:
-        return Keymap(problems=(KeyProblem(f"more than {LONGEST:,} bytes", str(path)),), path=str(path))
-    from .bindings import known_ids
-
-    return parse_keymap(data, str(path), known_ids())
-
-
-def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
-    """Read the bytes of the file; `known` are the ids that can be bound. An entry that is wrong is left out."""
-    from memory.base.toml_text import read_toml
-    from memory.errors import ConfigError
-
-    try:
-        toml = read_toml(data, path, times=_TIMES)
-    except ConfigError as error:
-        line = error.details["line"]
-        return Keymap(problems=(KeyProblem(error.message.removeprefix(f"{path}:{line}: "), path, line),), path=path)
-    rebound: dict[str, tuple[str, ...]] = {}
-    lines: dict[str, int] = {}
-    problems: list[KeyProblem] = []
-    for steps, value in _entries(toml.values):
-        binding_id = ".".join(steps)
-        line = lines[binding_id] = toml.line_of(*steps)
-        if binding_id not in known:
-            near = known if len(problems) < _MOST_PROBLEMS else ()  # looking for what is meant costs
-            problems.append(KeyProblem(_unknown(binding_id, near), path, line))
-            continue
-        written = [value] if isinstance(value, str) else value
-        if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
-            problems.append(KeyProblem(f'{binding_id}: write a key such as "f5", or a list of keys', path, line))
-            continue
-        keys = [key_of(one) for one in written]
-        wrong = [one for one, key in zip(written, keys, strict=True) if key is None]
-        if wrong:
-            problems.append(
-                KeyProblem(f"{binding_id}: there is no key {' and no '.join(map(repr, wrong))}", path, line)
-            )
-            continue
-        rebound[binding_id] = tuple(dict.fromkeys(key for key in keys if key is not None))
-    if len(problems) > _MOST_PROBLEMS:
-        more = f"{len(problems) - _MOST_PROBLEMS} more entries are wrong"
-        problems[_MOST_PROBLEMS:] = [KeyProblem(more, path, problems[_MOST_PROBLEMS].line)]
-    return Keymap(rebound, tuple(problems), path, lines)
-
-
 def key_of(written: str) -> str | None:
     """A key as a person writes it (`?`, `Esc`, `ctrl+s`) by Textual's name; None: there is no such key."""
     text = written.strip() or ("space" if written else "")
@@ -180,28 +104,3 @@ def is_character_name(name: str) -> bool:
         return unicodedata.lookup(name.replace("_", " ")).isprintable()
     except KeyError:
         return False
-
-
-def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Ids and values: `task.start = …` makes tables of TOML, `"task.start" = …` does not; both are the same here."""
-    for name, value in table.items():
-        path = (*before, name)
-        if isinstance(value, dict):
-            yield from _entries(value, path)
-        else:
-            yield path, value
-
-
-def _unknown(binding_id: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    said = binding_id[:_LONGEST_ID]
-    near = get_close_matches(said, list(known), 1)
-    return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
-
-
-def config_path(environ: Mapping[str, str]) -> str:
-    """Where the file stands, or would stand."""
-    from app.places import config_home
-
-    return os.fspath(config_home(environ) / NAME)

@@ -19,7 +19,8 @@ from app.tui.keys.bindings import PARTS, known_bindings, known_ids
 from app.tui.keys.conflicts import TAKEN, all_problems
 from app.tui.keys.help import Help, help_lines, key_groups
 from app.tui.keys.jump import JumpLabel, JumpScreen
-from app.tui.keys.keymap import Keymap, key_of, parse_keymap, read_keymap
+from app.tui.keys.key_file import parse_keymap, read_keymap
+from app.tui.keys.keymap import Keymap, key_of
 from app.tui.keys.palette import Palette
 from app.tui.main_screen import Desk
 from memory.workspace import Workspace

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.keys.bindings import known_ids
-from app.tui.keys.keymap import parse_keymap
+from app.tui.keys.key_file import parse_keymap
 from memory.base.problems import Problem
 from memory.workspace import Workspace
 from tests.app.tui.test_tui_footer import hints

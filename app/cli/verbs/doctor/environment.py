@@ -108,7 +108,7 @@ def of_keys(root: Path | None) -> Iterator[Finding]:
     """Look at the keys that the person chose, and at those that something around this terminal takes."""
     from app.places import config_home
     from app.tui.keys.conflicts import all_problems, running
-    from app.tui.keys.keymap import read_keymap
+    from app.tui.keys.key_file import read_keymap
 
     keymap = read_keymap(config_home(os.environ), root)
     # Our own keys by themselves are tested; looking at them takes as long as all the rest.
