@@ -25,7 +25,7 @@ from .storage.log.shared import Together
 if TYPE_CHECKING:
     from .files.neighbours import Folder
     from .files.refs.refs import Trace
-    from .storage.log.records import Reading
+    from .storage.contracts import ChangingStore, Reading
     from .storage.watch import Watcher
 
 SYSTEM_FOLDER = ".aiter"
@@ -213,7 +213,7 @@ class Workspace:
         """
         return self._systems.present()
 
-    def stores(self) -> tuple[Store, ...]:
+    def stores(self) -> tuple[ChangingStore, ...]:
         """Return the stores of the systems that are present, each with a lock and a stage folder of its own."""
         self.present()
         return tuple(store for store in self.together.stores if store.root.is_dir())
@@ -242,7 +242,7 @@ class Workspace:
         known = self._documents.get(name)
         if known is not None and known[0] is stored:
             return known[1]
-        document = parse(stored.data) if known is None else known[1].updated(stored.data)
+        document = _document(stored.data, None if known is None else known[1])
         self._documents[name] = (stored, document)
         return document
 
@@ -439,7 +439,7 @@ class _Reading:
         for document in (self._workspace._coming.get(name), None if known is None else known[1]):
             if document is not None and (document.dump() is data or document.dump() == data):
                 return document
-        return parse(data) if known is None or not data else known[1].updated(data)
+        return _document(data, None if known is None or not data else known[1])
 
     def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
         """Return the ref of an entry."""
@@ -525,3 +525,12 @@ class _Reader:
 
         memory, root = self._workspace.memory, self._workspace.root
         return Folder(names_in(memory, root), names_in(memory / "archive", root))
+
+
+def _document(data: bytes, known: Document | None) -> Document:
+    """Return the document of a file's bytes, which shares with one of earlier bytes what did not change."""
+    if known is None:
+        return parse(data)
+    from .document.rescan import updated
+
+    return updated(known, data)

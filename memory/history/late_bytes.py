@@ -15,7 +15,7 @@ from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.storage import Store
+    from memory.storage.contracts import ChangingStore
     from memory.storage.files.protection import Kept
     from memory.workspace import Workspace
 
@@ -51,7 +51,7 @@ def merge_late(workspace: Workspace, now: datetime) -> tuple[Late, ...]:
     return tuple(found)
 
 
-def _merge_lines(store: Store, kept: Kept, now: datetime) -> Late:
+def _merge_lines(store: ChangingStore, kept: Kept, now: datetime) -> Late:
     """Merge what came too late to a file of another system, which has to be one of lines."""
     from memory.document.lines import is_lines, take_over
 

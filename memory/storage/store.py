@@ -15,10 +15,10 @@ from .files.version import Stored
 from .log.shared import Together
 
 if TYPE_CHECKING:
+    from .contracts import Reading
     from .files.lock import Lock
     from .files.protection import Kept, Protection
     from .log.history import History
-    from .log.records import Reading
     from .private.places import WorkFolder
     from .private.state import State
     from .transaction.intent_log import Journal
@@ -220,7 +220,7 @@ class Store:
         """Find out how well changes are protected here from crashes and from other programs; for `doctor`."""
         from .files.protection import probe
 
-        return probe(self)
+        return probe(self.root, self.state)
 
     def kept(self) -> tuple[Kept, ...]:
         """Return the bytes of other programs that came too late for their file, oldest first; for merging."""
@@ -228,7 +228,7 @@ class Store:
             return ()
         from .files.protection import kept
 
-        return kept(self)
+        return kept(self.journal, self.place, self.shown(""))
 
     def forget(self, late: Kept, now: datetime) -> None:
         """Remove bytes that `kept` returned, once they are merged; errors as those of a transaction."""

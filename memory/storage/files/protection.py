@@ -16,7 +16,11 @@ from . import safe_open as beneath
 from .leases import Lease
 
 if TYPE_CHECKING:
-    from memory.storage.store import Store
+    from pathlib import Path
+
+    from memory.storage.private.places import WorkFolder
+    from memory.storage.private.state import State
+    from memory.storage.transaction.intent_log import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +64,24 @@ _REASONS = {
 }
 
 
-def probe(store: Store) -> Protection:
-    """Try out what the file system of a store can do, in a folder of its own that is removed again."""
+def probe(root: Path, state: State | None) -> Protection:
+    """Try out what the file system of a store's root can do, in a folder of its own that is removed again."""
     reasons: list[str] = []
     found = dict.fromkeys(_REASONS, False)
     if sys.platform not in ("linux", "darwin"):
         reasons.append(f"memory files are not changed on {sys.platform}")
     try:
-        found = _try(store.root)
+        found = _try(root)
     except (OSError, MemdeckError) as error:
-        reasons.append(f"{store.root} cannot be written to: {error}")
+        reasons.append(f"{root} cannot be written to: {error}")
     else:
         reasons += [_REASONS[what] for what, works in found.items() if not works]
     journal = False
-    if store.state is None:
+    if state is None:
         reasons.append("there is no state folder: a crash may leave a change of several files half done")
     else:
         try:
-            store.state.folder.read("state.json")
+            state.folder.read("state.json")
             journal = True
         except MemdeckError as error:
             reasons.append(str(error))
@@ -124,17 +128,16 @@ def _leases(folder: int) -> bool:
         os.close(fd)
 
 
-def kept(store: Store) -> tuple[Kept, ...]:
-    """Return what a store kept; what merely lies in the folder without being noted is left out."""
-    journal = store.journal
-    if journal is None:
-        return ()
-    prefix = store.shown("")
+def kept(journal: Journal, place: WorkFolder, prefix: str) -> tuple[Kept, ...]:
+    """Return what a store kept, by its records and its stage folder; what lies there unnoted is left out.
+
+    `prefix` is the store's root as seen from the workspace.
+    """
     found = []
     for file in journal.noted():
         if file.late and file.path.startswith(prefix):
             try:
-                data = beneath.read(f"{store.place.path}/stage/{file.name}", store.workspace).base
+                data = beneath.read(f"{place.path}/stage/{file.name}", place.workspace).base
             except MemdeckError:
                 data = None
             found.append(Kept(file.name, file.path.removeprefix(prefix), file.change, data))

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memory.storage.changes import FileChange
-from memory.storage.files.version import Stored
 
 if TYPE_CHECKING:
-    from memory.storage.store import Store
-
-
-class Turning(Protocol):
-    """What taking a change back needs of a transaction."""
-
-    def read(self, path: str) -> Stored:
-        """Return a file as it is."""
-
-    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
-        """Give a file other bytes; `mode` is for one that comes back."""
-
-    def remove(self, path: str, *, base: bytes) -> None:
-        """Remove a file."""
+    from memory.storage.contracts import ChangingStore
+    from memory.storage.files.version import Stored
 
 
 class Rehearsal:
     """Takes the place of a transaction and keeps what it was told in `files`; takes no lock."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ChangingStore) -> None:
         """Files are read from the store."""
         self._store = store
         self.files: list[FileChange] = []

@@ -23,7 +23,7 @@ from .log import ChangeLog, Found, Mine
 if TYPE_CHECKING:
     import sqlite3
 
-    from memory.storage.store import Store
+    from memory.storage.contracts import ChangingStore
 
     from .records import Record, RecordedFile
     from .shared import Together
@@ -38,7 +38,7 @@ class History:
         """Read and write the log of some stores; nothing is opened yet."""
         self._log = log
         self._together = together
-        self._open: dict[str, tuple[Change, Store]] = {}
+        self._open: dict[str, tuple[Change, ChangingStore]] = {}
         self._mutex = RLock()
 
     @property
@@ -77,7 +77,7 @@ class History:
         with self._mutex:
             self._log.expect(path, data, before, regions)
 
-    def begin(self, change: Change, store: Store) -> bool:
+    def begin(self, change: Change, store: ChangingStore) -> bool:
         """Note a change of a store right before its files move, under that store's lock; RefusedError `state.*`.
 
         Return whether the log took it: it is made all the same, unless its transaction says otherwise.
@@ -97,7 +97,7 @@ class History:
         with self._mutex:
             return self._log.sha256(data)
 
-    def done(self, change_id: str, store: Store) -> None:
+    def done(self, change_id: str, store: ChangingStore) -> None:
         """Note that the files of a change are in their places."""
         with self._mutex, self._together.glance():
             change, _ = self._open.get(store.shown(""), (None, None))
@@ -110,7 +110,7 @@ class History:
         with self._mutex:
             self._log.note(Change(new_id(now), now, actor, operation, summary, ()))
 
-    def _versions(self, change: Change, store: Store) -> dict[str, Version]:
+    def _versions(self, change: Change, store: ChangingStore) -> dict[str, Version]:
         """Return the versions of files that hold what the change wrote, for sure."""
         known = {}
         for file in change.files:
@@ -128,7 +128,7 @@ class History:
         found = self._together.find(path)
         return MISSING if found is None else found[0].read(found[1])
 
-    def _mine(self, store: Store) -> Mine:
+    def _mine(self, store: ChangingStore) -> Mine:
         return lambda path: (found := self._together.store_of(path)) is not None and found.root == store.root
 
     # -- what others did ----------------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from .records import is_by_place
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.storage.contracts import EntryReading
     from memory.storage.private.places import StateFolder
 
     from .records import Touched, TouchKind
-    from .shared import Together
 
 KEEP_BYTES = 50_000_000
 """How many bytes of changes are kept."""
@@ -95,7 +95,7 @@ class _Hash:
 class ChangeLog:
     """The log of one workspace; not safe between threads, `History` sees to that."""
 
-    def __init__(self, folder: StateFolder | None, reading: Together, *, keep_bytes: int = KEEP_BYTES) -> None:
+    def __init__(self, folder: StateFolder | None, reading: EntryReading, *, keep_bytes: int = KEEP_BYTES) -> None:
         """Nothing is opened yet; without a folder the log lives as long as the process. `reading` knows the files."""
         self.file = LogFile(folder)
         self.reading = reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from memory.document import Document, parse
 from memory.document.nodes import Entry
@@ -84,28 +84,6 @@ def is_by_place(actor: str, operation: str) -> bool:
     It is after an operation of memdeck's on one entry; other programs and what goes by whole files may have done both.
     """
     return actor != OUTSIDE and operation not in ("revert", "merge", "reapply")
-
-
-class Reading(Protocol):
-    """How the files of one store are read by who knows what they mean; paths are relative to the store's root."""
-
-    def knows(self, path: str) -> bool:
-        """Tell whether a path is one of a file that changes may be taken back in."""
-
-    def lasts(self, path: str) -> bool:
-        """Tell whether a path is one of a file that is there for good: that it is gone or empty is never meant."""
-
-    def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a file's bytes, None for a file that has no sections and entries."""
-
-    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
-        """Return the ref (None: it has none) and the title of one line of a file of lines."""
-
-    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
-        """Return the ref of an entry by its file and the title of its section, None where it has none."""
-
-    def stamp(self, document: Document, now: datetime) -> Document:
-        """Return a document that was changed now."""
 
 
 class PlainReading:

@@ -16,8 +16,8 @@ from memory.document import Document
 from memory.document.nodes import Entry
 
 if TYPE_CHECKING:
+    from memory.storage.contracts import ChangingStore
     from memory.storage.private.state import State
-    from memory.storage.store import Store
 
     from .history import History
 
@@ -33,11 +33,11 @@ class Together:
         """
         self._state = state
         self._grow = grow
-        self._stores: list[Store] = []
+        self._stores: list[ChangingStore] = []
         self._histories: dict[str, History] = {}
-        self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
+        self._glances: dict[int, dict[str, tuple[ChangingStore, ...]]] = {}
 
-    def add(self, store: Store) -> None:
+    def add(self, store: ChangingStore) -> None:
         """Take a store in; its files are those beneath its folder that lie beneath no deeper one.
 
         Of two with the same folder a file belongs to the one that knows it; to the one whose own folder lies deeper,
@@ -47,11 +47,11 @@ class Together:
         self._stores.sort(key=lambda one: (-len(one.shown("")), -len(one.private)))
 
     @property
-    def stores(self) -> tuple[Store, ...]:
+    def stores(self) -> tuple[ChangingStore, ...]:
         """The stores, the deepest folders first."""
         return tuple(self._stores)
 
-    def store_of(self, path: str) -> Store | None:
+    def store_of(self, path: str) -> ChangingStore | None:
         """Return the store that a path, as seen from the workspace, belongs to; None: to none."""
         known = self._glances.get(get_ident())
         if known is None:
@@ -78,19 +78,19 @@ class Together:
         finally:
             del self._glances[thread]
 
-    def _search(self, path: str) -> tuple[Store, ...]:
+    def _search(self, path: str) -> tuple[ChangingStore, ...]:
         found = self._of(path)
         if (not found or not found[0].shown("")) and self._grow is not None:
             self._grow(path)
             found = self._of(path)
         return found
 
-    def _of(self, path: str) -> tuple[Store, ...]:
+    def _of(self, path: str) -> tuple[ChangingStore, ...]:
         """Return the stores of the deepest folder around a path; more than one where they share it."""
         around = [store for store in self._stores if path.startswith(store.shown(""))]
         return tuple(store for store in around if store.shown("") == around[0].shown(""))
 
-    def find(self, path: str) -> tuple[Store, str] | None:
+    def find(self, path: str) -> tuple[ChangingStore, str] | None:
         """Return the store of a path as seen from the workspace, and the path as that store has it."""
         store = self.store_of(path)
         return None if store is None else (store, path.removeprefix(store.shown("")))
@@ -141,7 +141,7 @@ class Together:
         return document if found is None else found[0].reading.stamp(document, now)
 
 
-def _knowing(stores: tuple[Store, ...], path: str) -> Store | None:
+def _knowing(stores: tuple[ChangingStore, ...], path: str) -> ChangingStore | None:
     """Return the store that knows a file, of those that share its folder; the first where none does."""
     if len(stores) < 2:
         return stores[0] if stores else None

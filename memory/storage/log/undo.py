@@ -21,13 +21,13 @@ from memory.storage.changes import SERIES, Change, FileChange
 from memory.storage.transaction.file_step import conflict
 
 from . import rows
-from .dry_run import Rehearsal, Turning
+from .dry_run import Rehearsal
 from .log import ChangeLog
 from .records import Record, RecordedFile
 
 if TYPE_CHECKING:
     from memory.document.model import Document
-    from memory.storage.store import Store
+    from memory.storage.contracts import ChangingStore, Writing
 
     from .history import History
     from .shared import Together
@@ -96,7 +96,7 @@ class Turner:
         _refuse_thinned(record)
         return record
 
-    def _store_of(self, record: Record) -> Store:
+    def _store_of(self, record: Record) -> ChangingStore:
         """Return the store whose files a change is of; ConflictError where it has none."""
         if not record.files:
             raise ConflictError(
@@ -151,7 +151,9 @@ class Turner:
                 raise
             return transaction.commit(f"{name}: {unturned(record.summary) or record.operation}")
 
-    def _turn_files(self, transaction: Turning, store: Store, record: Record, now: datetime, *, back: bool) -> None:
+    def _turn_files(
+        self, transaction: Writing, store: ChangingStore, record: Record, now: datetime, *, back: bool
+    ) -> None:
         # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
         gone_by = record.id if back else record.undone_by
         modes: dict[str, int] = {}
@@ -170,8 +172,8 @@ class Turner:
 
     def _turn_file(
         self,
-        transaction: Turning,
-        store: Store,
+        transaction: Writing,
+        store: ChangingStore,
         record: Record,
         file: RecordedFile,
         now: datetime,
@@ -224,7 +226,7 @@ class Turner:
 
     def _turn_lines(
         self,
-        transaction: Turning,
+        transaction: Writing,
         record: Record,
         file: RecordedFile,
         path: str,

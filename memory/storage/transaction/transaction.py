@@ -27,7 +27,7 @@ from .file_step import Step, conflict, half_done
 from .intent_log import Displaced, Intent, Journal
 
 if TYPE_CHECKING:
-    from memory.storage.store import Store
+    from memory.storage.contracts import ChangingStore
 
 _PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
 
@@ -44,7 +44,7 @@ class Transaction:
 
     def __init__(
         self,
-        store: Store,
+        store: ChangingStore,
         operation: str,
         *,
         actor: str,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from memory.storage import Store
+    from memory.storage.contracts import ChangingStore
     from memory.workspace import Workspace
 
 Level = Literal["ok", "note", "warning", "person"]
@@ -241,7 +241,7 @@ def _files(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("files", "ok", f"all {len(MEMORY_FILES)} are there, readable and writable")
 
 
-def _locks(stores: Sequence[Store]) -> Iterator[Finding]:
+def _locks(stores: Sequence[ChangingStore]) -> Iterator[Finding]:
     """Look at the locks of all systems; what is wrong with one names its folder where there are several."""
     found = [(store, _lock(store)) for store in stores]
     well = [finding for _, finding in found if finding.level == "ok"]
@@ -255,7 +255,7 @@ def _locks(stores: Sequence[Store]) -> Iterator[Finding]:
         yield Finding(finding.name, finding.level, said, finding.hint)
 
 
-def _lock(store: Store) -> Finding:
+def _lock(store: ChangingStore) -> Finding:
     import fcntl
 
     path = store.folder / "lock"
