@@ -50,7 +50,13 @@ def document_cases(places: Places, size: str) -> Iterator[Case]:
     yield Case("memdeck edit one entry", lambda: _edit(holder["document"]), parse_last, lines)
     yield Case("memdeck edit one entry, dump", lambda: _edit(holder["document"]).dump(), parse_last, lines)
     outside = "memdeck takes over an edit from outside"
-    yield Case(outside, lambda: holder["document"].updated(holder["edited"]), parse_last, lines)
+
+    def take_over() -> object:
+        from memory.document.rescan import updated
+
+        return updated(holder["document"], holder["edited"])
+
+    yield Case(outside, take_over, parse_last, lines)
 
 
 def library() -> ModuleType:

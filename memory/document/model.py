@@ -1,7 +1,7 @@
 """The document: front matter, preamble and sections, parsed from any bytes and dumped to the same bytes.
 
 `parse(data).dump() == data` holds for every byte string. Edits return new documents that share what they did not
-touch and scan only what is new; `Document.updated` takes over bytes that somebody else wrote and scans only the
+touch and scan only what is new; `rescan.updated` takes over bytes that somebody else wrote and scans only the
 part that differs.
 """
 
@@ -250,15 +250,6 @@ class Document:
         part = self.section(section)
         kept = part.with_entries(one for index, one in enumerate(part.entries) if index not in gone)
         return self.trusted(section, kept)
-
-    def updated(self, data: bytes) -> Document:
-        """Return the document of bytes that somebody else wrote; only the part that differs is scanned.
-
-        Sections and entries outside of that part are shared with this document.
-        """
-        from .rescan import updated
-
-        return updated(self, data)
 
     @property
     def spaced(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from memory.document.content.fields import read_fields, set_field
 from memory.document.model import Document, parse
 from memory.document.nodes import Block, Entry
+from memory.document.rescan import updated
 from memory.document.source import encode, ends_line
 from memory.errors import ConflictError, UsageError
 
@@ -25,7 +26,7 @@ def apply_mine(document: Document, conflict: Conflict) -> Document:
     try:
         match conflict.what:
             case "file":
-                return document.updated(encode(conflict.ours or ""))
+                return updated(document, encode(conflict.ours or ""))
             case "front":
                 return _front(document, conflict)
             case "section" | "entry":
@@ -68,7 +69,7 @@ def _front(document: Document, conflict: Conflict) -> Document:
         front = clash.ours or ""
     data = document.dump()
     start = len(document.bom)
-    return document.updated(data[:start] + encode(front) + data[start + len(document.front_raw) :])
+    return updated(document, data[:start] + encode(front) + data[start + len(document.front_raw) :])
 
 
 def _part(document: Document, conflict: Conflict) -> Document:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
+from memory.document.rescan import updated
 from memory.document.source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
 from .bodies import Clash
@@ -48,7 +49,7 @@ def build(base: Document, ours: Document, theirs: Document, kind: str, strict: b
     chunks: list[bytes | memoryview] = [bom, top]
     for section in sections:
         section.chunks(chunks)
-    document = theirs.updated(b"".join(chunks))
+    document = updated(theirs, b"".join(chunks))
     if not _reads(document, bom, top, sections):
         return None
     doubts = [(None, Doubt(-1, clash)) for clash in front.clashes] + text.doubts

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
+from memory.document.rescan import updated
 from memory.errors import AmbiguousError, NotFoundError
 from memory.files.refs.refs import identity_hex, read_ref, tell_apart
 from memory.files.tasks.model import TaskList, find_task, read_tasks
@@ -112,7 +113,7 @@ def test_names_taken_over_are_those_worked_out_anew(edits: list[tuple[int, str, 
         tasks[place] = (title, completed)
         text = "".join(f"### {title}\n- completed: {completed}\n" for title, completed in tasks)
         data = f"## Pending\n{text}".encode()
-        document = parse(data) if last is None else last.document.updated(data)
+        document = parse(data) if last is None else updated(last.document, data)
         found = read_tasks("tasks.md", document)
         if last is not None:
             found.inherit(last)
