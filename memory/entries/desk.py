@@ -14,7 +14,8 @@ from memory.base.safe_text import visible
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
-from .kinds import ALIASES, Call, Kind, kind_named, kind_of_ref
+from .kinds import ALIASES, kind_named, kind_of_ref
+from .kinds.kind import Call, Kind
 from .kinds.values import date_of
 from .model import Changes, Check, Item, Made, item_of, stale
 

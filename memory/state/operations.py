@@ -14,8 +14,9 @@ from .files import schema
 from .files.archive import MOST_CHECKPOINTS, put_batch
 from .files.canonical import canonical_bytes, ordered_bytes
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting, written_config
+from .files.json_text import load
 from .files.model import ANALYSED, ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, KEYS, PROVIDERS, SOURCES, STATE, Json, plural
-from .files.reading import Memory, load
+from .files.reading import Memory
 from .files.store import StateStore, Writing, refuse
 from .first_run import without_first_run
 from .recall.new_analysis import take_in

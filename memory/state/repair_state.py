@@ -8,6 +8,7 @@ from memory.errors import MemdeckError
 
 from .files import schema
 from .files.canonical import canonical_bytes, digest
+from .files.json_text import load
 from .files.model import (
     GENERATOR,
     PROVIDERS,
@@ -20,7 +21,7 @@ from .files.model import (
     number_of,
     stamp,
 )
-from .files.reading import Memory, checkpoint_path, load
+from .files.reading import Memory, checkpoint_path
 from .files.schema import faults_of
 from .files.store import entry_path, fresh_maintenance
 from .projections.entry_block import put_block, render_block

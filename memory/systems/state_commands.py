@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
+from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
-from memory.state.files.reading import Memory, line_of
+from memory.state.files.reading import Memory
 from memory.storage.private.record import PrivateRecord
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, Settings
@@ -174,7 +175,7 @@ def _ask_engine(
 
 def _bundle(output: str, before: Json) -> Json:
     """Return the bundle that an engine printed; nothing but one JSON object in the shape of a bundle is taken."""
-    from memory.state.files.reading import load
+    from memory.state.files.json_text import load
 
     try:
         bundle = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")

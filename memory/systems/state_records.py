@@ -8,8 +8,9 @@ from typing import NamedTuple
 from memory.errors import MemdeckError
 from memory.search import Record
 from memory.state.diff import name_of
+from memory.state.files.json_text import line_of
 from memory.state.files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
-from memory.state.files.reading import Memory, line_of, read_events
+from memory.state.files.reading import Memory, read_events
 
 from .state_reading import ref_of
 

@@ -19,7 +19,7 @@ from .wire import INVALID_REQUEST
 
 if TYPE_CHECKING:
     from .calls import Calls
-    from .stdio import Relay
+    from .relay import Relay
     from .watched import Watched
 
 

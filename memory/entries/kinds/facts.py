@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from memory.entries.model import Check, Made, item_of
 from memory.errors import NotFoundError, RefusedError, UsageError
 
-from . import Call
 from .filters import passes
+from .kind import Call
 from .values import list_of, refuse_unknown, text_of
 
 if TYPE_CHECKING:

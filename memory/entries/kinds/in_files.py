@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memory.entries.model import Check, Item, Made, item_of
 from memory.errors import RefusedError
 
-from . import Call
+from .kind import Call
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
 
-from . import Call
 from .filters import passes
 from .in_files import InFiles
+from .kind import Call
 from .tasks import with_heading
 from .values import date_of, lines_of, list_of, refuse_unknown, text_of, unescaped
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from memory.entries.model import Check, Made, derived_ref
 from memory.errors import NotFoundError, RefusedError
 
-from . import Call
 from .filters import passes
+from .kind import Call
 
 if TYPE_CHECKING:
     from memory.entries.model import Changes

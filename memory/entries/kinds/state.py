@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.entries.model import Check, Made, item_of
 from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
 
-from . import Call
 from .filters import passes
+from .kind import Call
 from .values import list_of, text_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memory.errors import UsageError
 
-from . import Call
 from .filters import passes
 from .in_files import InFiles
+from .kind import Call
 from .values import date_of, list_of, text_of, texts_of, unescaped
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from memory.entries.model import Check, Item, Made, derived_ref, item_of
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 
-from . import Call
 from .filters import passes
+from .kind import Call
 from .values import refuse_unknown, text_of, unescaped
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from memory.errors import MemdeckError
 from memory.state.files import schema
 from memory.state.files.canonical import canonical_bytes, digest
 from memory.state.files.config import config_faults
+from memory.state.files.json_text import line_of, load
 from memory.state.files.model import (
     CONFIG,
     ENTRY_FILES,
@@ -22,7 +23,7 @@ from memory.state.files.model import (
     moment,
     plural,
 )
-from memory.state.files.reading import Memory, line_of, load
+from memory.state.files.reading import Memory
 from memory.state.files.store import entry_path
 from memory.state.paths import bundle_paths, is_there, shown_path
 from memory.state.projections.entry_block import find_blocks, render_block

@@ -11,8 +11,9 @@ from memory.state.files import schema
 from memory.state.files.archive import put_batch
 from memory.state.files.canonical import canonical_bytes, digest, ordered_bytes
 from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
+from memory.state.files.json_text import load
 from memory.state.files.model import CHECKPOINTS, CONFIG, EVENTS, SOURCES, Json, event_id, number_of, plural
-from memory.state.files.reading import Memory, checkpoint_path, load
+from memory.state.files.reading import Memory, checkpoint_path
 from memory.state.files.schema import faults_of
 from memory.state.files.store import StateStore, Writing
 from memory.state.repair_plan import Mend, Plan, archived_ids, keep_aside, write

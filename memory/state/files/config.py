@@ -9,8 +9,8 @@ from typing import Any
 from memory.errors import ConfigError
 
 from .canonical import ordered_bytes
+from .json_text import line_of, load
 from .model import CONFIG, POLICIES, PROVIDERS, SCOPES, SECTIONS, Json
-from .reading import line_of, load
 from .schema import Fault, Faults, Rule, count, faults_of, first_of, flag, one_of, text
 
 DEFAULTS: Json = {

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from memory.errors import ConfigError, MemdeckError, NotFoundError
+from memory.errors import MemdeckError, NotFoundError
 from memory.storage.files.version import Stored
 
 from . import schema
+from .json_text import line_of, load, no_constant
 from .model import (
     ARCHIVE,
     CHECKPOINTS,
@@ -37,45 +37,6 @@ Names = Callable[[str], tuple[str, ...]]
 """Returns what lies in a folder of the workspace, sorted; nothing for one that cannot be listed."""
 
 _BATCH = re.compile(r"(?:prune|init|repair)-\d{8}T\d{9}Z(?:-\d{1,4})?")
-
-
-def load(data: bytes, file: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: a key must not be there twice."""
-    try:
-        return json.loads(
-            data.decode("utf-8"),
-            parse_constant=_no_constant,
-            object_pairs_hook=_once if twice else None,
-        )
-    except RecursionError:
-        why, line = "it is nested too deeply", 1
-    except json.JSONDecodeError as error:
-        why, line = error.msg, error.lineno
-    except UnicodeDecodeError as error:
-        why, line = "it is not UTF-8", data.count(b"\n", 0, error.start) + 1
-    except ValueError as error:
-        why, line = str(error), 1
-    raise ConfigError(
-        code, f"{file}:{line}: {why}", "`memdeck state validate` says what it means", file=file, line=line
-    )
-
-
-def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {twice[:60]!r} is there twice")
-    return found
-
-
-def line_of(data: bytes, key: str) -> int:
-    """Return the line (from 1) of the first place where a key is written, 1 where it is nowhere."""
-    place = data.find(f'"{key}"'.encode())
-    return data.count(b"\n", 0, place) + 1 if place >= 0 else 1
 
 
 def _wrong(code: str, file: str, line: int, why: str) -> MemdeckError:
@@ -112,7 +73,7 @@ def _events(data: bytes) -> Events:
     items: list[Json] = []
     lines: list[int] = []
     bad: list[BadLine] = []
-    decode = json.JSONDecoder(parse_constant=_no_constant).decode
+    decode = json.JSONDecoder(parse_constant=no_constant).decode
     for number, raw in enumerate(data.split(b"\n"), 1):
         if not raw.strip():
             continue

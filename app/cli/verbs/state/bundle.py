@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,20 @@ from app.cli.lazy_groups import under
 from app.cli.session import Session
 from memory.errors import ConflictError, MemdeckError, UsageError
 
-from .group import SECTIONS, SHOWN, agreed, answer, asks_person, diff_lines, json_of, more, state, store_of, system_of
+from .group import (
+    SECTIONS,
+    SHOWN,
+    agreed,
+    answer,
+    asks_person,
+    diff_lines,
+    group_lines,
+    json_of,
+    more,
+    state,
+    store_of,
+    system_of,
+)
 
 if TYPE_CHECKING:
     from memory.state.operations import Written
@@ -140,30 +153,6 @@ def _drift(found: Status) -> str:
         return found.drift_why
     changed = ", ".join(one.section for one in found.drift)
     return f"{changed} differ from {found.against}" if changed else f"none against {found.against}"
-
-
-_SIGNALS = {
-    "decisions": "decision",
-    "gotchas": "gotcha",
-    "nextStepHints": "next step",
-    "keyPaths": "key path",
-    "validationObservations": "validation",
-}
-
-
-def group_lines(session: Session, groups: Any) -> Iterator[str]:
-    """Yield at most five groups of events, then how many more there are."""
-    from memory.state.files.model import plural
-    from memory.state.recall.recall import SHOWN_GROUPS
-
-    for group in groups[:SHOWN_GROUPS]:
-        count = len(group.event_ids)
-        yield session.paint.line(f"{group.id}  {group.label}, {plural(count, 'event')}: {group.summary}", "  ")
-        signals = [plural(len(texts), _SIGNALS.get(kind, kind)) for kind, texts in group.signals.items() if texts]
-        if signals:
-            yield session.paint.line(", ".join(signals), "      ")
-    if len(groups) > SHOWN_GROUPS:
-        yield f"  … {len(groups) - SHOWN_GROUPS:,} more"
 
 
 @under(

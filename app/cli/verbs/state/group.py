@@ -113,3 +113,27 @@ def answer(session: Session, document: Callable[[], dict[str, Any]], lines: Call
     """Say what is wrong with the change log, then print an answer."""
     session.warn()
     session.answer(document, lines)
+
+
+_SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "next step",
+    "keyPaths": "key path",
+    "validationObservations": "validation",
+}
+
+
+def group_lines(session: Session, groups: Any) -> Iterator[str]:
+    """Yield at most five groups of events, then how many more there are."""
+    from memory.state.files.model import plural
+    from memory.state.recall.recall import SHOWN_GROUPS
+
+    for one in groups[:SHOWN_GROUPS]:
+        count = len(one.event_ids)
+        yield session.paint.line(f"{one.id}  {one.label}, {plural(count, 'event')}: {one.summary}", "  ")
+        signals = [plural(len(texts), _SIGNALS.get(kind, kind)) for kind, texts in one.signals.items() if texts]
+        if signals:
+            yield session.paint.line(", ".join(signals), "      ")
+    if len(groups) > SHOWN_GROUPS:
+        yield f"  … {len(groups) - SHOWN_GROUPS:,} more"

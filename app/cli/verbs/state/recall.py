@@ -12,8 +12,7 @@ from app.cli.lazy_groups import under
 from app.cli.session import Session
 from memory.errors import UsageError
 
-from .bundle import group_lines
-from .group import SHOWN, answer, confirmed, diff_lines, more, state, store_of, system_of, yes
+from .group import SHOWN, answer, confirmed, diff_lines, group_lines, more, state, store_of, system_of, yes
 
 if TYPE_CHECKING:
     from memory.state.query import Answer

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.servers.mcp.recorded import FILE, Recorded, question_of
-from app.servers.mcp.stdio import Relay
+from app.servers.mcp.relay import Relay
 from app.servers.mcp.wire import Wire
 from memory.storage.private.places import StateFolder
 from tests.memory.entries.desks import make_workspace
