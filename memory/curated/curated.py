@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from memory.storage import Store
 
     from .control.tiebreak import Tiebreaker
+    from .models import Model
 
 
 class Curated:
     """All memories in reach: `workspace` is the store of `.agh`, `person` that of `$AGH_HOME`; None for none.
 
-    `tiebreaker` is asked where the rules of the controller leave it open; None for nobody.
+    `tiebreaker` is asked where the rules of the controller leave it open; None for nobody. `models` are those that
+    write for other parts, by the name of the part: `dream`, `extractor`.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Curated:
     ) -> None:
         """Keep where things are; nothing is read yet."""
         self.tiebreaker = tiebreaker
+        self.models: dict[str, Model] = {}
         self.sides: dict[str, Side] = {}
         if person is not None:
             self.sides["global"] = Side("global", person, state_home, home)
@@ -78,11 +81,13 @@ class Curated:
         return "" if side is None else side.workspace_id
 
     def replay(self, now: datetime) -> None:
-        """Finish the decisions that a crash interrupted; where another process is at work, that one does."""
+        """Finish what a crash interrupted: decisions, dreams; where another process is at work, that one does."""
         from .control.replay import replay
+        from .dreaming.settle import settle
 
         for side in self.sides.values():
             replay(side, now)
+            settle(side, now)
 
     # -- folders ------------------------------------------------------------------------------------------------------
 

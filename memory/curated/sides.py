@@ -17,6 +17,7 @@ from .places.identity import NOTES, ROOTS, Claim, claim, make_identity, read_ide
 if TYPE_CHECKING:
     from memory.storage import Store
     from memory.storage.private.places import StateFolder
+    from memory.storage.private.record import PrivateRecord
 
 
 class Side:
@@ -63,6 +64,16 @@ class Side:
             opened[1].close()
             opened[2].close()
 
+    def record(self, name: str) -> PrivateRecord | None:
+        """Return a small private file of this side, beside its databases; None where nothing outlives the process."""
+        from memory.storage.private.record import PrivateRecord
+
+        self._databases()
+        if self._folder is None:
+            return None
+        ending = f"-{self.claim.name}" if self.claim.name else ""
+        return PrivateRecord(self._folder, NOTES, f"{name}{ending}.json")
+
     def prepare(self, *, actor: str, now: datetime) -> None:
         """Make what the first write needs: the folder, the identity of the workspace, the claim on its databases."""
         from memory.storage.fsio import make_folder
@@ -93,7 +104,7 @@ class Side:
         name, folder = "", None
         if self._state_home is not None:
             if self.name == "global":
-                folder = self._state_folder(None)
+                folder = self._folder = self._state_folder(None)
             elif number:
                 folder = self._state_folder(f"curated-{number}")
                 self._folder = folder

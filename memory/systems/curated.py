@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from memory.trust.consent import Ask, Trust
     from memory.workspace import Workspace
 
-RULE = "prune-curated-decisions"
-
 
 @dataclass(frozen=True, slots=True)
 class CuratedLook:
@@ -60,11 +58,13 @@ class CuratedMemory(PlainSystem):
         self._last: CuratedLook | None = None
 
     def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
-        """Take the person's decisions: an approved command of the settings may be asked where rules leave it open."""
-        from .curated_commands import tiebreaker_of
+        """Take the person's decisions: approved commands of the settings may be asked."""
+        from .curated_commands import models_of
 
         folder = None if self._workspace.state is None else self._workspace.state.folder
-        self.curated.tiebreaker = tiebreaker_of(self.curated, trust, folder, environ)
+        models = models_of(self.curated, trust, folder, environ)
+        self.curated.tiebreaker = models.pop("tiebreaker", None)
+        self.curated.models = models
 
     @cached_property
     def curated(self) -> Curated:
@@ -140,30 +140,10 @@ class CuratedMemory(PlainSystem):
         return tuple(one for one in found if names is None or one.file in names)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Let decisions go that were carried out long ago; the newest one on each file stays, and so does a summary."""
-        import time
+        """Let old decisions go, and dream where the gates are open; see `curated_upkeep`."""
+        from .curated_upkeep import maintain
 
-        from memory.curated.control.retention import prune
-        from memory.maintenance import Report, RuleReport
-        from memory.maintenance.others import Gone
-
-        begun = time.perf_counter()
-        try:
-            if not dry_run:
-                self.curated.replay(now)
-            days = self.curated.settings["decisions.prune_after_applied_days"]
-            before, gone = prune(self.curated.sides["workspace"], self.curated.settings, now, dry_run=dry_run)
-        except MemdeckError as error:
-            took = round((time.perf_counter() - begun) * 1000, 1)
-            return Report(dry_run, now, (), (f"curated memory: {error}",), took)
-        moves = tuple(
-            Gone(None, f"{one.op} {one.target_filename}".strip(), "nowhere", _day(one.applied_at)) for one in gone
-        )
-        rule = RuleReport(
-            RULE, FOLDER, before, before - len(gone), 0, len(gone), moves, (), ("decision", "cleared"),
-            f"carried out more than {days} days ago" if gone else "",
-        )  # fmt: skip
-        return Report(dry_run, now, (rule,), duration_ms=round((time.perf_counter() - begun) * 1000, 1))
+        return maintain(self.curated, now, actor=actor, dry_run=dry_run)
 
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, Refusal] | None = None
@@ -213,15 +193,13 @@ class CuratedMemory(PlainSystem):
             )
 
     def wants(self) -> Iterable[Ask]:
-        """Yield the command that the settings name as tiebreaker."""
-        from .curated_commands import tiebreaker_ask
+        """Yield the commands that the settings name as models."""
+        from .curated_commands import model_asks
 
         try:
-            ask = tiebreaker_ask(self.curated.settings)
+            yield from model_asks(self.curated.settings).values()
         except MemdeckError:
             return
-        if ask is not None:
-            yield ask
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity."""
@@ -247,7 +225,3 @@ class CuratedReading(PlainReading):
 def _facts(look: CuratedLook) -> object:
     """Return what tells one look from another; errors are no values that compare."""
     return look.memories, look.invalid, str(look.error or "")
-
-
-def _day(stamp: int | None) -> str:
-    return "" if stamp is None else datetime.fromtimestamp(stamp / 1000, UTC).date().isoformat()

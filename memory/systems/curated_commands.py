@@ -1,13 +1,13 @@
-"""The tiebreaker of curated memory as a command: of the person's own settings, and only after an approval."""
+"""The models of curated memory as commands: of the person's own settings, and only after an approval."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.curated.control.tiebreak import Tiebreaker, TiebreakError
 from memory.curated.model import Json
+from memory.curated.models import Model, ModelError
 from memory.curated.places.settings import FILE, Settings
 from memory.errors import MemdeckError
 from memory.storage.private.record import PrivateRecord
@@ -20,49 +20,75 @@ if TYPE_CHECKING:
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust
 
-ROLE = "tiebreaker"
 _SPARE = 1
 """One byte more than an answer may have is read, so that a longer one is known for one."""
 
 
-def tiebreaker_ask(settings: Settings) -> Ask | None:
-    """Return the command of the settings as an ask; None where there is none, or nobody is to be asked."""
-    text = settings["controller.llm.command"].strip()
-    if not text or settings["controller.mode"] == "rules" or not settings["controller.llm.enabled"]:
-        return None
-    line = settings.lines.get("controller.llm.command", 1) - 1
-    return command_ask(
-        ROLE,
-        text,
-        "tiebreaker of curated memory",
-        f"$AGH_HOME/{FILE}",
-        line,
-        timeout=settings["controller.llm.timeout"],
-    )
+class Role(NamedTuple):
+    """What a command of the settings is for: the keys of the command and of its time limit, and when it is asked."""
+
+    name: str
+    command: str
+    timeout: str
+    called: str
+    wanted: Callable[[Settings], bool]
 
 
-def tiebreaker_of(
+ROLES = (
+    Role(
+        "tiebreaker", "controller.llm.command", "controller.llm.timeout", "tiebreaker of curated memory",
+        lambda settings: settings["controller.mode"] != "rules" and settings["controller.llm.enabled"],
+    ),
+    Role(
+        "dream", "dream.command", "dream.timeout", "dreams of curated memory",
+        lambda settings: settings["dream.enabled"],
+    ),
+)  # fmt: skip
+"""The commands that the settings may name."""
+
+
+def is_named(settings: Settings) -> bool:
+    """Tell whether the settings name any command."""
+    return any(settings[role.command].strip() for role in ROLES)
+
+
+def model_asks(settings: Settings) -> dict[str, Ask]:
+    """Return the commands of the settings as asks, by role; those are missing that are not to be asked."""
+    found = {}
+    for role in ROLES:
+        text = settings[role.command].strip()
+        if text and role.wanted(settings):
+            line = settings.lines.get(role.command, 1) - 1
+            found[role.name] = command_ask(
+                role.name, text, role.called, f"$AGH_HOME/{FILE}", line, timeout=settings[role.timeout]
+            )
+    return found
+
+
+def models_of(
     curated: Curated, trust: Trust | None, folder: StateFolder | None, environ: Mapping[str, str]
-) -> Tiebreaker | None:
-    """Return the tiebreaker of the settings; None where there is none, or nothing to keep approvals in."""
+) -> dict[str, Model]:
+    """Return the models of the settings by role; none where there is nothing to keep approvals in."""
     try:
-        ask = tiebreaker_ask(curated.settings)
+        asks = model_asks(curated.settings)
     except MemdeckError:
-        return None  # whoever uses memory is told
-    return None if ask is None or trust is None or folder is None else _Command(ask, trust, folder, environ)
+        return {}  # whoever uses memory is told
+    if trust is None or folder is None:
+        return {}
+    return {name: _Command(ask, trust, folder, environ) for name, ask in asks.items()}
 
 
 class _Command:
-    """A tiebreaker that runs a command for each question."""
+    """A model that runs a command for each question."""
 
     def __init__(self, ask: Ask, trust: Trust, folder: StateFolder, environ: Mapping[str, str]) -> None:
         self._ask, self._trust, self._folder, self._environ = ask, trust, folder, environ
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:
-        """Return what the command prints; TiebreakError where it is not approved, fails or takes too long."""
+        """Return what the command prints; ModelError where it is not approved, fails or takes too long."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
-            raise TiebreakError(f"the command is not approved: {decision.why}")
+            raise ModelError(f"the command is not approved: {decision.why}")
         try:
             return ask_command(
                 decision.text or "",
@@ -75,6 +101,6 @@ class _Command:
                 now=now,
             )
         except NotUsed as error:
-            raise TiebreakError(str(error)) from error
+            raise ModelError(str(error)) from error
         except MemdeckError as error:
-            raise TiebreakError(error.message) from error
+            raise ModelError(error.message) from error

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
 
 from memory.curated.model import Json, Memory
+from memory.curated.models import Model, ModelError
 
 from .candidate import Candidate
 
@@ -16,15 +15,10 @@ _CONTENT, _TARGET = 1000, 300
 _KEYS = {"op", "target_id", "confidence", "reason"}
 
 
-class Tiebreaker(Protocol):
-    """Somebody who answers a question; `ask` raises `TiebreakError` where there is no answer in time."""
-
-    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:
-        """Return the answer to a question as text: one JSON object of at most `limit` bytes."""
-
-
-class TiebreakError(Exception):
-    """Why there is no answer that counts."""
+Tiebreaker = Model
+"""Who answers a question of the controller."""
+TiebreakError = ModelError
+"""Why there is no answer that counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from memory.base.clock import format_utc
 from memory.curated.control.decision import CHANGES, Decision, select, time_of
 from memory.curated.control.replay import pending
 from memory.curated.control.revert import find, revert
+from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.recall.recall import Options, recall, turn_block
@@ -212,6 +213,8 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
     ]
     last = max((at for _, at in rows if at is not None), default=None)
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
+    dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
+    dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
     return {
         "status": "disabled" if not enabled else "degraded" if reasons else "ok",
         "reason": "; ".join(reasons[:5]),
@@ -229,6 +232,11 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
         "operation_count": events,
         "last_operation_at": None if last is None else time_of(last),
         "copies": copies,
+        "dream_enabled": curated.settings["dream.enabled"],
+        "dream_min_hours": curated.settings["dream.min_hours"],
+        "dream_min_sessions": curated.settings["dream.min_sessions"],
+        "dream_gates": {one.side: ", ".join(gate.words for gate in one.all) for one in dreaming},
+        "last_consolidation": None if dreamt is None else time_of(dreamt),
     }
 
 

@@ -5,48 +5,13 @@ The verbs of the command line are made from it; a server and tools can be made f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from memory.curated.model import Json
-
 from . import memories as on
 from . import records as of
-from .memories import Call
-from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, check, choice, flag, giving, number, taking, text, texts
+from .dreams import DREAMS
+from .operation import Operation
+from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, choice, flag, giving, number, taking, text, texts
 
-if TYPE_CHECKING:
-    from memory.curated.curated import Curated
-
-Run = Callable[["Curated", Json, Call], Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation. `name` is its verb, `tool` and `route` what a tool and a server call it.
-
-    `first` are the inputs that the command line takes without a name; `writes` says that it may change a memory.
-    """
-
-    name: str
-    does: str
-    run: Run
-    input: Json
-    output: Json
-    tool: str
-    route: str
-    first: tuple[str, ...] = ()
-    writes: bool = False
-    example: str = ""
-
-    def call(self, curated: Curated, values: Mapping[str, Any], call: Call) -> Json:
-        """Do it: check the values, finish what a crash interrupted, return the result; UsageError and MemdeckError."""
-        arguments = check(self.input, values)
-        if not arguments.get("dry_run"):
-            curated.replay(call.now)
-        return self.run(curated, arguments, call)
-
+__all__ = ["BY_NAME", "OPERATIONS", "Operation"]
 
 _CONTENT = text("The text of the memory; @FILE reads a file, - standard input.", **{"x-content": True})
 _KEY = text("A key of the caller: the same one is carried out once.")
@@ -198,6 +163,7 @@ OPERATIONS: tuple[Operation, ...] = (
                                                                       rows="config"),
         "agh__memory_config", "GET /api/memory/config", ("key",), example="memdeck curated config recall.weights",
     ),
+    *DREAMS,
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

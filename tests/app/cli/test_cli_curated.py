@@ -57,7 +57,10 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
     """Each verb runs, and its document has the keys of its output schema."""
     first = _write(cur)["decision"]["id"]
     cur("search", "deploy window tuesdays", "--session", "s1", "--turn", "1")
+    dream = cur("dream", "trigger", "--force")["dream"]["id"]
     arguments = {
+        "dream show": [dream],
+        "dream retry": [dream, "--force"],
         "show": ["project_deploy-window"],
         "write": ["--type", "user", "--name", "Tea", "--content", "green tea"],
         "edit": ["project_deploy-window", "--content", "We deploy on Mondays"],
@@ -203,6 +206,34 @@ def test_the_other_verbs_see_it(memdeck: Memdeck, cur: Callable[..., Any], shop:
     assert not (shop / ".agh/memory/project_deploy-window.md").exists()
     report = memdeck("--maintain", "--no-exec", "-o", "json").data
     assert "prune-curated-decisions" in [one["rule"] for one in report["rules"]]
+
+
+def test_maintenance_dreams_when_the_gates_are_open(memdeck: Memdeck, cur: Callable[..., Any], shop: Path) -> None:
+    """A dry run says so and writes nothing; a run makes the memory; the next one says which gates are closed."""
+    things = ["tuesday deploys", "thursday releases", "stage hosts", "red phones", "ninety days"]
+    for number, words in enumerate(things):
+        _write(cur, f"Thing {number}", f"always {words} matter")
+        for session in ("s1", "s2", "s3"):
+            cur("search", words, "--session", session, "--turn", str(number))
+    health = cur("health")
+    assert "3 of 3 sessions" in health["dream_gates"]["workspace"]
+    assert "5 of 5 candidates" in health["dream_gates"]["workspace"]
+
+    def rule(*more: str) -> Any:
+        report = memdeck("--maintain", "--no-exec", *more, "-o", "json").data
+        (found,) = [one for one in report["rules"] if one["rule"] == "dream-curated-memory"]
+        assert (found["before"], found["kept"]) == (5, 5)
+        return found["message"]
+
+    before = sorted(shop.rglob("*"))
+    assert rule("--dry-run") == "workspace: would gather 5 memories"
+    assert sorted(shop.rglob("*")) == before
+    assert "promoted, 5 memories in project_dreaming-2024-01-15.md" in rule()
+    assert (shop / ".agh/memory/project_dreaming-2024-01-15.md").exists()
+    report = memdeck("--maintain", "--no-exec", "-o", "json").data
+    assert "dream-curated-memory" not in [one["rule"] for one in report["rules"]]
+    assert "0 of 5 candidates" in memdeck("curated", "dream", "status").out
+    assert memdeck("curated", "dream", "list", "-o", "jsonl").objects[0]["state"] == "promoted"
 
 
 @pytest.mark.parametrize("damage", ["identity", "settings"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .human_workers import WORKERS, worker_lines
+
 Json = dict[str, Any]
 
 
@@ -47,6 +49,8 @@ def lines(name: str, done: Json) -> Iterator[str]:
         case "config":
             for one in done["config"]:
                 yield f"{one['key']} = {one['value']}  ({one['source']}; default {one['default']})"
+        case _ if name.partition(" ")[0] in WORKERS:
+            yield from worker_lines(name, done)
         case _:
             yield from _plain(done)
 

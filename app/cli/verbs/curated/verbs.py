@@ -28,6 +28,7 @@ curated = group(
 _GROUPS = {
     "decisions": "What the controller decided, and why.",
     "recall": "What agents got to read.",
+    "dream": "What was recalled most, gathered into one memory.",
 }
 _OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",
             "query_text": "query"}  # fmt: skip
@@ -55,7 +56,9 @@ def opened(session: Session) -> Curated:
     workspace = session.opened(Workspace(root, state_home=state_home(os.environ), home=own))
     system = system_of(workspace, "curated", CuratedMemory)
     found = session.opened(system.curated)
-    if not session.safe and found.settings["controller.llm.command"]:
+    from memory.systems.curated_commands import is_named
+
+    if not session.safe and is_named(found.settings):
         from app.places import config_home
         from memory.trust.consent import trust_of
 

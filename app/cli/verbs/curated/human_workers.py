@@ -1,0 +1,45 @@
+"""What the verbs on dreams say to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Json = dict[str, Any]
+WORKERS = frozenset({"dream"})
+"""The groups of verbs whose words are here."""
+
+
+def worker_lines(name: str, done: Json) -> Iterator[str]:
+    """Yield the lines of the result of an operation."""
+    match name:
+        case "dream trigger":
+            for scope in done["scopes"]:
+                yield f"{scope['scope']}: {_run(scope['dream']) if scope['triggered'] else scope['reason']}"
+                if done["dry_run"]:
+                    yield from (f"  {one['score']:.3f}  {one['filename']}" for one in scope["candidates"])
+        case "dream retry":
+            yield _run(done["dream"]) if done["retried"] else done["reason"]
+        case "dream status":
+            for scope in done["scopes"]:
+                yield f"{scope['scope']}: {'the gates are open' if scope['open'] else 'not yet'}"
+                for gate in scope["gates"]:
+                    yield f"  {'open  ' if gate['open'] else 'closed'}  {gate['words']}"
+            yield from (_run(one) for one in done["dreams"])
+        case "dream list":
+            yield from (_run(one) for one in done["dreams"])
+            if not done["dreams"]:
+                yield "no dreams yet"
+        case "dream show":
+            yield _run(done["dream"])
+            yield ""
+            yield from (done["dream"]["artifact"] or "").splitlines()
+
+
+def _run(one: Json) -> str:
+    words = {
+        "promoted": f"{one['promoted_count']} of {one['input_count']} memories in {one['target_filename']}",
+        "failed": one["error"],
+        "skipped": one["reason"] or "nothing promoted",
+    }
+    return f"{one['started_at']}  {one['id']}  {one['state']}  {words.get(one['state'], '')}".rstrip()

@@ -1,0 +1,3 @@
+"""Dreaming: what was recalled often is gathered into one memory, through the controller."""
+
+from __future__ import annotations

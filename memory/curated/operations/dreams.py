@@ -1,0 +1,144 @@
+"""The operations on dreams: trigger, retry, status, list, show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.curated.dreaming.gates import gates_of
+from memory.curated.dreaming.run import Dreamt, dream
+from memory.curated.dreaming.runs import find_run, runs
+from memory.curated.model import Json
+from memory.errors import MemdeckError, RefusedError
+
+from .memories import Call
+from .operation import Operation
+from .schema import DRY_RUN, choice, flag, giving, number, taking, text
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+    from memory.curated.sides import Side
+
+_SCOPE = choice("The scope that dreams (default: each whose gates are open).", ("global", "workspace"))
+
+
+def _sides(curated: Curated, args: Json) -> list[Side]:
+    """Return the sides that are meant, the workspace first."""
+    if "scope" in args:
+        return [curated.side_of(curated.root(args["scope"]))]
+    return list(reversed(curated.sides.values()))
+
+
+def _raise_failed(done: Dreamt) -> None:
+    if done.run is not None and done.run.status == "failed":
+        raise MemdeckError(
+            "memory.dream.failed", f"the dream failed: {done.run.error}", "`memdeck curated dream retry` tries again",
+            dream=done.run.json(),
+        )  # fmt: skip
+
+
+def trigger(curated: Curated, args: Json, call: Call) -> Json:
+    """Dream on each side whose gates are open, and say of the others why not."""
+    curated.refuse_disabled()
+    made = [
+        dream(curated, side, actor=call.actor, now=call.now, force=args.get("force", False),
+              dry_run=args.get("dry_run", False))
+        for side in _sides(curated, args)
+    ]  # fmt: skip
+    for one in made:
+        _raise_failed(one)
+    best = next((one for one in made if one.triggered), made[0])
+    return {
+        "dream": None if best.run is None else best.run.json(),
+        "triggered": best.triggered,
+        "reason": best.reason,
+        "dry_run": args.get("dry_run", False),
+        "scopes": [
+            {**one.gates.json(), "triggered": one.triggered, "reason": one.reason,
+             "dream": None if one.run is None else one.run.json()}
+            for one in made
+        ],
+    }  # fmt: skip
+
+
+def retry(curated: Curated, args: Json, call: Call) -> Json:
+    """Gather the memories of a run again that failed or promoted nothing; `force` also those of another one."""
+    curated.refuse_disabled()
+    side, run = find_run(curated, args["run_id"])
+    if run.state == "running":
+        raise RefusedError("memory.dream.running", f"{run.id} is still at work", "wait for its end")
+    if run.state == "promoted" and not args.get("force"):
+        raise RefusedError(
+            "memory.dream.not_failed", f"{run.id} promoted its memories", "`dream trigger` makes a new run"
+        )
+    done = dream(curated, side, actor=call.actor, now=call.now, retries=run)
+    _raise_failed(done)
+    return {
+        "dream": None if done.run is None else done.run.json(), "retried": done.triggered, "reason": done.reason
+    }  # fmt: skip
+
+
+def status(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the gates of each side, and the last runs."""
+    found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
+    rows = [run for side in _sides(curated, args) for run in runs(side, limit=5)]
+    rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)
+    return {
+        "enabled": curated.settings["dream.enabled"],
+        "open": any(not one.closed() for one in found),
+        "scopes": [one.json() for one in found],
+        "dreams": [run.json() for run in rows[:5]],
+    }
+
+
+def dreams(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the runs, the newest first."""
+    rows = [run for side in _sides(curated, args) for run in runs(side)]
+    rows.sort(key=lambda run: (run.started_at, run.id), reverse=True)
+    if "state" in args:
+        rows = [run for run in rows if run.state == args["state"]]
+    return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
+
+
+def show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return one run with its artefact, by its id or its day."""
+    side, run = find_run(curated, args["run_id"])
+    path, artefact = run.facts.get("artifact_path"), ""
+    if path:
+        artefact = side.store.read(f"{curated.root(side.name).folder}/{path}").data.decode("utf-8", "replace")
+    return {"dream": {**run.json(), "artifact": artefact or None}}
+
+
+_RUN = text("The id of a run, or a day such as 2026-01-15 for the newest of it.")
+
+DREAMS: tuple[Operation, ...] = (
+    Operation(
+        "dream trigger", "Gather what was recalled most into one memory, if the gates of dreaming are open.", trigger,
+        taking(scope=_SCOPE, force=flag("Open all gates but the lock."), dry_run=DRY_RUN),
+        giving("dream", "triggered", "reason"), "agh__memory_dream_trigger", "POST /api/memory/dreams/trigger",
+        writes=True, example="memdeck curated dream trigger --dry-run",
+    ),
+    Operation(
+        "dream status", "Say how far each gate of dreaming is.", status, taking(scope=_SCOPE),
+        giving("enabled", "open", "scopes", "dreams"), "agh__memory_dream_status", "GET /api/memory/dreams/status",
+        example="memdeck curated dream status",
+    ),
+    Operation(
+        "dream list", "List the runs of dreaming, the newest first.", dreams,
+        taking(scope=_SCOPE, state=choice("What became of it.", ("running", "promoted", "skipped", "failed")),
+               limit=number("How many at most, up to 200.", 1)),
+        giving("dreams", rows="dreams"), "agh__memory_dream_list", "GET /api/memory/dreams",
+        example="memdeck curated dream list --state failed",
+    ),
+    Operation(
+        "dream show", "Show a run of dreaming with its artefact.", show, taking("run_id", run_id=_RUN),
+        giving("dream"), "agh__memory_dream_show", "GET /api/memory/dreams/{dream_id}", ("run_id",),
+        example="memdeck curated dream show 2026-01-15",
+    ),
+    Operation(
+        "dream retry", "Gather the memories of a run again that failed.", retry,
+        taking("run_id", run_id=_RUN, force=flag("Also of a run that promoted something.")),
+        giving("dream", "retried", "reason"), "agh__memory_dream_retry", "POST /api/memory/dreams/{dream_id}/retry",
+        ("run_id",), True, example="memdeck curated dream retry 2026-01-15",
+    ),
+)  # fmt: skip
+"""The operations on dreams."""

@@ -1,0 +1,86 @@
+"""The maintenance of curated memory: old decisions go, and dreaming runs where its gates are open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memory.curated.control.retention import prune
+from memory.curated.dreaming.run import dream, failed_lately
+from memory.curated.places.identity import FOLDER
+from memory.errors import MemdeckError
+from memory.maintenance import Report, RuleReport
+from memory.maintenance.others import Gone
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+    from memory.curated.sides import Side
+
+PRUNE, DREAM = "prune-curated-decisions", "dream-curated-memory"
+_PERSON = "$AGH_HOME"
+
+
+def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> Report:
+    """Return what was done, or would be: a rule that fails is a warning, and stops no other."""
+    begun = time.perf_counter()
+    rules: list[RuleReport] = []
+    warnings: list[str] = []
+
+    def attempt(work: Callable[[], RuleReport | None]) -> None:
+        try:
+            made = work()
+        except MemdeckError as error:
+            text = f"curated memory: {error}"
+            if text not in warnings:
+                warnings.append(text)
+        else:
+            if made is not None:
+                rules.append(made)
+
+    if not dry_run:
+        attempt(lambda: curated.replay(now))
+    attempt(lambda: _pruned(curated, now, dry_run))
+    for side in reversed(curated.sides.values()):
+        attempt(lambda side=side: _dreamed(curated, side, now, actor, dry_run, warnings))  # type: ignore[misc]
+    return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
+
+
+def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
+    days = curated.settings["decisions.prune_after_applied_days"]
+    before, gone = prune(curated.sides["workspace"], curated.settings, now, dry_run=dry_run)
+    moves = tuple(
+        Gone(None, f"{one.op} {one.target_filename}".strip(), "nowhere", _day(one.applied_at)) for one in gone
+    )
+    return RuleReport(
+        PRUNE, FOLDER, before, before - len(gone), 0, len(gone), moves, (), ("decision", "cleared"),
+        f"carried out more than {days} days ago" if gone else "",
+    )  # fmt: skip
+
+
+def _dreamed(
+    curated: Curated, side: Side, now: datetime, actor: str, dry_run: bool, warnings: list[str]
+) -> RuleReport | None:
+    """Dream on one side; None where dreaming is off or nobody ever recalled anything there."""
+    if not curated.settings["dream.enabled"] or not curated.settings["enabled"]:
+        return None
+    if failed_lately(curated, side, now):
+        return None
+    done = dream(curated, side, actor=actor, now=now, dry_run=dry_run)
+    count = len(done.gates.waiting)
+    if not count and not done.triggered:
+        return None
+    said = f"{side.name}: {done.reason}"
+    if done.run is not None:
+        if done.run.status == "failed":
+            warnings.append(f"curated memory: the dream failed: {done.run.error}")
+        target = done.run.facts.get("target_filename")
+        said = f"{side.name}: {done.run.state}, {done.run.promoted_count} memories in {target}"
+    acts = done.triggered or (dry_run and not done.gates.closed())
+    file = FOLDER if side.name == "workspace" else _PERSON
+    return RuleReport(DREAM, file, count, count, 0, 0, what=("memory", "promoted"), said=said, acts=acts)
+
+
+def _day(stamp: int | None) -> str:
+    return "" if stamp is None else datetime.fromtimestamp(stamp / 1000, UTC).date().isoformat()

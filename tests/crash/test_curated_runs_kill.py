@@ -1,0 +1,111 @@
+"""Curated memory's own work and kill -9 before each call that changes a file: a run is whole or never was."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from memory.curated.control import replay
+from memory.curated.control.apply import propose
+from memory.curated.control.candidate import Candidate
+from memory.curated.curated import Curated
+from memory.curated.dreaming.run import dream
+from memory.curated.dreaming.runs import runs
+from memory.curated.model import Header
+from memory.curated.recall.recall import Options, recall
+from memory.storage import State, Store
+from tests.crash.calls import Calls, in_force
+from tests.crash.kill import killed_at, some
+from tests.examples import WHOLE
+from tests.memory.curated.conftest import NOW
+
+LATER = NOW + timedelta(minutes=40)
+Run = Callable[[Curated], object]
+Check = Callable[[Curated, Path, str], bool]
+
+
+def opened(top: Path) -> Curated:
+    """Return the memory as a new process sees it; displaced files are looked at right away."""
+    person = top / "agh"
+    store = Store(person, state=State(top / "state", person), workspace=person, settle=0, patience=0.5)
+    return Curated(None, store, state_home=top / "state")
+
+
+def remember(curated: Curated, name: str, body: str) -> None:
+    """Write a memory."""
+    candidate = Candidate(curated.root("global"), "cli", Header(name, "about it", "user", "global"), body)
+    propose(curated, candidate, actor="cli", now=NOW)
+
+
+def torn(tmp_path: Path, prepare: Run, run: Run, check: Check, every: int = 5) -> None:
+    """Kill a run before its calls, one try each; `check` looks at what the next process finds, whether it was done."""
+    top, kept = tmp_path / "place", tmp_path / "kept"
+    top.mkdir()
+    curated = opened(top)
+    prepare(curated)
+    curated.close()
+    shutil.copytree(top, kept)
+    curated = opened(top)
+    with in_force(Calls()) as calls:
+        run(curated)
+    assert check(curated, top, "the whole run")
+    curated.close()
+    count = len(calls.names)
+    assert count > 10
+    seen = set()
+    tried = some(1 if WHOLE else every, seed=count)
+    for number in range(count):
+        if not (tried() or number in (0, count - 1)):
+            continue
+        shutil.rmtree(top)
+        shutil.copytree(kept, top)
+        killed_at(number, lambda: run(opened(top)))
+        again = opened(top)
+        again.replay(LATER)
+        where = f"before {calls.names[number]} ({number})"
+        seen.add(check(again, top, where))
+        assert replay.pending(again.sides["global"]) == [], where
+        again.close()
+    assert seen == {False, True}
+
+
+_THINGS = ("oats grow in spring", "rice needs much water", "tea comes from hills")
+
+
+def _recalled(curated: Curated) -> None:
+    for number, body in enumerate(_THINGS):
+        remember(curated, f"Thing {number}", body)
+        for turn in (1, 2):
+            recall(curated, body, curated.visible(), Options(session=f"s{number}", turn=turn), now=NOW)
+
+
+def _dream(curated: Curated, minute: int = 0) -> object:
+    now = LATER + timedelta(minutes=minute)
+    return dream(curated, curated.sides["global"], actor="cli", now=now, force=True)
+
+
+def _dreamt(curated: Curated, top: Path, where: str) -> bool:
+    """The memory, the marks and the row of a run are there together or not at all; a next run gathers the rest."""
+    side = curated.sides["global"]
+    found = runs(side)
+    assert [one.status for one in found if one.status == "running"] == [], where
+    done = [one for one in found if one.state == "promoted"]
+    text = "SELECT count(*) FROM memory_recall_signals WHERE promoted_at IS NOT NULL"
+    marks = side.records.look(lambda db: db.execute(text).fetchone()[0], 0)
+    path = top / "agh/memory/project_dreaming-2026-01-15.md"
+    assert path.exists() == bool(done), where
+    assert marks == (3 if done else 0), where
+    assert [one.promoted_count for one in done] in ([], [3]), where
+    if done:
+        assert all(body in path.read_text() for body in _THINGS), where
+    else:
+        _dream(curated, 1)
+        assert runs(side)[0].promoted_count == 3, where
+    return bool(done)
+
+
+def test_a_dream_is_whole_or_never_was(tmp_path: Path) -> None:
+    """After each kill the memory of a dream, its marks and its row are there together, or the next run makes them."""
+    torn(tmp_path, _recalled, _dream, _dreamt)
