@@ -40,7 +40,7 @@ class Noticing(Part):
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
-        self._counted: tuple[int, int, int] = (-1, -1, -1)
+        self._counted: tuple[int, ...] = ()
         self._said: set[str] = set()
         self._found = (False, False)
         self._turns = (False, False)
@@ -69,10 +69,10 @@ class Noticing(Part):
         state = history.state()
         count = self.count
         if self._counted != (*state, self._seen or 0):
-            self._counted = (*state, self._seen or 0)
             count = history.count(self._seen or 0, QUIET, MOST)
             with suppress(MemdeckError):
                 self._found = history.turnable(ACTOR)
+                self._counted = (*state, self._seen or 0)
         self._newest = state[0]
         warnings = tuple(warning for warning in history.warnings if warning not in self._said)
         self._said.update(warnings)
@@ -182,7 +182,7 @@ class LogSource:
         return [] if workspace is None else [logged(one) for one in list_changes(workspace, limit=limit, before=before)]
 
     def stamp(self) -> object:
-        """The newest change, and how many are undone."""
+        """The newest change, how many there are, and how many are undone."""
         workspace = self._app.workspace
         return None if workspace is None else workspace.store.history.state()
 

@@ -257,9 +257,12 @@ class History:
         with self._mutex:
             return self._log.last_known(path)[1]
 
-    def state(self) -> tuple[int, int]:
-        """Return the `seq` of the newest change (0 without any) and how many were undone: what a listing depends on."""
-        nothing = (0, 0)
+    def state(self) -> tuple[int, int, int]:
+        """Return what a listing depends on: the `seq` of the newest change (0 without any), how many, how many undone.
+
+        A change whose files are still being moved does not count yet.
+        """
+        nothing = (0, 0, 0)
         with self._mutex:
             return self._log.file.run(rows.state, nothing, make=False)
 

@@ -321,10 +321,11 @@ def newest(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()[0])
 
 
-def state(db: sqlite3.Connection) -> tuple[int, int]:
-    """Return the place of the newest change and how many changes are undone."""
-    newest_place, undone = db.execute("SELECT COALESCE(MAX(seq), 0), COUNT(undone_by) FROM change").fetchone()
-    return newest_place, undone
+def state(db: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return the place of the newest change that was made, how many were made, and how many of them are undone."""
+    query = "SELECT COALESCE(MAX(seq), 0), COUNT(*), COUNT(undone_by) FROM change WHERE status = 'done'"
+    newest_place, made, undone = db.execute(query).fetchone()
+    return newest_place, made, undone
 
 
 def count(db: sqlite3.Connection, after: int, others_than: Collection[str], most: int) -> int:

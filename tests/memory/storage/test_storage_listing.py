@@ -16,6 +16,7 @@ from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_
 from memory.history.changes import list_changes
 from memory.history.partial_revert import contested_entries, settle
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
+from memory.storage import Store
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -66,6 +67,26 @@ def test_the_state_changes_with_every_change_and_undo(workspace: Workspace) -> N
     second = history.state()
     workspace.undo(actor="cli", now=NOW)
     assert len({first, second, history.state()}) == 3
+
+
+def test_a_change_belongs_to_the_state_once_its_files_are_in_place(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks while the files of a change are moved finds the state from before it, and another one after it."""
+    history, done = workspace.store.history, workspace.store.history.done
+    before, turnable = history.state(), history.turnable("agent:x")
+    amid: list[tuple[object, object]] = []
+
+    def look(change_id: str, store: Store) -> None:
+        amid.append((history.state(), history.turnable("agent:x")))
+        done(change_id, store)
+
+    monkeypatch.setattr(history, "done", look)
+    edit(workspace, notes="second")
+    assert amid == [(before, turnable)]
+    assert turnable == (False, False)
+    assert history.state() != before
+    assert history.turnable("agent:x") == (True, False)
 
 
 def test_an_entry_is_followed_to_its_newest_name(workspace: Workspace) -> None:
