@@ -199,22 +199,26 @@ class Session:
         Nothing is done for a workspace that memdeck never saw, for looking begins no history, nor where the change log
         cannot be relied on; `doctor` says why.
         """
-        from memory.history.taken_back import bring_back_chosen
-
         with suppress(MemdeckError):
-            if not self.workspace.store.history.seen():
+            history = self.workspace.store.history
+            if not history.seen():
                 return
             self.workspace.notice(self.now)
+            if not history.taken_back():
+                return
+            from memory.history.taken_back import bring_back_chosen
+
             for done in bring_back_chosen(self.workspace, self.now):
                 tell(f"memdeck: note: {done.summary}, which another program's save took back")
                 self.__dict__.pop("snapshot", None)
 
     def taken_back(self) -> tuple[Undone, ...]:
         """Return what saves of other programs took back of changes and nobody decided about, newest first."""
-        from memory.history.taken_back import undone_changes
-
         with suppress(MemdeckError):
             if self.workspace.store.history.taken_back():
+                # Imported here: it takes the merge engine along, and hardly a change needs either.
+                from memory.history.taken_back import undone_changes
+
                 return undone_changes(self.workspace)
         return ()
 

@@ -17,13 +17,11 @@ from memory.document.nodes import Entry
 from memory.document.source import decode
 from memory.document.units import Unit, bare, sections_in, units_of, updated_of
 
-from .records import OUTSIDE
+from .records import MOST_BEHIND, OUTSIDE
 
 if TYPE_CHECKING:
     from .records import Record, Touched
 
-MOST = 256
-"""So many changes of a file a copy may be behind and is still known as one."""
 _STEPS = 8
 _TITLE = 200
 _TOP = "front matter"
@@ -122,7 +120,7 @@ class _Older:
         return self._known[number]
 
     def _reach(self, number: int) -> bool:
-        while len(self.behind) < min(number, MOST):
+        while len(self.behind) < min(number, MOST_BEHIND):
             record, made = next(self._newest, (None, ()))
             if record is None or (not self.behind and _was_seen(self._bytes[0], self._after, made)):
                 return False

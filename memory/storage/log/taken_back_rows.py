@@ -9,7 +9,7 @@ from memory.document.compare import Region
 from memory.document.source import decode, encode
 
 from . import rows
-from .taken_back import MOST
+from .records import MOST_BEHIND
 
 if TYPE_CHECKING:
     import sqlite3
@@ -83,7 +83,7 @@ def newest(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[Rec
     It ends where a change made the file, or where its bytes are no longer kept.
     """
     query = "SELECT seq, n, before_size, kept FROM file WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
-    for seq, number, size, kept in db.execute(query, (rows.key(path), before, MOST)).fetchall():
+    for seq, number, size, kept in db.execute(query, (rows.key(path), before, MOST_BEHIND)).fetchall():
         found = rows.records(db, "seq = ?", (seq,), 1)
         if kept is None or size is None or not found:
             return
