@@ -6,10 +6,9 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .attached import Attached, Systems
 from .document import Document, Entry, parse
@@ -35,8 +34,7 @@ _TRIES = 12  # How often a change is planned again while other programs write to
 _LONGEST_PAUSE = 0.1  # Seconds between two of them at most.
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a change did: its record (`change.files` is empty where nothing had to be written), the summary for
     people, and the ref of the entry it was about (None: none).
 
@@ -371,7 +369,7 @@ class Workspace:
             return Edit({name: merged.document}, said)
 
         outcome = self.change(operation, build, actor=actor, now=now)
-        return replace(outcome, kept=kept)
+        return outcome._replace(kept=kept)
 
     def undo(self, *, actor: str, now: datetime) -> Change:
         """Take back the newest change that `actor` made, in whichever process; raises `change.none`,

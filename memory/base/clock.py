@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from typing import NamedTuple
 
 from memory.errors import UsageError
 
@@ -43,8 +43,7 @@ class UnknownZone(UsageError, ValueError):
         super().__init__("time.zone", f"no time zone is called {name[:80]!r}", "write it like Europe/Berlin or UTC")
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """A date, or a date and time, as it stands in a file.
 
     `text` is what was written, `date` the day in the reader's zone, `instant` the time in UTC (None: a date

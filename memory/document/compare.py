@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .nodes import Entry, Section
 
@@ -20,8 +19,7 @@ Gap = tuple[int, int, int, int]
 _CHUNK = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """A stretch of a file that a change replaced, `start` in the old bytes; regions lie apart and in order.
 
     `top` is the BOM with the front matter, `body` the text of one section before its entries, `entries` are whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .compare import Region, differences
 from .model import parse
@@ -19,8 +19,7 @@ _NUMBER = re.compile(r"\d+")
 _UPDATED = re.compile(rb"^updated:[ \t]*(\S+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """One entry (or body, with `before` and `after` as entries only) before and after: one of the two may be None.
 
     `section` is the title of the section where it stood, `new_section` where it stands (None: before the first).

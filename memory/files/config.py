@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
@@ -61,8 +60,7 @@ _LIKE_FIELD = re.compile(
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One field of config.md: `value` without its remark, `raw` as it stands; `line` from 0.
 
     `section` is the heading above it, empty for the front matter and for what stands before any section.
@@ -86,8 +84,7 @@ class Setting:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MaintenanceSettings:
+class MaintenanceSettings(NamedTuple):
     """What the maintenance rules go by: two ages in days and a number of entries."""
 
     archive_days: int = 7

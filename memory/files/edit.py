@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory.document import Document, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A change that is not made yet; `Workspace.change` writes it.
 
     `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """One file of a change: `path` relative to the store's root, None for bytes if there was no file.
 
     `mode` are the permission bits of a file that is removed, or those that a file that comes back is given.
@@ -19,11 +18,10 @@ class FileChange:
     path: str
     before: bytes | None
     after: bytes | None
-    mode: int | None = field(default=None, compare=False)
+    mode: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One change as it was committed; `files` is empty when nothing was different.
 
     `id` is a ULID, `time` aware, `actor` one of `human`, `cli`, `maintain`, `agent:<name>`, `outside`.

@@ -18,7 +18,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -249,8 +249,8 @@ def build(model: Model, state: State, top: Path) -> None:
         if intent is not None:
             record.write_bytes(_renumbered(intent, real).encode())
         elif files:
-            marked = [replace(file, mark=_mark(file.mark, real)) for file in files]
-            record.write_bytes(journal._encode({"files": [asdict(file) for file in marked]}))
+            marked = [file._replace(mark=_mark(file.mark, real)) for file in files]
+            record.write_bytes(journal._encode({"files": [journal._with_marks(file) for file in marked]}))
 
 
 def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
@@ -258,15 +258,15 @@ def _renumbered(intent: Intent, real: dict[int, Path]) -> Intent:
     for role in intent.roles:
         before, after = (None if mark is None else _mark(mark, real) for mark in (role.before, role.after))
         roles.append(Role(role.path, role.label, before, after))
-    return replace(intent, roles=tuple(roles))
+    return intent._replace(roles=tuple(roles))
 
 
 def _mark(old: Mark, real: dict[int, Path]) -> Mark:
     if old.ino not in real:
-        return replace(old, ino=0)
+        return old._replace(ino=0)
     found = real[old.ino].stat()
     ctime = found.st_ctime_ns if old.ctime_ns else 0
-    return replace(old, ino=found.st_ino, mtime_ns=found.st_mtime_ns, ctime_ns=ctime)
+    return old._replace(ino=found.st_ino, mtime_ns=found.st_mtime_ns, ctime_ns=ctime)
 
 
 def recorded(run: Callable[[Place], object], place: Place, failing: int = -1) -> tuple[Model, BaseException | None]:

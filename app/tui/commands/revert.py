@@ -261,11 +261,10 @@ class Reverting(Part):
         reopen = self.app.key_of("task.reopen")
 
         def write() -> Outcome:
-            from dataclasses import replace
 
             outcome = workspace.restore(ref, actor=ACTOR, now=now)
             again = goes_again(workspace, outcome, now, reopen)
-            return replace(outcome, summary=f"{outcome.summary}. {again}") if again else outcome
+            return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
         self.app.changing.run(write, taken_back=True)
 

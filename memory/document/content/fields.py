@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from memory.document.source import ESCAPES, heading_end
 from memory.errors import UsageError
@@ -37,8 +36,7 @@ _FENCE = re.compile(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One `- key: value`: the value as read, its body line (from 0), and the spans in the body.
 
     `start:end` covers the whole lines with their line ends, `value_start:value_end` what a new value replaces
@@ -54,8 +52,7 @@ class Field:
     value_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bullet:
+class Bullet(NamedTuple):
     """One bullet of the top level: marker, text with dedented continuation lines, body line and span of lines."""
 
     marker: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory.base.limits import MAX_BYTES, MAX_DEPTH
 
@@ -32,8 +32,7 @@ class Refused(Exception):
         self.problem = (line, f"front.{what}", message or _REFUSED[what])
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One key at the top and where its value stands: lines of the front matter from 0, columns in characters.
 
     `value` is text, a list or a mapping; `style` is the quote of a scalar, or empty.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memory.base.limits import MAX_BYTES
 from memory.errors import MemdeckError, UsageError
@@ -36,8 +36,7 @@ _MISREAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """What the front matter says; of equal keys the first counts.
 
     `data` holds text, lists and mappings (text as written, unquoted: dates, numbers and `true` are text).
@@ -48,7 +47,7 @@ class FrontMatter:
     items: tuple[Item, ...] = ()
     opaque: bool = False
     problems: tuple[tuple[int, str, str], ...] = ()
-    data: Mapping[str, object] = field(default_factory=dict)
+    data: Mapping[str, object] = {}
 
     @classmethod
     def read(cls, front: str) -> FrontMatter:

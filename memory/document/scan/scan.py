@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 _CANDIDATE = r"(?:(#{1,3})(?=[ \t\r\n]|\Z)|( {0,3})(?:(`{3,}|~{3,})|<[A-Za-z/!?]))"
 _FIRST = re.compile(_CANDIDATE.encode())
@@ -22,8 +22,7 @@ _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _CLOSERS: dict[tuple[bytes, int], re.Pattern[bytes]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """The headings of a text, in order: byte offset and level of each, and whether its end is swallowed.
 
     `open_end` says that a code fence or HTML block is still open where the text ends, so that a heading put

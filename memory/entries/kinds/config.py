@@ -73,8 +73,7 @@ class Settings(InFiles):
 
 
 def _with_ref(edit: Edit, file: str, key: str) -> Edit:
-    from dataclasses import replace
 
     from memory.files.refs.refs import identity_hex
 
-    return replace(edit, ref=f"config#{identity_hex('config', file, key)}")
+    return edit._replace(ref=f"config#{identity_hex('config', file, key)}")

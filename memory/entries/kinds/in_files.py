@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +90,7 @@ class InFiles:
         def build(snapshot: Snapshot) -> Edit:
             self._checked(snapshot, ref, check)
             edit = self.removed(snapshot, ref, call.now)
-            return replace(edit, summary=call.because(edit.summary))
+            return edit._replace(summary=call.because(edit.summary))
 
         outcome = call.workspace.change(f"{self.verb} remove", build, actor=call.actor, now=call.now)
         return Made(None, outcome.change.id if outcome.change.files else None, outcome.summary)

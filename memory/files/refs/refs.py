@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memory.document.source import encode
 from memory.document.units import bare
@@ -58,8 +57,7 @@ class Item(Protocol):
         """The line, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """What the change log knows of an entry that a ref meant once.
 
     `words` say what was done to it, by whom and when ("was removed by cli at 2024-01-15 13:04"). `source` is its source
@@ -72,7 +70,7 @@ class Trace:
     source: bytes | None = None
     ref: str | None = None
     gone: bool = False
-    details: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = {}
 
 
 Past = Callable[[str, str], Trace | None]

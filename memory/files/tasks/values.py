@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.remarks import ABSENT, is_absent, split_remark
 from memory.document import Entry
@@ -41,8 +40,7 @@ _RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 _PROGRESS = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """The value of `due` in its parts: date or date and time as text, cron expression, other remark."""
 
     date: str | None = None

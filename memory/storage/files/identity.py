@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat as st
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One file's bytes: `size` in bytes, times in nanoseconds since 1970 UTC, `digest` SHA-256 in hex or "".
 
     `ctime_ns` is 0 where renaming may still change it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -45,8 +44,7 @@ UNKNOWN = Version(0, 0, -2, 0, 0)
 """The version of a file that cannot be looked at; it equals no version that was ever read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """The bytes of a file and the version they belong to; `b""` and `ABSENT` where there is no file."""
 
     data: bytes

@@ -7,7 +7,6 @@ import time
 from _thread import RLock  # `threading` is not needed for one lock
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -82,8 +81,8 @@ class History:
 
         Return whether the log took it: it is made all the same, unless its transaction says otherwise.
         """
-        files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
-        shown = replace(change, files=files)
+        files = tuple(file._replace(path=store.shown(file.path)) for file in change.files)
+        shown = change._replace(files=files)
         with self._mutex, self._together.glance():
             # One change at a time is open in a store: what failed there before is forgotten with it.
             self._open.pop(store.shown(""), None)

@@ -8,9 +8,8 @@ becomes a change of the actor `outside`; the first sight of a file is no change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
@@ -50,8 +49,7 @@ Mine = Callable[[str], bool]
 """Tells whether a file is one of the store whose lock is held: about changes of others nothing can be decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file as it was read: bytes (None: no file), version, and how long ago it was changed, in nanoseconds."""
 
     path: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memory.document import Document, parse
 from memory.document.nodes import Entry
@@ -13,12 +12,13 @@ from memory.document.source import decode
 
 TouchKind = Literal["added", "removed", "edited", "moved"]
 _TITLE = 200
+MOST_BEHIND = 256
+"""So many changes of a file a copy of another program may be behind and is still known as one."""
 OUTSIDE = "outside"
 """The actor of changes that another program made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(NamedTuple):
     """One entry of a change: `ref` as it is now (None: a part without one), `old_ref` where it was another."""
 
     file: str
@@ -28,8 +28,7 @@ class Touched:
     old_ref: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFile:
+class RecordedFile(NamedTuple):
     """One file of a recorded change; `before` and `after` are (size, hash), None where there was no file.
 
     `kept` is how many bytes of it are kept, None where they were thinned out.
@@ -41,8 +40,7 @@ class RecordedFile:
     kept: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A change as the history lists it; the names are those of `Change`, `seq` is the order of all changes.
 
     `files` tell which files; where their bytes were thinned out the change cannot be taken back any more.

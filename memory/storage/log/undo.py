@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ class Turner:
         store = self._store_of(record)
         rehearsal = Rehearsal(store)
         self._turn_files(rehearsal, store, record, now, back=True)
-        return tuple(replace(file, path=store.shown(file.path)) for file in rehearsal.files)
+        return tuple(file._replace(path=store.shown(file.path)) for file in rehearsal.files)
 
     def _revertible(self, change_id: str) -> Record:
         record = self._history.get(change_id)
@@ -135,7 +134,7 @@ class Turner:
         if not parts:
             return changes[0]
         files = tuple(file for change in changes for file in change.files)
-        return replace(changes[-1], files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
+        return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
 
     def _turn(self, record: Record, actor: str, now: datetime, name: str) -> Change:
         """Take a change back, or bring it back, in one transaction over all its files."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import stat as st
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import fsio
@@ -28,8 +28,7 @@ _TRIAL, _TRIAL_SIZE = "trial", 32 * 1024
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFolder:
+class OpenFolder(NamedTuple):
     """The two folders that a transaction works in, as open descriptors."""
 
     folder: int
@@ -41,8 +40,7 @@ class OpenFolder:
         os.close(self.folder)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkFolder:
+class WorkFolder(NamedTuple):
     """The `.memdeck` folder of a memory system, made by the first change: reading writes nothing."""
 
     workspace: Path

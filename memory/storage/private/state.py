@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
@@ -19,8 +18,7 @@ _SIZE = 160
 """Bytes of the record, padded with spaces: so it can be written over itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """The aware times that the guard against a clock that jumped back compares with; None where there is none
     yet.
     """
@@ -66,9 +64,9 @@ class State:
 
         recorded = self.read() if folder is None else _read(self.folder.read_in(STATE, folder, regular=True))
         if last_maintenance is not None:
-            recorded = replace(recorded, last_maintenance=last_maintenance)
+            recorded = recorded._replace(last_maintenance=last_maintenance)
         if last_change is not None:
-            recorded = replace(recorded, last_change=last_change)
+            recorded = recorded._replace(last_change=last_change)
         text = json.dumps(
             {
                 "lastMaintenance": recorded.last_maintenance and recorded.last_maintenance.isoformat(),

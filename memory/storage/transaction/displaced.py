@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import replace
 
 from memory.storage import fsio
 from memory.storage.files import leases
@@ -83,10 +82,10 @@ def forgotten(files: tuple[Displaced, ...], name: str, merged: bytes, stage: int
             continue
         if found is not None:
             mark = Mark.of(found, ctime=True, data=merged)
-            if not replace(mark, ino=0, mtime_ns=0, ctime_ns=0).fits(name, stage, found):
-                file = replace(file, change="")
+            if not mark._replace(ino=0, mtime_ns=0, ctime_ns=0).fits(name, stage, found):
+                file = file._replace(change="")
             elif lease_of(name, stage) is not Lease.HELD:
-                file = replace(file, change="", late=False, mark=replace(mark, digest=""))
+                file = file._replace(change="", late=False, mark=mark._replace(digest=""))
             else:
                 fsio.remove(name, stage)
                 continue
@@ -97,7 +96,7 @@ def forgotten(files: tuple[Displaced, ...], name: str, merged: bytes, stage: int
 def _kept(file: Displaced, stage: int, found: os.stat_result) -> Displaced:
     """Give the late bytes a name that no clearing up touches."""
     if file.name.endswith(fsio.KEPT):  # Bytes that came even later than those that were merged.
-        return replace(file, mark=Mark.of(found), late=True)
+        return file._replace(mark=Mark.of(found), late=True)
     name = file.name.removesuffix(".new").removesuffix(".old") + ".old" + fsio.KEPT
     if look(name, stage) is not None:
         name = file.name + fsio.KEPT
@@ -105,4 +104,4 @@ def _kept(file: Displaced, stage: int, found: os.stat_result) -> Displaced:
         fsio.rename(file.name, stage, name, stage)
     except OSError:
         return file
-    return replace(file, name=name, mark=Mark.of(found), late=True)
+    return file._replace(name=name, mark=Mark.of(found), late=True)

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from memory.errors import BusyError, ConflictError, MemdeckError
@@ -172,7 +171,7 @@ class Step:
         """Return the file of this step; one that is removed with its permission bits."""
         if self.file.after is not None or self._found is None:
             return self.file
-        return replace(self.file, mode=self._found.st_mode & 0o777)
+        return self.file._replace(mode=self._found.st_mode & 0o777)
 
     def missing(self) -> list[str]:
         """Return the folders that are still to be made for the file, the outermost first."""

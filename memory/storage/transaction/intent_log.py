@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
@@ -30,8 +29,7 @@ _LABEL = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}")
 _STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}\.(new|old)(\.kept)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """One file of an intent: its path from the workspace on, the label of its staged files, and both sides of it.
 
     `before` is None for a file that is created, `after` for one that is removed.
@@ -43,8 +41,7 @@ class Role:
     after: Mark | None
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """A transaction that has begun to move files; `folders` are those it makes, as paths from the workspace on.
 
     `time` is ISO 8601, the others are those of `Change`.
@@ -60,7 +57,7 @@ class Intent:
 
     def encode(self, size: int = 0) -> bytes:
         """Return the bytes of the record, of just this size where it is not longer."""
-        return _encode({**_values(self), "roles": [_with_marks(role) for role in self.roles]}, size)
+        return _encode({**self._asdict(), "roles": [_with_marks(role) for role in self.roles]}, size)
 
     @classmethod
     def decode(cls, data: bytes) -> Intent | None:
@@ -84,8 +81,7 @@ def suffix_of(system: str) -> str:
     return system.replace("/", "+") or "root"
 
 
-@dataclass(frozen=True, slots=True)
-class Displaced:
+class Displaced(NamedTuple):
     """A file in the stage folder that stood at `path` (from the workspace on) until change `change` took its place.
 
     `mark` is how it was then. `late` is set once it holds bytes that came later.
@@ -306,15 +302,7 @@ def _decode(data: bytes) -> dict[str, Any]:
 
 def _with_marks(record: Role | Displaced) -> dict[str, Any]:
     """Return a record with its marks as JSON takes them."""
-    return {key: _values(value) if isinstance(value, Mark) else value for key, value in _values(record).items()}
-
-
-def _values(record: Any) -> dict[str, Any]:
-    """Return the fields of a record as they are; `asdict` copies each, and there may be thousands."""
-    return {name: getattr(record, name) for name in _NAMES[type(record)]}
-
-
-_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Mark, Role, Intent, Displaced)}
+    return {key: value._asdict() if isinstance(value, Mark) else value for key, value in record._asdict().items()}
 
 
 def _files(data: bytes | None) -> tuple[Displaced, ...]:

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -354,7 +353,7 @@ class Transaction:
             several = len(steps) > 1 or bool(folders)
             if several:
                 self._sync([places.stage])
-            noted = replace(change, files=tuple(step.with_mode() for step in steps))
+            noted = change._replace(files=tuple(step.with_mode() for step in steps))
             if change.files and not store.history.begin(noted, store) and self._recorded:
                 raise _unrecorded(store.history.warnings)
             left = self._put_marks(self._marks)
