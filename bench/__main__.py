@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.change_part import change_cases
 from bench.command_part import command_cases
+from bench.curated_recall import curated_recall_table
 from bench.document_part import document_cases
 from bench.facts_part import facts_cases
 from bench.maintain_part import maintain_cases
@@ -41,14 +42,14 @@ PARTS: dict[str, Part] = {
     "state": (state_cases, ("10000",), 5),
     "mcp": (mcp_cases, ("M",), 5),
 }
-RECALL = "recall"
-"""The part that measures what is found, not how long it takes."""
+FOUND: dict[str, Callable[[Places], str]] = {"recall": recall_table, "curated-recall": curated_recall_table}
+"""The parts that measure what is found, not how long it takes."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen parts, print one table per part and size, and keep the samples when asked."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    names = (*PARTS, RECALL)
+    names = (*PARTS, *FOUND)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(names)} (default: all)")
     parser.add_argument(
         "--sizes", nargs="+", metavar="SIZE", help="S, M, L, TASKSxENTRIES; 30MB for document, a number for others"
@@ -63,8 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     with temporary() as folder:
         places = Places(Path(folder))
         for name in options.parts or names:
-            if name == RECALL:
-                sys.stdout.write(recall_table(places) + "\n")
+            if name in FOUND:
+                sys.stdout.write(FOUND[name](places) + "\n")
                 continue
             cases, sizes, rounds = PARTS[name]
             for size in options.sizes or sizes:

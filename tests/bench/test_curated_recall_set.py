@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.curated_recall import rank, ways
+from bench.curated_set import read_set
 from bench.recall_part import make_workspace, questions
 from memory.curated.curated import Curated
 from memory.curated.files.header import text_of
@@ -72,3 +75,35 @@ def test_recall_beats_plain_full_text_search(tmp_path: Path) -> None:
     finally:
         curated.close()
         table.close()
+
+
+def test_the_set_of_curated_memories_is_whole() -> None:
+    """At least 300 questions of ten kinds, and no memory has some in both halves."""
+    known = read_set()
+    paths = [entry.path for entry in known.entries]
+    assert len(set(paths)) == len(paths) >= 150
+    assert len(known.questions) >= 300
+    assert {asked.path for asked in known.questions} <= set(paths)
+    assert min(Counter(asked.kind for asked in known.questions).values()) >= 20
+    assert len(set(Counter(asked.kind for asked in known.questions))) == 10
+    halves = [{asked.path for asked in known.questions if asked.counts is half} for half in (True, False)]
+    assert not halves[0] & halves[1]
+
+
+def test_every_kind_of_question_is_answered_better_than_by_plain_search(tmp_path: Path) -> None:
+    """On the half that is not for tuning recall is far above each plain way, and over both below none for any kind."""
+    known = read_set()
+    found: dict[str, list[tuple[str, bool, float]]] = {}
+    for name, ask in ways(tmp_path / "set", known, 300):
+        places = [(asked, rank(ask(asked.text), asked.path)) for asked in known.questions]
+        found[name] = [(asked.kind, asked.counts, 1 / place if place else 0.0) for asked, place in places]
+
+    def mean(name: str, kind: str | None = None) -> float:
+        some = [value for of, counts, value in found[name] if (counts if kind is None else of == kind)]
+        return sum(some) / len(some)
+
+    assert mean("memdeck") > 0.88
+    for name in set(found) - {"memdeck"}:
+        assert mean("memdeck") > mean(name) + 0.08, name
+    for kind in {asked.kind for asked in known.questions}:
+        assert mean("memdeck", kind) >= mean("FTS5, OR", kind), kind

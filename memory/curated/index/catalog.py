@@ -13,7 +13,7 @@ from memory.curated.files.listing import Seen, read_file, seen_in
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 
 from .schema import CATALOG, CATALOG_VERSION
-from .words import fold, grams
+from .words import fold, grams, spaced
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SETTLED_NS = 50_000_000
 """How old a folder's time must be before an equal one means that nothing changed: stamps are that coarse."""
+_LONGEST = 40
+"""Letters of the longest word that a typo may have been made of."""
 
 
 def body_hash(body: str) -> str:
@@ -178,14 +180,23 @@ def _put(db: sqlite3.Connection, found: Memory | Invalid, seen: Seen) -> None:
     if isinstance(found, Memory):
         name, description, body = found.header.name, found.header.description, found.body
         content = f"{name}\n{description}\n{body}"
+        said = f"{spaced(name)}\n{spaced(description)}\n{spaced(body)}"
         db.execute(
             "INSERT INTO memory_chunks VALUES (?, ?, ?, ?, 1, ?)",
-            (found.id, made_id, fold(content), found.hash, content.count("\n") + 1),
+            (
+                found.id,
+                made_id,
+                f"{spaced(name)}\n{spaced(description)}\n{spaced(body)}",
+                found.hash,
+                content.count("\n") + 1,
+            ),
         )
         db.execute(
             "INSERT INTO memory_chunks_fts (rowid, name, description, body, grams) VALUES (?, ?, ?, ?, ?)",
             (made_id, fold(name), fold(description), fold(body), grams(content)),
         )
+        terms = {(term,) for term in said.split() if len(term) <= _LONGEST}
+        db.executemany("INSERT OR IGNORE INTO memory_terms VALUES (?)", terms)
         db.execute("INSERT INTO memory_chunks_fts_trigram (rowid, content) VALUES (?, ?)", (made_id, fold(content)))
 
 
@@ -232,6 +243,21 @@ def memories(
         [*known, *values],
     )
     return [memory_of(row, known) for row in rows]
+
+
+def same_slug(
+    db: sqlite3.Connection, roots: Iterable[Root], keys: Sequence[tuple[str, str]]
+) -> list[tuple[tuple[str, str], Memory]]:
+    """Return the memories of some folders that have one of these types and slugs, each with both."""
+    known = {root.key: root for root in roots}
+    columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
+    rows = db.execute(
+        f"WITH k(type, slug) AS (VALUES {','.join(['(?, ?)'] * len(keys))}) SELECT e.type, e.slug, {columns} FROM k"
+        " JOIN memory_catalog_entries e ON e.type = k.type AND e.slug = k.slug WHERE e.error IS NULL"
+        f" AND e.root IN ({','.join('?' * len(known))})",
+        [*(part for key in keys for part in key), *known],
+    )
+    return [((row[0], row[1]), memory_of(row[2:], known)) for row in rows]
 
 
 def index_lines(db: sqlite3.Connection, root: Root) -> list[Line]:

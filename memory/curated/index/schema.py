@@ -67,7 +67,7 @@ def records(name: str) -> Kind:
     )
 
 
-CATALOG_VERSION = "1"
+CATALOG_VERSION = "2"
 CATALOG = """
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
@@ -83,5 +83,6 @@ CREATE VIRTUAL TABLE memory_chunks_fts USING fts5(
     name, description, body, grams, tokenize = 'unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE memory_chunks_fts_trigram USING fts5(content, tokenize = 'trigram');
 CREATE VIRTUAL TABLE memory_words USING fts5vocab(memory_chunks_fts, 'row');
+CREATE TABLE memory_terms (term TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE memory_catalog_state (root TEXT PRIMARY KEY, synced_at INTEGER NOT NULL)
 """

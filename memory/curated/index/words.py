@@ -18,7 +18,13 @@ STOP = frozenset(
 )
 """Words that say nothing about what a memory is about."""
 _WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+")
+_UNSPACED = re.compile(
+    "[\u3040-\u30ff\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]+"
+)
+_PLAIN = str.maketrans(
+    dict(zip("łŁøØđĐħĦıŧŦðÐ", "lLoOdDhHitTdD", strict=True)) | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
+)
+"""Letters with a stroke and joined ones, which have no mark that could be taken away."""
 _MARKS = re.compile("[\u0300-\u036f]")
 
 
@@ -26,7 +32,14 @@ def fold(text: str) -> str:
     """Return a text in lower case without accents, as both indexes hold it."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    return unicodedata.normalize(
+        "NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)).translate(_PLAIN)
+    ).casefold()
+
+
+def spaced(text: str) -> str:
+    """Return the words of a text, folded, with one space before, between and after them."""
+    return f" {' '.join(_WORD.findall(fold(text)))} "
 
 
 def words(text: str) -> tuple[str, ...]:

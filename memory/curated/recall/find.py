@@ -6,26 +6,24 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memory.curated.files.listing import read_file
-from memory.curated.index.catalog import COLUMNS, memory_of, roots_in
-from memory.curated.index.words import fold
+from memory.curated.index.catalog import memory_of, same_slug
 from memory.curated.model import Memory, Root
 from memory.curated.places.settings import Settings
 
-from .query import Query, query_of
+from .candidates import Row, candidates
+from .rank import by_letters, by_words, places
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
 
 DAY = 86400.0
-_BM25 = "bm25(memory_chunks_fts, 6.0, 3.0, 1.0, 1.0)"
-_FALLBACK = 40
 _RRF = 60
+_TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,17 @@ class Found:
     candidates: int
 
 
+@dataclass(slots=True)
+class _Candidate:
+    """A memory with what its places among the words and the letters are worth; `key` is its type and slug."""
+
+    side: Side
+    memory: Memory
+    key: tuple[str, str]
+    words: float
+    letters: float
+
+
 def find(
     curated: Curated,
     text: str,
@@ -71,105 +80,105 @@ def find(
     """Return the memories of some folders that a text may mean, the best first; `skip` are ids to leave out."""
     settings = curated.settings
     raw = settings["recall.raw_candidates"] if raw is None else raw
-    lists: tuple[list[tuple[float, Side, Memory]], ...] = ([], [])
+    rows: dict[tuple[str, int], Row] = {}
+    words: dict[tuple[str, int], float] = {}
+    letters: dict[tuple[str, int], float] = {}
     terms: tuple[str, ...] = ()
     for name, side in curated.sides.items():
         mine = {root.key: root for root in roots if root.side == name}
         if not mine:
             continue
-        query, *found = side.catalog.read(
-            list(mine.values()),
-            lambda db, mine=mine: _search(db, text, mine, raw),  # type: ignore[misc]
-        )
-        terms = query.terms
-        for ranked, more in zip(lists, found, strict=True):
-            ranked += [(order, side, memory) for order, memory in more]
-    shares: dict[str, tuple[Side, Memory, list[float]]] = {}
-    for at, ranked in enumerate(lists):
-        ranked.sort(key=lambda one: (one[0], -one[2].mtime_ns, one[2].id))
-        for place, (_, side, memory) in enumerate(ranked[:raw]):
-            entry = shares.setdefault(f"{memory.root.side}:{memory.id}", (side, memory, [0.0, 0.0]))
-            entry[2][at] = max(entry[2][at], _share(settings, place))
-    scored = _scored(shares, settings, now, skip)
-    scored.sort(key=lambda one: (-one.score, -one.memory.root.depth, -one.memory.changed, one.memory.id))
-    ranked_all, hidden = _shadow(scored)
-    return Found(terms, tuple(ranked_all), tuple(hidden), len(shares))
+        query, found = side.catalog.read(list(mine.values()), lambda db, mine=mine: candidates(db, text, mine, raw))  # type: ignore[misc]
+        terms = tuple(term.text for term in query.terms)
+        for row in found:
+            rows[name, row.number] = row
+            words[name, row.number] = by_words(query, row)
+            letters[name, row.number] = by_letters(query, row)
+    best = _best(settings, rows, words, letters, raw)
+    known = {root.key: root for root in roots}
+    listed = [
+        _Candidate(curated.sides[key[0]], memory_of(rows[key].columns, known), rows[key].key, *worth)
+        for key, worth in best
+    ]
+    if len(roots) > 1:
+        listed += _hiding(curated, roots, listed)
+    scored = _scored(listed, settings, now, skip)
+    ranked, hidden = _shadow(scored)
+    return Found(terms, tuple(ranked), tuple(hidden), len(rows))
 
 
-def _share(settings: Settings, place: int) -> float:
+def _best(
+    settings: Settings,
+    rows: Mapping[tuple[str, int], Row],
+    words: Mapping[tuple[str, int], float],
+    letters: Mapping[tuple[str, int], float],
+    most: int,
+) -> list[tuple[tuple[str, int], tuple[float, float]]]:
+    """Return the best candidates of both lists together, each with what its places are worth."""
+    by_word, by_letter = places(words, most), places(letters, most)
+    worth = {key: (_share(settings, by_word.get(key)), _share(settings, by_letter.get(key))) for key in rows}
+    weights = [settings[f"recall.weights.{name}"] for name in _TERMS[:2]]
+    listed = [one for one in worth.items() if any(one[1])]
+    listed.sort(key=lambda one: -(weights[0] * one[1][0] + weights[1] * one[1][1]))
+    return listed[:most]
+
+
+def _share(settings: Settings, place: int | None) -> float:
     """Return what a place (from 0) in one list is worth, 1 for the first; `rrf` falls off much more slowly."""
+    if place is None:
+        return 0.0
     return (_RRF + 1) / (_RRF + 1 + place) if settings["recall.fusion"] == "rrf" else 1 / (place + 1)
 
 
-def _search(
-    db: sqlite3.Connection, text: str, roots: Mapping[str, Root], raw: int
-) -> tuple[Query, list[tuple[float, Memory]], list[tuple[float, Memory]]]:
-    query = query_of(db, text)
-    inside = "" if set(roots_in(db)) <= set(roots) else f" AND e.root IN ({','.join('?' * len(roots))})"
-    values = [*roots] if inside else []
-    columns = ", ".join(f"e.{name}" for name in COLUMNS.split(", "))
+def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the memories of the same type and slug that the query did not find, and lift those that hide others.
 
-    def listed(table: str, rank: str, match: str) -> list[tuple[float, Memory]]:
-        if not match:
-            return []
-        if inside:
-            numbers = (
-                f"SELECT f.rowid AS number, {rank} AS value FROM {table} f JOIN memory_catalog_entries e"
-                f" ON e.id = f.rowid WHERE {table} MATCH ?{inside} ORDER BY value LIMIT ?"
-            )
-        else:
-            numbers = (
-                f"SELECT rowid AS number, {rank} AS value FROM {table} WHERE {table} MATCH ? ORDER BY value LIMIT ?"
-            )
-        rows = db.execute(
-            f"SELECT {columns}, m.value FROM ({numbers}) m JOIN memory_catalog_entries e ON e.id = m.number"
-            " WHERE e.error IS NULL",
-            [match, *values, raw],
-        )
-        return [(row[-1], memory_of(row, dict(roots))) for row in rows if row[1] in roots]
-
-    first = listed("memory_chunks_fts", _BM25, query.unicode)
-    second = listed("memory_chunks_fts_trigram", "bm25(memory_chunks_fts_trigram)", query.trigram)
-    if query.pieces and not first and not second:
-        second = _substrings(db, query, dict(roots), columns)
-    return query, first, second
-
-
-def _substrings(
-    db: sqlite3.Connection, query: Query, roots: dict[str, Root], columns: str
-) -> list[tuple[float, Memory]]:
-    """Return the memories that hold any of the unspaced runs of a query as they are."""
-    where = " OR ".join("instr(c.content, ?) > 0" for _ in query.pieces)
-    rows = db.execute(
-        f"SELECT {columns} FROM memory_chunks c JOIN memory_catalog_entries e ON e.id = c.entry WHERE {where}"
-        " ORDER BY e.mtime_ns DESC LIMIT ?",
-        [*map(fold, query.pieces), _FALLBACK],
-    )
-    return [(0.0, memory_of(row, roots)) for row in rows if row[1] in roots]
+    What hides a memory has its place at least: the question was for it.
+    """
+    by_key: dict[tuple[str, str], list[_Candidate]] = {}
+    for one in found:
+        by_key.setdefault(one.key, []).append(one)
+    more: list[_Candidate] = []
+    for name, side in curated.sides.items():
+        mine = [root for root in roots if root.side == name]
+        if not mine or not by_key:
+            continue
+        for key, memory in side.catalog.read(mine, lambda db, mine=mine: same_slug(db, mine, list(by_key))):  # type: ignore[misc]
+            if all(one.side is not side or one.memory.id != memory.id for one in by_key[key]):
+                more.append(_Candidate(side, memory, key, 0.0, 0.0))
+                by_key[key].append(more[-1])
+    for some in by_key.values():
+        some.sort(key=lambda one: one.memory.root.depth)
+        for above, below in pairwise(some):
+            below.words, below.letters = max(above.words, below.words), max(above.letters, below.letters)
+    return more
 
 
 def _scored(
-    shares: Mapping[str, tuple[Side, Memory, list[float]]], settings: Settings, now: datetime, skip: Sequence[str]
-) -> list[Scored]:
-    signals: dict[str, dict[str, tuple[int, float, int]]] = {}
-    for side in {id(side): side for side, _, _ in shares.values()}.values():
-        signals[side.name] = side.records.signals([memory.id for owner, memory, _ in shares.values() if owner is side])
-    weights = [
-        settings[f"recall.weights.{name}"] for name in ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
-    ]
+    found: Sequence[_Candidate], settings: Settings, now: datetime, skip: Sequence[str]
+) -> list[tuple[tuple[str, str], Scored]]:
+    """Return the candidates with the terms of their score, the best first, each with its type and slug."""
+    signals: dict[tuple[str, str], float] = {}
+    for side in {one.side.name: one.side for one in found}.values():
+        mine = side.records.signals([one.memory.id for one in found if one.side is side])
+        signals |= {(side.name, key): score for key, (_, score, _) in mine.items()}
+    weights = [settings[f"recall.weights.{name}"] for name in _TERMS]
     half = settings["recall.freshness.half_life_days"]
-    found = []
-    for side, memory, (word, letter) in shares.values():
-        if memory.id in skip:
+    scored = []
+    for one in found:
+        memory = None if one.memory.id in skip else _as_it_is(one.side, one.memory)
+        if memory is None:
             continue
-        current = _as_it_is(side, memory)
-        if current is None:
-            continue
-        age = max(now.timestamp() - current.changed, 0) / DAY
-        signal = signals[side.name].get(memory.id, (0, 0.0, 0))[1]
-        terms = (word, letter, 0.5 ** (age / half), min(max(signal, 0.0), 1.0))
-        found.append(Scored(current, *(weight * term for weight, term in zip(weights, terms, strict=True))))
-    return found
+        changed = memory.changed
+        age = max(now.timestamp() - changed, 0) / DAY
+        signal = signals.get((one.side.name, one.memory.id), 0.0)
+        terms = (one.words, one.letters, 0.5 ** (age / half), min(max(signal, 0.0), 1.0))
+        entry = Scored(memory, *(weight * term for weight, term in zip(weights, terms, strict=True)))
+        scored.append(
+            ((-entry.score, -memory.root.depth, -changed, memory.id), (memory.header.type, one.key[1]), entry)
+        )
+    scored.sort(key=lambda entry: entry[0])
+    return [(key, entry) for _, key, entry in scored]
 
 
 def _as_it_is(side: Side, memory: Memory) -> Memory | None:
@@ -184,19 +193,12 @@ def _as_it_is(side: Side, memory: Memory) -> Memory | None:
     return now if isinstance(now, Memory) else None
 
 
-def _shadow(scored: Sequence[Scored]) -> tuple[list[Scored], list[tuple[Scored, Scored]]]:
+def _shadow(scored: Sequence[tuple[tuple[str, str], Scored]]) -> tuple[list[Scored], list[tuple[Scored, Scored]]]:
     """Return those that count, in their order, and pairs of one that is hidden and the deeper one that hides it."""
     winners: dict[tuple[str, str], Scored] = {}
-    for one in scored:
-        key = (one.memory.header.type, one.memory.slug)
+    for key, one in scored:
         best = winners.get(key)
         if best is None or one.memory.root.depth > best.memory.root.depth:
             winners[key] = one
-    ranked, hidden = [], []
-    for one in scored:
-        winner = winners[(one.memory.header.type, one.memory.slug)]
-        if winner is one:
-            ranked.append(one)
-        else:
-            hidden.append((one, winner))
-    return ranked, hidden
+    ranked = [one for key, one in scored if winners[key] is one]
+    return ranked, [(one, winners[key]) for key, one in scored if winners[key] is not one]

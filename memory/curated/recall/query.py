@@ -1,26 +1,49 @@
-"""The query of a recall: which words are looked for in the index of words, and which in the index of letters."""
+"""The query of a recall: what both indexes are asked for, and what each find is worth."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.curated.index.words import is_unspaced, meaningful, pairs, words
 
+from .spelling import near, stem
+
 if TYPE_CHECKING:
     import sqlite3
 
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "ly")
-_STEM, _PIECE = 4, 3
+_PIECE = 3
 _MOST_WORDS = 32
 _COMMON_SHARE, _COMMON_LEAST, _RARE = 0.1, 200, 2
-_INFLECTED = 3
-"""How many words, the rarest first, find their inflections too."""
+_STEM, _BEGIN, _INSIDE, _PAIR = 0.9, 0.75, 0.5, 0.5
+_CORRECTED = 8
+"""How many words that no memory has, and none like them, are looked up as typos."""
+_ENOUGH, _CUT = 1, 2
+"""Where fewer words than this are known, so many of the others, the longest, are cut into threes."""
+
+
+class Form(NamedTuple):
+    """One way in which a word may be in a text of words with spaces around; `worth` is more for a rarer one."""
+
+    needle: str
+    worth: float
+
+
+class Term(NamedTuple):
+    """A word of the query: its forms, the best first, its pieces of three letters, and what all of them are worth."""
+
+    text: str
+    forms: tuple[Form, ...]
+    pieces: tuple[str, ...]
+    worth: float
+    sums: bool
+    """All forms count together (the pairs of an unspaced run), not the best one alone."""
 
 
 class Query(NamedTuple):
     """What is looked for; empty texts match nothing. `pieces` are what the substring fallback looks for."""
 
-    terms: tuple[str, ...]
+    terms: tuple[Term, ...]
     unicode: str
     trigram: str
     pieces: tuple[str, ...]
@@ -29,60 +52,96 @@ class Query(NamedTuple):
 def query_of(db: sqlite3.Connection, text: str) -> Query:
     """Return the query of a text, any word of which may be absent.
 
-    Each word is quoted and they are joined by OR. A word that no memory has is cut into its letters by threes, so that
-    a typo or a part of a word finds what is near; other words find their inflections. Unspaced runs go by pairs.
+    Each word is quoted and they are joined by OR, with what their inflections begin with. A word that no memory has
+    stands for the words that begin with it or have it inside, else for those it may be a typo of. Where no word of the
+    query is known so far, the longest ones are cut into their letters by threes. Unspaced runs go by pairs.
     """
-    terms = (meaningful(text) or words(text))[:_MOST_WORDS]
-    counts = {term: _count(db, term) for term in terms if not is_unspaced(term)}
-    common = _common(db, counts)
-    inflected = set(sorted((term for term in counts if counts[term]), key=counts.__getitem__)[:_INFLECTED])
+    lookup = _Lookup(db)
     plain: list[str] = []
     letters: list[str] = []
-    pieces: list[str] = []
+    found: list[Term] = []
+    terms = (meaningful(text) or words(text))[:_MOST_WORDS]
+    counts = {term: lookup.count(term) for term in terms if not is_unspaced(term)}
+    common = lookup.common(counts)
+    unknown: list[str] = []
+    runs = [term for term in terms if is_unspaced(term)]
     for term in terms:
         if is_unspaced(term):
             plain += [f'"{pair}"' for pair in pairs(term)] if len(term) > 1 else [f'"{term}"*']
             letters += [f'"{piece}"' for piece in _threes(term)]
-            pieces.append(term)
+            found.append(lookup.run(term))
             continue
-        if term in common:
-            continue
-        plain.append(f'"{term}"')
-        if len(term) < _PIECE:
-            continue
-        if term in inflected:
-            letters.append(f'"{_stem(term)}"')
-        elif not counts[term]:
-            letters += [f'"{piece}"' for piece in _threes(term)]
-    return Query(terms, _any(plain), _any(letters), tuple(pieces))
+        forms = lookup.forms(term, counts[term])
+        if not counts[term] and len(term) >= _PIECE:
+            letters.append(f'"{term}"')
+            near_ones = near(db, term) if len(forms) == 1 and len(unknown) < _CORRECTED else []
+            forms += [Form(f" {word} ", worth * lookup.rarity(count)) for word, worth, count in near_ones]
+            plain += [f'"{word}"' for word, _, _ in near_ones]
+            if len(forms) == 1:
+                unknown.append(term)
+                forms.append(Form(term, _INSIDE * forms[0].worth))
+        forms.sort(key=lambda form: -form.worth)
+        found.append(Term(term, tuple(forms), _threes(term), forms[0].worth, False))
+        if term not in common:
+            plain += [f'"{term}"', f'"{stem(term)}"*'] if len(term) >= _PIECE else [f'"{term}"']
+    if len(terms) - len(unknown) < _ENOUGH:
+        letters += [f'"{piece}"' for term in sorted(unknown, key=len)[-_CUT:] for piece in _threes(term)]
+    return Query(tuple(found), _any(plain), _any(letters), tuple(runs))
 
 
-def _count(db: sqlite3.Connection, term: str) -> int:
-    row = db.execute("SELECT doc FROM memory_words WHERE term = ?", (term,)).fetchone()
-    return 0 if row is None else int(row[0])
+class _Lookup:
+    """What the catalogue has of single words, each looked up once."""
 
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        (most,) = db.execute("SELECT max(id) FROM memory_catalog_entries").fetchone()
+        self._all = max(most or 0, 1)
 
-def _common(db: sqlite3.Connection, counts: dict[str, int]) -> set[str]:
-    """Return the words that so many memories have that they tell nothing apart; some rarer ones always stay."""
-    (most,) = db.execute("SELECT max(id) FROM memory_catalog_entries").fetchone()
-    limit = max((most or 0) * _COMMON_SHARE, _COMMON_LEAST)
-    rare = sum(0 < count <= limit for count in counts.values())
-    return {term for term, count in counts.items() if count > limit} if rare >= _RARE else set()
+    def count(self, term: str) -> int:
+        """Return how many memories have a word."""
+        row = self._db.execute("SELECT doc FROM memory_words WHERE term = ?", (term,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def begun(self, start: str) -> int:
+        """Return how many memories have words that begin with these letters; one with two of them counts twice."""
+        text = "SELECT coalesce(sum(doc), 0) FROM memory_words WHERE term >= ? AND term < ?"
+        return int(self._db.execute(text, (start, f"{start}\U0010ffff")).fetchone()[0])
+
+    def rarity(self, count: int) -> float:
+        """Return what a word that so many memories have is worth: the rarer, the more."""
+        count = min(count, self._all)
+        return math.log(1 + (self._all - count + 0.5) / (count + 0.5))
+
+    def forms(self, term: str, count: int) -> list[Form]:
+        """Return the forms of a spaced word that memories have: itself, what its stem begins, what it is inside of.
+
+        The first one is the word itself, whether or not a memory has it.
+        """
+        forms = [Form(f" {term} ", self.rarity(count))]
+        if len(term) >= _PIECE:
+            start = stem(term)
+            begun = self.begun(start)
+            if begun:
+                worth = self.rarity(max(begun, count))
+                forms.append(Form(f" {start}", (_STEM if count or start != term else _BEGIN) * worth))
+                forms.append(Form(term, _INSIDE * worth))
+        return forms
+
+    def run(self, term: str) -> Term:
+        """Return an unspaced run; its pairs count together."""
+        forms = tuple(Form(pair, _PAIR * self.rarity(self.count(pair))) for pair in pairs(term))
+        return Term(term, forms, _threes(term) or pairs(term), sum(form.worth for form in forms), True)
+
+    def common(self, counts: dict[str, int]) -> set[str]:
+        """Return the words that so many memories have that they tell nothing apart; some rarer ones always stay."""
+        limit = max(self._all * _COMMON_SHARE, _COMMON_LEAST)
+        rare = sum(0 < count <= limit for count in counts.values())
+        return {term for term, count in counts.items() if count > limit} if rare >= _RARE else set()
 
 
 def _any(parts: list[str]) -> str:
     return " OR ".join(dict.fromkeys(parts))
 
 
-def _threes(word: str) -> list[str]:
-    return [word[at : at + _PIECE] for at in range(len(word) - _PIECE + 1)]
-
-
-def _stem(word: str) -> str:
-    """Return what the inflections of an English word begin with."""
-    if not word.isascii():
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
-            return word[: -len(ending)]
-    return word
+def _threes(word: str) -> tuple[str, ...]:
+    return tuple(word[at : at + _PIECE] for at in range(len(word) - _PIECE + 1))

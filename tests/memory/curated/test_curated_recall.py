@@ -10,6 +10,7 @@ import pytest
 
 from memory.curated.recall.recall import Options, banner, trace_of, turn_block
 from memory.curated.recall.snapshot import LARGEST, capture
+from memory.curated.recall.spelling import typos
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, forget, write
 
@@ -22,6 +23,8 @@ _MEMORIES = (
     ("project", "Чайный домик", "Где встречаемся", "Вечером мы встречаемся в чайном домике у реки"),
     ("project", "İstanbul ofisi", "Ofis", "İstanbul ofisinin kapısı güneye bakar"),
     ("reference", "Runbooks", "Where operations are written down", "The runbooks are kept in the operations handbook"),
+    ("project", "배포 일정", "언제", "담당자는 화요일에 배포한다"),
+    ("project", "Łódź", "Where parcels are returned", "The pickup is at the harbour"),
     ("user", "Editor", "What is used to write", "Uses vim for prose and emacs for mail"),
 )
 
@@ -51,6 +54,9 @@ def _fill(den: Den) -> None:
         ("ЧАЙНЫЙ сегодня вечером", "Чайный домик"),
         ("istanbul ofisinin", "İstanbul ofisi"),
         ("emacs prose zzzz qqqq xxxx", "Editor"),
+        ("deployng realeases fridya", "Deploy window"),
+        ("배포 담당자", "배포 일정"),
+        ("lodz pickup", "Łódź"),
     ],
 )
 def test_questions_find_their_memory(den: Den, query: str, name: str) -> None:
@@ -101,7 +107,9 @@ def test_the_fusion_is_a_setting(den: Den) -> None:
     """With `rrf` the second place is worth nearly as much as the first."""
     _fill(den)
     den.settings("[memory.recall]\nfusion = 'rrf'\n")
-    words = sorted(one.unicode for one in ask(den, den.open(), "runbooks deploy editor", top_k=3).entries)
+    words = sorted(
+        one.unicode for one in ask(den, den.open(), "runbooks operations handbook deploy window vim", top_k=3).entries
+    )
     assert words == pytest.approx([0.55 * 61 / 63, 0.55 * 61 / 62, 0.55])
 
 
@@ -116,6 +124,56 @@ def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None
     assert event["metadata"]["reason"] == "trivial_query"
     if query == "deploy":
         assert ask(den, curated, query, allow_trivial=True).entries
+
+
+def test_the_newer_one_of_two_that_say_the_same_is_first(den: Den) -> None:
+    """Memories that answer a question equally well share a place, so that their age decides."""
+    curated = den.open()
+    for name, days in (("Standup", 200), ("Standup again", 3), ("Standup time", 90)):
+        when = NOW - timedelta(days=days)
+        write(den, curated, "project", name, f"the standup is at {days} past nine", now=when, scope="global")
+        path = den.person / f"memory/project_{name.lower().replace(' ', '-')}.md"
+        os.utime(path, (when.timestamp(), when.timestamp()))
+    found = [one.memory.header.name for one in ask(den, curated, "when is the standup, at what past nine?").entries]
+    assert found == ["Standup again", "Standup time", "Standup"]
+
+
+def test_what_is_replaced_comes_after_what_replaces_it(den: Den) -> None:
+    """A memory that names the one that superseded it is ranked below it, though its words fit better."""
+    _fill(den)
+    curated = den.open()
+    write(den, curated, "project", "Owner", "Priya owns the search service and decides")
+    write(den, curated, "project", "New owner", "Mateusz owns search service")
+    query = "who owns the search service and decides"
+    assert ask(den, curated, query).entries[0].memory.header.name == "Owner"
+    place = den.person / "memory/project_owner.md"
+    text = place.read_text()
+    place.write_text(text.replace("provenance:\n", "provenance:\n  superseded_by: project_new-owner\n"))
+    assert [one.memory.header.name for one in ask(den, den.open(), query).entries][:2] == ["New owner", "Owner"]
+
+
+def test_a_deeper_memory_is_found_by_what_it_hides(den: Den) -> None:
+    """A question that fits only the hidden one returns the one that counts, in its place."""
+    curated = den.open()
+    write(den, curated, "feedback", "Commit style", "conventional prefixes feat fix chore")
+    write(den, curated, "feedback", "Commit style", "an imperative sentence", scope="workspace")
+    write(den, curated, "feedback", "Chores", "chore wheel of the kitchen")
+    found = ask(den, curated, "conventional prefixes chore")
+    assert found.entries[0].memory.root.scope == "workspace"
+    assert found.entries[0].unicode == pytest.approx(0.55)
+    assert found.found is not None
+    assert [loser.memory.root.scope for loser, _ in found.found.hidden] == ["global"]
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "most", "expected"),
+    [("deploy", "deploy", 2, 0), ("deploy", "depoly", 2, 1), ("window", "windwo", 1, 1), ("abc", "xyz", 2, 3),
+     ("kubernetes", "kubernets", 2, 1), ("form", "from", 1, 1), ("a", "abcd", 2, 3)],
+)  # fmt: skip
+def test_typos_are_counted(word: str, other: str, most: int, expected: int) -> None:
+    """Letters put in, left out, changed and exchanged count one each; more than are allowed is one more."""
+    assert typos(word, other, most) == expected
+    assert typos(other, word, most) == expected
 
 
 def test_the_package_goes_from_broad_to_specific(den: Den) -> None:
