@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.control import apply, replay
+from memory.curated.control import carry_out, replay
 from memory.curated.control.decision import select
 from memory.curated.control.retention import prune
 from memory.curated.control.revert import find, revert
@@ -39,14 +39,14 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
                 after[0] = True
                 raise Killed
 
-            patch.setattr(apply, "write", end)
+            patch.setattr(carry_out, "write", end)
             patch.setattr(Records, "run", run)
         else:
 
             def end(*_: object, **__: object) -> None:
                 raise Killed
 
-            patch.setattr(apply, "stamp", end)
+            patch.setattr(carry_out, "stamp", end)
         with pytest.raises(Killed):
             write(den, curated, "user", "Coffee", "likes soy milk")
 
@@ -99,7 +99,7 @@ def test_a_write_that_fails_leaves_no_decision(den: Den, monkeypatch: pytest.Mon
         raise MemdeckError("file.io", "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply, "write", fail)
+        patch.setattr(carry_out, "write", fail)
         with pytest.raises(MemdeckError):
             write(den, curated, "user", "Coffee", "likes soy milk")
     assert replay.pending(curated.sides["global"]) == []
