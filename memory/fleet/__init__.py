@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .embedded import EmbeddedFleet
-from .model import Fleet, FleetHit, Kept, Overview
+from .model import Fleet, FleetHit, Kept, Listed, Overview
 
-__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "Kept", "Overview"]
+__all__ = ["EmbeddedFleet", "Fleet", "FleetHit", "Kept", "Listed", "Overview"]

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import UsageError
 from memory.registry import holds_memory, workspace_of
 from memory.storage.private.workspaces import WorkspaceList
 
-from .model import FleetHit, Kept, Overview, Progress
+from .local import Failure, Local, best_hits, query_of
+from .model import FleetHit, Kept, Listed, Overview, Progress
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
-WORKERS = 4
-"""How many workspaces are open at once."""
 MOST_FOLDERS = 200_000
 """How many folders a scan looks at."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
-R = TypeVar("R")
 
 
 class EmbeddedFleet:
@@ -42,11 +39,8 @@ class EmbeddedFleet:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing is read yet."""
-        self._state_home = state_home
+        self.local = Local(state_home, host=host, home=home, config_home=config_home, environ=environ)
         self._list = WorkspaceList(state_home)
-        self._home = home
-        self._config_home = config_home
-        self._environ = environ or {}
         self.host = host
 
     # -- the list ---------------------------------------------------------------------------------------------
@@ -55,12 +49,24 @@ class EmbeddedFleet:
         """Return the workspaces by their paths."""
         return tuple(one.path for one in self._list.all())
 
+    def listed(self) -> tuple[Listed, ...]:
+        """Return the workspaces by their paths."""
+        return tuple(Listed(one.path, self.host) for one in self._list.all())
+
     def add(self, path: Path, now: datetime) -> Path | None:
         """List the workspace that contains a folder; UsageError `workspace.not_found`."""
         found = workspace_of(os.path.realpath(path))
         if found is None:
             raise UsageError("workspace.not_found", f"no memory in {path} or above it", "`memdeck init` creates it")
         return Path(found) if self._list.add(Path(found), now) else None
+
+    def publish(self, path: Path, mode: str) -> None:
+        """Say what an agent tells a catalogue of a workspace: `full`, `names` or `none`."""
+        self._list.publish(Path(workspace_of(os.path.realpath(path)) or os.path.realpath(path)), mode)
+
+    def published(self) -> dict[Path, str]:
+        """Return the workspaces that an agent publishes, and how: `full` or `names`."""
+        return {path: mode for path, mode in self._list.publishing().items() if mode != "none"}
 
     def remove(self, path: Path) -> Path | None:
         """Take a workspace off the list, by its folder or one in it, also where that is gone."""
@@ -99,134 +105,47 @@ class EmbeddedFleet:
         """Return how all workspaces stand."""
         return tuple(
             done if isinstance(done, Overview) else Overview(path, self.host, error=done)
-            for path, done in self._each(lambda workspace: self._look(workspace, now), progress)
+            for path, done in self.local.each(self.paths(), lambda one: self.local.look(one, now), progress)
         )
-
-    def _look(self, workspace: Workspace, now: datetime) -> Overview:
-        from memory.files.status import brief
-        from memory.systems import check_all
-
-        overdue = alerts = 0
-        if "files" in workspace.system_names():
-            found = brief(workspace.snapshot().readable(), now)
-            overdue, alerts = len(found.overdue), len(found.alerts)
-        problems = check_all(workspace)
-        return Overview(
-            workspace.root,
-            self.host,
-            workspace.system_names(),
-            overdue,
-            alerts,
-            self._waiting(workspace),
-            sum(problem.level == "error" for problem in problems),
-            _last_maintenance(workspace),
-            _size(workspace),
-        )
-
-    def _waiting(self, workspace: Workspace) -> int:
-        """Count what waits for an approval."""
-        from memory.systems import asks_of_all, entrust
-        from memory.trust.consent import trust_of
-
-        trust = None if self._config_home is None else trust_of(workspace, self._config_home)
-        if trust is None:
-            return 0
-        entrust(workspace, trust, self._environ)
-        return sum(trust.decide(ask).state in ("pending", "withdrawn") for ask in asks_of_all(workspace))
 
     def search(
-        self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = (), progress: Progress | None = None
+        self,
+        query: str,
+        now: datetime,
+        limit: int = 20,
+        kinds: Sequence[str] = (),
+        progress: Progress | None = None,
+        *,
+        deep: bool = False,  # noqa: ARG002
     ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
         """Return the best finds; what fits all words comes first wherever it is. UsageError as `memory.search`."""
-        from memory.search import read_day, read_query
-
-        today = now.date()
-        asked = read_query(query, lambda day: read_day(day, today)).within(tuple(kinds))
-
-        def look(workspace: Workspace) -> list[FleetHit]:
-            from memory.systems import searcher_of
-
-            searcher = searcher_of(workspace)
-            try:
-                return [
-                    FleetHit(workspace.root, self.host, hit.entry, hit.snippet, hit.score, hit.fits_all)
-                    for hit in searcher.search(asked, limit).every
-                ]
-            finally:
-                searcher.close()
-
+        asked = query_of(query, now, kinds)
         hits: list[FleetHit] = []
         failed: list[Kept] = []
-        for path, done in self._each(look, progress):
+        for path, done in self.local.each(self.paths(), lambda one: self.local.find(one, asked, limit), progress):
             if isinstance(done, list):
                 hits += done
             else:
                 failed.append(Kept(path, self.host, error=done))
-        hits.sort(key=lambda hit: (not hit.fits_all, -hit.score, str(hit.workspace)))
-        return tuple(hits[:limit] if limit else hits), tuple(failed)
+        return best_hits(hits, limit), tuple(failed)
 
     def check(self, progress: Progress | None = None) -> Iterator[Kept]:
         """Yield what is wrong in each workspace."""
-
-        def look(workspace: Workspace) -> dict[str, Any]:
-            from dataclasses import asdict
-
-            from memory.systems import check_all
-
-            return {"problems": [asdict(problem) for problem in check_all(workspace)]}
-
-        return self._kept(look, progress)
+        return self._kept(self.local.check, progress)
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
     ) -> Iterator[Kept]:
         """Keep each workspace small by its own rules."""
+        return self._kept(lambda one: self.local.maintain(one, now, actor=actor, dry_run=dry_run), progress)
 
-        def keep(workspace: Workspace) -> dict[str, Any]:
-            from memory.systems import entrust, maintain_all
-            from memory.trust.consent import trust_of
-
-            if self._config_home is not None and not dry_run:
-                entrust(workspace, trust_of(workspace, self._config_home), self._environ)
-            return maintain_all(workspace, now, actor=actor, dry_run=dry_run).json()
-
-        return self._kept(keep, progress)
+    def close(self) -> None:
+        """Nothing stays open between questions."""
 
     def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[Kept]:
-        for path, done in self._each(work, progress):
-            failed = isinstance(done, _Failure)
+        for path, done in self.local.each(self.paths(), work, progress):
+            failed = isinstance(done, Failure)
             yield Kept(path, self.host, None if failed else done, done if failed else None)
-
-    def _each(self, work: Callable[[Workspace], R], progress: Progress | None) -> Iterator[tuple[Path, R | _Failure]]:
-        """Yield what a piece of work came to in each workspace, in the order of the list, `WORKERS` at a time."""
-        paths = self.paths()
-        with ThreadPoolExecutor(WORKERS, thread_name_prefix="fleet") as pool:
-            for number, (path, done) in enumerate(
-                zip(paths, pool.map(lambda path: self._one(path, work), paths), strict=True), 1
-            ):
-                yield path, done
-                if progress is not None:
-                    progress(number, len(paths))
-
-    def _one(self, path: Path, work: Callable[[Workspace], R]) -> R | _Failure:
-        from memory.workspace import Workspace
-
-        try:
-            if not holds_memory(str(path)):
-                raise UsageError("fleet.gone", f"there is no memory in {path} any more", "take it off the list")
-            workspace = Workspace.open(path, state_home=self._state_home, home=self._home)
-            try:
-                return work(workspace)
-            finally:
-                workspace.close()
-        except MemdeckError as error:
-            return _Failure(code=error.code, message=error.message)
-        except Exception as error:  # whatever is wrong with one, the others go on
-            return _Failure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
-
-
-class _Failure(dict[str, str]):
-    """Why a workspace could not be worked on: `code` and `message`."""
 
 
 def _folders_in(folder: str) -> list[str]:
@@ -240,22 +159,3 @@ def _folders_in(folder: str) -> list[str]:
             )
     except OSError:
         return []
-
-
-def _last_maintenance(workspace: Workspace) -> datetime | None:
-    try:
-        return None if workspace.state is None else workspace.state.read().last_maintenance
-    except MemdeckError:
-        return None
-
-
-def _size(workspace: Workspace) -> int:
-    """Return the bytes of the memory files, archives included."""
-    total = 0
-    for system in workspace.system_names():
-        for name in workspace.system(system).files():
-            try:
-                total += os.lstat(workspace.root / name).st_size
-            except OSError:
-                continue
-    return total

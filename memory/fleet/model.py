@@ -16,10 +16,24 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A workspace of the fleet: where it is, and on which host."""
+
+    path: Path
+    host: str
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {"path": str(self.path), "host": self.host}
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """How one workspace stands; with an `error` (code and message) where it cannot be looked at.
 
-    `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes.
+    `overdue`, `alerts`, `waiting` (for approval) and `problems` count; `size` is in bytes. `age` is for how many
+    seconds nothing was heard of its host, None for this machine; `stale` says that this is too long. `alike` names
+    workspaces that hold much of the same (`host:path`): copies and clones of it.
     """
 
     path: Path
@@ -32,6 +46,9 @@ class Overview:
     last_maintenance: datetime | None = None
     size: int = 0
     error: Mapping[str, str] | None = None
+    age: int | None = None
+    stale: bool = False
+    alike: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
@@ -49,6 +66,9 @@ class Overview:
             "last_maintenance": None if last is None else format_utc(last),
             "size": self.size,
             "error": None if self.error is None else dict(self.error),
+            "age": self.age,
+            "stale": self.stale,
+            "alike": list(self.alike),
         }
 
 
@@ -98,30 +118,34 @@ class Kept:
 class Fleet(Protocol):
     """Many workspaces. One that is broken is told as such and never stops the others."""
 
-    def paths(self) -> tuple[Path, ...]:
-        """Return the workspaces by their paths."""
-
-    def add(self, path: Path, now: datetime) -> Path | None:
-        """List the workspace that contains a folder; None where it is listed already."""
-
-    def remove(self, path: Path) -> Path | None:
-        """Take a workspace off the list; None where it was not on it. Its files stay."""
-
-    def scan(self, folder: Path, now: datetime, progress: Progress | None = None) -> tuple[Path, ...]:
-        """List all workspaces beneath a folder, and return those that are new on the list."""
+    def listed(self) -> tuple[Listed, ...]:
+        """Return the workspaces by host and path."""
 
     def overview(self, now: datetime, progress: Progress | None = None) -> tuple[Overview, ...]:
-        """Return how all workspaces stand, by their paths."""
+        """Return how all workspaces stand, by host and path."""
 
     def search(
-        self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = (), progress: Progress | None = None
+        self,
+        query: str,
+        now: datetime,
+        limit: int = 20,
+        kinds: Sequence[str] = (),
+        progress: Progress | None = None,
+        *,
+        deep: bool = False,
     ) -> tuple[tuple[FleetHit, ...], tuple[Kept, ...]]:
-        """Return the best finds over all workspaces, and those workspaces that could not be searched."""
+        """Return the best finds over all workspaces, and those workspaces that could not be searched.
+
+        `deep` asks the files themselves, on each host, where a catalogue would answer.
+        """
 
     def check(self, progress: Progress | None = None) -> Iterator[Kept]:
-        """Yield what is wrong in each workspace, by their paths."""
+        """Yield what is wrong in each workspace, by host and path."""
 
     def maintain(
         self, now: datetime, *, actor: str, dry_run: bool = False, progress: Progress | None = None
     ) -> Iterator[Kept]:
         """Keep each workspace small, and yield its report; monitors are not run."""
+
+    def close(self) -> None:
+        """Close what is open."""

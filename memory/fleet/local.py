@@ -1,0 +1,179 @@
+"""The workspaces of this machine, one at a time or some at once: looked at, checked, maintained, searched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory.errors import MemdeckError, UsageError
+from memory.registry import holds_memory
+
+from .model import FleetHit, Overview, Progress
+
+if TYPE_CHECKING:
+    from memory.search import Query
+    from memory.workspace import Workspace
+
+WORKERS = 4
+"""How many workspaces are open at once."""
+R = TypeVar("R")
+
+
+class Failure(dict[str, str]):
+    """Why a workspace could not be worked on: `code` and `message`."""
+
+
+class Local:
+    """What can be done with the workspaces of one machine, each opened where it is.
+
+    `host` names the machine. `environ` and `config_home` are for what waits for an approval.
+    """
+
+    def __init__(
+        self,
+        state_home: Path,
+        *,
+        host: str,
+        home: Path | None = None,
+        config_home: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        """Nothing is read yet."""
+        self.state_home = state_home
+        self.home = home
+        self.config_home = config_home
+        self.environ = environ or {}
+        self.host = host
+
+    # -- one --------------------------------------------------------------------------------------------------
+
+    def one(self, path: Path, work: Callable[[Workspace], R]) -> R | Failure:
+        """Return what a piece of work comes to in one workspace; whatever is wrong with it is a Failure."""
+        from memory.workspace import Workspace
+
+        try:
+            if not holds_memory(str(path)):
+                raise UsageError("fleet.gone", f"there is no memory in {path} any more", "take it off the list")
+            workspace = Workspace.open(path, state_home=self.state_home, home=self.home)
+            try:
+                return work(workspace)
+            finally:
+                workspace.close()
+        except MemdeckError as error:
+            return Failure(code=error.code, message=error.message)
+        except Exception as error:  # whatever is wrong with one, the others go on
+            return Failure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
+
+    def each(
+        self, paths: Sequence[Path], work: Callable[[Workspace], R], progress: Progress | None
+    ) -> Iterator[tuple[Path, R | Failure]]:
+        """Yield what a piece of work came to in each workspace, in their order, `WORKERS` at a time."""
+        with ThreadPoolExecutor(WORKERS, thread_name_prefix="fleet") as pool:
+            for number, (path, done) in enumerate(
+                zip(paths, pool.map(lambda path: self.one(path, work), paths), strict=True), 1
+            ):
+                yield path, done
+                if progress is not None:
+                    progress(number, len(paths))
+
+    # -- what is done in one ----------------------------------------------------------------------------------
+
+    def look(self, workspace: Workspace, now: datetime) -> Overview:
+        """Return how a workspace stands."""
+        from memory.files.status import brief
+        from memory.systems import check_all
+
+        overdue = alerts = 0
+        if "files" in workspace.system_names():
+            found = brief(workspace.snapshot().readable(), now)
+            overdue, alerts = len(found.overdue), len(found.alerts)
+        problems = check_all(workspace)
+        return Overview(
+            workspace.root,
+            self.host,
+            workspace.system_names(),
+            overdue,
+            alerts,
+            self._waiting(workspace),
+            sum(problem.level == "error" for problem in problems),
+            _last_maintenance(workspace),
+            _size(workspace),
+        )
+
+    def _waiting(self, workspace: Workspace) -> int:
+        """Count what waits for an approval."""
+        from memory.systems import asks_of_all, entrust
+        from memory.trust.consent import trust_of
+
+        trust = None if self.config_home is None else trust_of(workspace, self.config_home)
+        if trust is None:
+            return 0
+        entrust(workspace, trust, self.environ)
+        return sum(trust.decide(ask).state in ("pending", "withdrawn") for ask in asks_of_all(workspace))
+
+    def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
+        """Return the best finds in a workspace."""
+        from memory.systems import searcher_of
+
+        searcher = searcher_of(workspace)
+        try:
+            return [
+                FleetHit(workspace.root, self.host, hit.entry, hit.snippet, hit.score, hit.fits_all)
+                for hit in searcher.search(asked, limit).every
+            ]
+        finally:
+            searcher.close()
+
+    def check(self, workspace: Workspace) -> dict[str, Any]:
+        """Return what is wrong in a workspace, under `problems`."""
+        from dataclasses import asdict
+
+        from memory.systems import check_all
+
+        return {"problems": [asdict(problem) for problem in check_all(workspace)]}
+
+    def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
+        """Keep a workspace small by its own rules, and return the report."""
+        from memory.systems import entrust, maintain_all
+        from memory.trust.consent import trust_of
+
+        if self.config_home is not None and not dry_run:
+            entrust(workspace, trust_of(workspace, self.config_home), self.environ)
+        return maintain_all(workspace, now, actor=actor, dry_run=dry_run).json()
+
+
+def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:
+    """Return the best of the finds of some workspaces: what fits all words comes first, wherever it is."""
+    hits.sort(key=lambda hit: (not hit.fits_all, -hit.score, hit.host, str(hit.workspace)))
+    return tuple(hits[:limit] if limit else hits)
+
+
+def query_of(text: str, now: datetime, kinds: Sequence[str]) -> Query:
+    """Return what a text asks for, of some kinds only; days count from `now`."""
+    from memory.search import read_day, read_query
+
+    today = now.date()
+    return read_query(text, lambda day: read_day(day, today)).within(tuple(kinds))
+
+
+def _last_maintenance(workspace: Workspace) -> datetime | None:
+    try:
+        return None if workspace.state is None else workspace.state.read().last_maintenance
+    except MemdeckError:
+        return None
+
+
+def _size(workspace: Workspace) -> int:
+    """Return the bytes of the memory files, archives included."""
+    total = 0
+    for system in workspace.system_names():
+        for name in workspace.system(system).files():
+            try:
+                total += os.lstat(workspace.root / name).st_size
+            except OSError:
+                continue
+    return total
