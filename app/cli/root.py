@@ -33,7 +33,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("check:check", "Report what is wrong in memory files, with file and line."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
-        "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
+        "fleet": ("fleet.hosts:fleet", "All workspaces of a person: list, search, check and keep them."),
         "prompt": ("prompt:prompt", "Show what an agent is told, block by block."),
         "hook": ("prompt:hook", "Answer a hook of an agent's client."),
         "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),

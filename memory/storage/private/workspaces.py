@@ -17,6 +17,7 @@ from memory.storage import fsio
 _NAME = "workspaces.sqlite"
 _SECONDS = 5.0
 _TABLE = "CREATE TABLE IF NOT EXISTS workspaces (path BLOB PRIMARY KEY, added TEXT NOT NULL, listed INTEGER NOT NULL)"
+_PUBLISHING = "CREATE TABLE IF NOT EXISTS publishing (path BLOB PRIMARY KEY, mode TEXT NOT NULL)"
 _PUT = """
 INSERT INTO workspaces VALUES (?, ?, 1) ON CONFLICT (path) DO UPDATE SET listed = 1, added = excluded.added
 """
@@ -74,6 +75,23 @@ class WorkspaceList:
         words = "UPDATE workspaces SET listed = 0 WHERE path = ? AND listed"
         return self._do(lambda made: made.execute(words, (name,)).rowcount > 0)
 
+    def publishing(self) -> dict[Path, str]:
+        """Return how each workspace is published in a catalogue: `full`, `names` or `none`."""
+        if not self.path.exists():
+            return {}
+        rows = self._do(
+            lambda made: made.execute(
+                "SELECT path, coalesce(mode, 'full') FROM workspaces LEFT JOIN publishing USING (path)"
+                " WHERE listed ORDER BY path"
+            ).fetchall()
+        )
+        return {Path(os.fsdecode(path)): str(mode) for path, mode in rows}
+
+    def publish(self, path: Path, mode: str) -> None:
+        """Say how a workspace is published from now on."""
+        values = (os.fsencode(path), mode)
+        self._do(lambda made: made.execute("INSERT OR REPLACE INTO publishing VALUES (?, ?)", values))
+
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
         try:
             fsio.make_folder(self._home)
@@ -88,6 +106,7 @@ class WorkspaceList:
                 os.close(folder)
             with closing(sqlite3.connect(self.path, timeout=_SECONDS)) as made, made:
                 made.execute(_TABLE)
+                made.execute(_PUBLISHING)
                 return work(made)
         except (sqlite3.Error, OSError) as error:
             raise MemdeckError(

@@ -1,63 +1,44 @@
-"""The verbs on all workspaces of a person: list, search, look, check and keep them."""
+"""The verbs that go over many workspaces: list, search, look, check and keep them."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.lazy_groups import group, under
+from app.cli.lazy_groups import under
 from app.cli.output.printing import tell
 from app.cli.session import Session
 
+from .group import FAILED, FOUND, embedded, fleet, fleet_of, on_database, progress_of
+
 if TYPE_CHECKING:
-    from memory.fleet import EmbeddedFleet, FleetHit, Kept, Overview
-    from memory.fleet.model import Progress
+    from memory.fleet import FleetHit, Kept, Listed, Overview
 
-FAILED, FOUND = 1, 4
+__all__ = ["fleet"]
 
-fleet = group("fleet", "All workspaces of a person: list, search, look at, check and maintain them.")
+PUBLISHED = ("full", "names", "none")
 _dir = click.argument("folder", metavar="DIR", required=False)
 
 
-def _fleet(session: Session) -> EmbeddedFleet:
-    """Return the workspaces of this person on this machine, which `MEMDECK_HOST` may name."""
-    import socket
-
-    from app.places import config_home, home, state_home
-    from memory.fleet import EmbeddedFleet
-
-    del session
-    host = os.environ.get("MEMDECK_HOST") or socket.gethostname()
-    where = state_home(os.environ)
-    return EmbeddedFleet(
-        where, host=host, home=home(os.environ), config_home=config_home(os.environ), environ=os.environ
-    )
-
-
-def _progress(session: Session, what: str) -> Progress | None:
-    """Return what shows on stderr how far long work is; nothing where nobody looks."""
-    if session.output != "human" or sys.stderr is None or not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        end = "\r" if not total or done < total else "\r\x1b[K"
-        words = f"{what}: {done:,}" + (f" of {total:,}" if total else "")
-        sys.stderr.write(f"\r{words}{end}" if done != total else end)
-        sys.stderr.flush()
-
-    return show
-
-
-@under(fleet, "add", examples=("memdeck fleet add", "memdeck fleet add ~/src/shop"))
+@under(
+    fleet, "add", examples=("memdeck fleet add", "memdeck fleet add ~/src/shop", "memdeck fleet add --publish names")
+)
 @_dir
-def add(session: Session, folder: str | None) -> None:
+@click.option(
+    "--publish",
+    type=click.Choice(PUBLISHED),
+    help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
+)
+def add(session: Session, folder: str | None, publish: str | None) -> None:
     """List the workspace that contains DIR (default: the current folder)."""
-    path = _fleet(session).add(_folder(session, folder), session.now)
+    found = embedded()
+    path = found.add(_folder(session, folder), session.now)
+    if publish is not None:
+        found.publish(_folder(session, folder), publish)
     _told(session, [path] if path is not None else [], "listed", "it is listed already")
 
 
@@ -65,54 +46,61 @@ def add(session: Session, folder: str | None) -> None:
 @_dir
 def remove(session: Session, folder: str | None) -> None:
     """Take the workspace that contains DIR off the list; its files stay, and opening it does not list it again."""
-    path = _fleet(session).remove(_folder(session, folder))
+    path = embedded().remove(_folder(session, folder))
     _told(session, [path] if path is not None else [], "not listed any more", "it was not listed")
 
 
 @under(fleet, "list", examples=("memdeck fleet list", "memdeck fleet list -o jsonl"))
-def list_fleet(session: Session) -> None:
-    """List the workspaces by their paths."""
-    found = _fleet(session)
-    paths = found.paths()
-    rows = [{"path": str(path), "host": found.host} for path in paths]
-    session.listing("workspaces", lambda: rows, lambda: _path_lines(session, paths, "no workspace is listed"))
+@on_database
+def list_fleet(session: Session, database: str | None) -> None:
+    """List the workspaces by host and path."""
+    rows = fleet_of(session, database).listed()
+    session.listing("workspaces", lambda: [row.json() for row in rows], lambda: _listed_lines(session, rows))
 
 
 @under(fleet, "scan", examples=("memdeck fleet scan ~/src",))
 @_dir
 def scan(session: Session, folder: str | None) -> None:
     """List all workspaces beneath DIR (default: the current folder); links and hidden folders are not followed."""
-    new = _fleet(session).scan(_folder(session, folder), session.now, _progress(session, "folders"))
+    new = embedded().scan(_folder(session, folder), session.now, progress_of(session, "folders"))
     _told(session, new, "listed", "nothing new beneath it")
 
 
 @under(fleet, "search", examples=("memdeck fleet search deploy staging", "memdeck fleet search 'redis' -o json"))
 @click.argument("query", nargs=-1, required=True)
 @click.option("--in", "places", metavar="KINDS", help="Only these kinds, as in memdeck search.")
-@click.option("--limit", type=click.IntRange(0), default=20, metavar="N", help="The best N (default: 20, 0 is all).")
-def search(session: Session, query: tuple[str, ...], places: str | None, limit: int) -> int:
+@click.option(
+    "--limit", type=click.IntRange(0, 1000), default=20, metavar="N", help="The best N (default: 20, 0: all)."
+)
+@click.option("--deep", is_flag=True, help="Ask the files on each host instead of the catalogue.")
+@on_database
+def search(
+    session: Session, query: tuple[str, ...], places: str | None, limit: int, deep: bool, database: str | None
+) -> int:
     """Find words in all workspaces; what contains all of them comes first, wherever it is."""
-    from .search import kinds_of
+    from app.cli.verbs.search import kinds_of
 
-    hits, failed = _fleet(session).search(
-        " ".join(query), session.now, limit, kinds_of(places), _progress(session, "workspaces")
+    hits, failed = fleet_of(session, database).search(
+        " ".join(query), session.now, limit, kinds_of(places), progress_of(session, "workspaces"), deep=deep
     )
     session.listing("results", lambda: [hit.json() for hit in hits], lambda: _hit_lines(session, hits))
     return _tell_failures(failed)
 
 
 @under(fleet, "status", examples=("memdeck fleet status", "memdeck fleet status -o json"))
-def status(session: Session) -> int:
+@on_database
+def status(session: Session, database: str | None) -> int:
     """Say how each workspace stands: overdue, alerts, approvals, problems, last maintenance, size."""
-    rows = _fleet(session).overview(session.now, _progress(session, "workspaces"))
+    rows = fleet_of(session, database).overview(session.now, progress_of(session, "workspaces"))
     session.listing("workspaces", lambda: [row.json() for row in rows], lambda: _status_lines(session, rows))
     return FAILED if any(row.error for row in rows) else 0
 
 
 @under(fleet, "check", examples=("memdeck fleet check", "memdeck fleet check -o jsonl"))
-def check(session: Session) -> int:
+@on_database
+def check(session: Session, database: str | None) -> int:
     """Report what is wrong in the memory files of each workspace; exit code 4 when there is an error in any."""
-    rows = tuple(_fleet(session).check(_progress(session, "workspaces")))
+    rows = tuple(fleet_of(session, database).check(progress_of(session, "workspaces")))
 
     def lines() -> Iterator[str]:
         for row in rows:
@@ -129,11 +117,12 @@ def check(session: Session) -> int:
 
 @under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
 @click.option("--dry-run", is_flag=True, help="Only say what would move.")
-def maintain(session: Session, dry_run: bool) -> int:
+@on_database
+def maintain(session: Session, dry_run: bool, database: str | None) -> int:
     """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""
     actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
-    kept = _fleet(session).maintain(
-        session.now, actor=actor, dry_run=dry_run, progress=_progress(session, "workspaces")
+    kept = fleet_of(session, database).maintain(
+        session.now, actor=actor, dry_run=dry_run, progress=progress_of(session, "workspaces")
     )
     rows = tuple(kept)
     if any((row.result or {}).get("change") for row in rows):
@@ -165,43 +154,76 @@ def _told(session: Session, paths: Iterable[Path], done: str, nothing: str) -> N
     session.listing("workspaces", lambda: rows, lines)
 
 
-def _path_lines(session: Session, paths: Iterable[Path], nothing: str) -> Iterator[str]:
-    shown = [session.paint.line(str(path)) for path in paths]
-    yield from shown or [nothing]
+def _listed_lines(session: Session, rows: Iterable[Listed]) -> Iterator[str]:
+    shown = list(rows)
+    hosts = {row.host for row in shown}
+    yield from (session.paint.line(_named(row.host, row.path, hosts)) for row in shown)
+    if not shown:
+        yield "no workspace is listed"
+
+
+def _named(host: str, path: Path, hosts: Collection[str]) -> str:
+    """Return the path of a workspace, with its host where there are several."""
+    return f"{host}:{path}" if len(hosts) > 1 else str(path)
 
 
 def _hit_lines(session: Session, hits: Iterable[FleetHit]) -> Iterator[str]:
     shown = list(hits)
     if not shown:
         yield "nothing found"
+    hosts = {hit.host for hit in shown}
+    where = [f"{hit.host}:{hit.workspace.name}" if len(hosts) > 1 else hit.workspace.name for hit in shown]
     yield from session.paint.columns(
-        [(hit.workspace.name, hit.entry.kind, hit.entry.title, hit.entry.ref or hit.entry.file) for hit in shown]
+        [
+            (place, hit.entry.kind, hit.entry.title, hit.entry.ref or hit.entry.file)
+            for place, hit in zip(where, shown, strict=True)
+        ]
     )
 
 
 def _status_lines(session: Session, rows: Iterable[Overview]) -> Iterator[str]:
-    from memory.base.clock import format_utc
-
     shown = list(rows)
     if not shown:
         yield "no workspace is listed; see memdeck fleet scan"
         return
+    hosts = {row.host for row in shown}
+    many = any(row.age is not None for row in shown)
     head = ("workspace", "overdue", "alerts", "waiting", "problems", "size", "last maintenance")
-    table = [head] + [
-        (str(row.path), row.error["code"], "", "", "", "", "")
-        if row.error is not None
-        else (
-            str(row.path),
-            f"{row.overdue:,}",
-            f"{row.alerts:,}",
-            f"{row.waiting:,}",
-            f"{row.problems:,}",
-            f"{row.size / 1000:,.0f} kB",
-            "never" if row.last_maintenance is None else format_utc(row.last_maintenance),
+    table = [(*head, "host") if many else head] + [
+        (
+            _named(row.host, row.path, hosts),
+            *((row.error["code"], "", "", "", "", "") if row.error is not None else _counts(row)),
+            *((_heard(row),) if many else ()),
         )
         for row in shown
     ]
     yield from session.paint.columns(table)
+    for row in shown:
+        if row.alike:
+            yield session.paint.line(
+                f"{_named(row.host, row.path, hosts)} holds much of the same as {', '.join(row.alike)}"
+            )
+
+
+def _counts(row: Overview) -> tuple[str, ...]:
+    from memory.base.clock import format_utc
+
+    return (
+        f"{row.overdue:,}",
+        f"{row.alerts:,}",
+        f"{row.waiting:,}",
+        f"{row.problems:,}",
+        f"{row.size / 1000:,.0f} kB",
+        "never" if row.last_maintenance is None else format_utc(row.last_maintenance),
+    )
+
+
+def _heard(row: Overview) -> str:
+    from memory.base.clock import say_span
+
+    if row.age is None:
+        return "never heard of"
+    return f"stale, {say_span(row.age)}" if row.stale else f"{say_span(row.age)} ago"
 
 
 def _tell_failures(failed: Iterable[Kept]) -> int:

@@ -1,0 +1,3 @@
+"""The verbs on many workspaces."""
+
+from __future__ import annotations

@@ -1,0 +1,178 @@
+"""The verbs that make a fleet of many hosts: the catalogue, the agent of each host, reverts after an approval."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.lazy_groups import under
+from app.cli.output.printing import tell
+from app.cli.session import Session
+from memory.errors import UsageError
+
+from .group import central, embedded, host_name, needed_database, on_database
+from .listed import fleet
+
+__all__ = ["fleet"]
+
+
+@under(
+    fleet,
+    "init",
+    examples=(
+        "memdeck fleet init --database postgresql://admin@db.example/memdeck",
+        "memdeck fleet init --host laptop=agent_laptop --reader alice --operator bob",
+    ),
+)
+@on_database
+@click.option("--host", "hosts", multiple=True, metavar="NAME=LOGIN", help="A host, and the login of its agent.")
+@click.option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
+@click.option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
+@click.option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
+@click.option("--rebuild", is_flag=True, help="Empty what is derived; every agent publishes anew.")
+def init(
+    session: Session,
+    database: str | None,
+    hosts: tuple[str, ...],
+    readers: tuple[str, ...],
+    operators: tuple[str, ...],
+    approvers: tuple[str, ...],
+    rebuild: bool,
+) -> None:
+    """Make the catalogue in a PostgreSQL database, or bring it up to date; done again, it changes nothing.
+
+    Logins that do not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
+    """
+    from memory.fleet.catalogue.migrate import initialise
+
+    logins = {}
+    for one in hosts:
+        name, equals, login = one.partition("=")
+        if not (name and equals and login):
+            raise UsageError("usage.arguments", f"--host does not take {one!r}", "write --host NAME=LOGIN")
+        logins[name] = login
+    grants = [
+        (role, login)
+        for role, some in (("reader", readers), ("operator", operators), ("approver", approvers))
+        for login in some
+    ]
+    done = initialise(needed_database(database), hosts=logins, grants=grants, rebuild=rebuild)
+    answer = {"applied": list(done.applied), "hosts": list(done.hosts), "rebuilt": rebuild}
+
+    def lines() -> Iterator[str]:
+        yield f"applied {len(done.applied)} migrations" if done.applied else "the catalogue is up to date"
+        yield from (session.paint.line(f"host: {name}") for name in done.hosts)
+        if rebuild:
+            yield "emptied: every agent publishes anew"
+
+    session.answer(lambda: answer, lines)
+
+
+@under(
+    fleet,
+    "agent",
+    examples=("memdeck fleet agent", "memdeck fleet agent --maintain '0 3 * * *'", "memdeck fleet agent --once"),
+)
+@on_database
+@click.option(
+    "--maintain", metavar="CRON", default="", help="When all workspaces are maintained, in UTC (default: never)."
+)
+@click.option("--jobs", type=click.IntRange(1, 32), default=2, metavar="N", help="Jobs at once (default: 2).")
+@click.option("--once", is_flag=True, help="Publish, do the jobs that wait, and return.")
+def agent(session: Session, database: str | None, maintain: str, jobs: int, once: bool) -> None:
+    """Publish the workspaces of this host in the catalogue, and do the jobs that are given to it.
+
+    It runs until it gets SIGTERM or SIGINT. MEMDECK_HOST names the host.
+    """
+    import logging
+
+    from app.places import config_home, home, state_home
+    from memory.fleet.catalogue.connect import arguments_of
+    from memory.fleet.jobs.agent import Agent, Settings
+    from memory.fleet.local import Local
+
+    url = needed_database(database)
+    arguments_of(url)
+    _check_cron(maintain)
+    # Words of the engine and of the connections; what they mean for the agent it says itself.
+    for name in ("procrastinate", "psycopg"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    local = Local(
+        state_home(os.environ),
+        host=host_name(),
+        home=home(os.environ),
+        config_home=config_home(os.environ),
+        environ=os.environ,
+    )
+    listing = embedded()
+    runs = Agent(
+        local,
+        Settings(url, listing.published, maintain, jobs),
+        lambda: datetime.now(UTC),
+        lambda words: tell(f"memdeck: {words}"),
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: runs.stop())
+    if not once:
+        tell(f"memdeck: agent of {local.host}; end it with Ctrl-C")
+    runs.run(once=once)
+    answer = {"host": local.host, "published": runs.published}
+    session.answer(lambda: answer, lambda: [session.paint.line(f"{local.host}: published {runs.published:,} entries")])
+
+
+@under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
+@click.argument("place", metavar="HOST:PATH")
+@click.argument("change", metavar="CHANGE")
+@on_database
+def revert(session: Session, place: str, change: str, database: str | None) -> None:
+    """Ask for a change on another host to be taken back; it is done once it was approved."""
+    host, colon, path = place.partition(":")
+    if not (host and colon and path):
+        raise UsageError("usage.arguments", f"{place[:80]!r} names no workspace", "write HOST:PATH")
+    number = central(session, database).ask_revert(host, Path(path), change)
+    session.answer(lambda: {"approval": number}, lambda: [f"waits for an approval: memdeck fleet approve {number}"])
+
+
+@under(fleet, "approvals", examples=("memdeck fleet approvals",))
+@on_database
+def approvals(session: Session, database: str | None) -> None:
+    """List the reverts that were asked for, newest first, and what they came to."""
+    rows = central(session, database).approvals()
+    session.listing("approvals", lambda: rows, lambda: _approval_lines(session, rows))
+
+
+@under(fleet, "approve", examples=("memdeck fleet approve 3",))
+@click.argument("number", metavar="NUMBER", type=int)
+@on_database
+def approve(session: Session, number: int, database: str | None) -> None:
+    """Approve a revert that was asked for; its host does it."""
+    job = central(session, database).approve(number)
+    session.answer(lambda: {"approval": number, "job": job}, lambda: [f"approved; job {job}"])
+
+
+def _approval_lines(session: Session, rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    shown = list(rows)
+    if not shown:
+        yield "nothing was asked for"
+    for row in shown:
+        result = row["result"]
+        state = "waiting" if row["approved_by"] is None else "approved" if result is None else "done"
+        if result is not None and result.get("error"):
+            state = str(result["error"]["code"])
+        yield session.paint.line(f"{row['id']}  {state}  {row['host']}:{row['path']}  {row['change']}  {row['by']}")
+
+
+def _check_cron(line: str) -> None:
+    if line:
+        from croniter import croniter
+
+        if not croniter.is_valid(line):
+            raise UsageError(
+                "fleet.cron", f"--maintain does not take {line[:60]!r}", "write five fields, such as 0 3 * * *"
+            )

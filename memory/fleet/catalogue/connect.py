@@ -1,0 +1,81 @@
+"""Connections to the catalogue, and what is said where it cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from memory.errors import BusyError, MemdeckError, UsageError
+
+if TYPE_CHECKING:
+    import psycopg
+
+SCHEMA = "memdeck"
+_SECONDS = 10
+OPTIONS = f"-c search_path={SCHEMA}"
+
+Connection = "psycopg.Connection[tuple[Any, ...]]"
+
+
+def arguments_of(url: str) -> dict[str, Any]:
+    """Return what a connection to a database is made with; UsageError `fleet.extra`, `fleet.database_url`."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise UsageError(
+            "fleet.extra", "the parts for a database are not installed", "install memdeck with the extra `fleet`"
+        ) from error
+    try:
+        found = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise UsageError(
+            "fleet.database_url",
+            f"the database URL cannot be read: {_first_line(error, url)}",
+            "write postgresql://USER@HOST/NAME",
+        ) from None
+    options = f"{found.pop('options', None) or ''} {OPTIONS}".strip()
+    return {"connect_timeout": _SECONDS, "application_name": "memdeck", **found, "options": options}
+
+
+def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """Return a connection that commits each statement by itself; errors as `arguments_of` and `told`."""
+    arguments = arguments_of(url)
+    import psycopg
+
+    with told():
+        return psycopg.connect(autocommit=True, **arguments)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raise errors of the database as those of memdeck.
+
+    BusyError `fleet.database_down`; UsageError `fleet.not_initialised`; MemdeckError `fleet.forbidden`,
+    `fleet.database`.
+    """
+    import psycopg
+
+    try:
+        yield
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction) as error:
+        raise UsageError(
+            "fleet.not_initialised", "the database holds no catalogue", "`memdeck fleet init --database URL` makes it"
+        ) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise MemdeckError(
+            "fleet.forbidden", f"the database refuses it: {_first_line(error)}", "see docs/fleet.md for the roles"
+        ) from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise BusyError(
+            "fleet.database_down", f"the database cannot be reached: {_first_line(error)}", "try again later"
+        ) from error
+    except psycopg.Error as error:
+        raise MemdeckError("fleet.database", f"the database failed: {_first_line(error)}", "see its log") from error
+
+
+def _first_line(error: Exception, hidden: str = "") -> str:
+    """Return what an error says, without what may hold a password."""
+    line = next(iter(str(error).splitlines()), type(error).__name__)[:300]
+    return line.replace(hidden, "…") if hidden else line

@@ -1,0 +1,136 @@
+"""Making the catalogue and bringing it up to date: numbered migrations, each applied once and in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.errors import UsageError
+
+from .connect import SCHEMA, connect, told
+
+if TYPE_CHECKING:
+    import psycopg
+
+_LOCK = 0x6D656D6465636B  # "memdeck"
+_ENGINE = "0002"
+"""The tables of the job engine come behind this migration."""
+
+
+class Initialised(NamedTuple):
+    """What `initialise` did: the migrations that it applied, and the hosts that it added or gave another login."""
+
+    applied: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+def initialise(
+    url: str,
+    *,
+    hosts: Mapping[str, str] | None = None,
+    grants: Sequence[tuple[str, str]] = (),
+    rebuild: bool = False,
+) -> Initialised:
+    """Make the catalogue or bring it up to date; done again, it changes nothing.
+
+    `hosts` maps names of hosts to the logins of their agents, `grants` are pairs of a role of the catalogue without its
+    `memdeck_` (`reader`, `operator`, `approver`) and a login. Logins that do not exist are made, without a password.
+    `rebuild` empties what is derived: every agent publishes anew.
+    """
+    from psycopg import sql
+
+    with connect(url) as connection, told(), connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())"
+        )
+        done = {name for (name,) in connection.execute("SELECT name FROM migration").fetchall()}
+        ours = {one for one in done if not one.startswith("engine/")} - {name for name, _ in _migrations()}
+        if ours:
+            raise UsageError(
+                "fleet.newer", f"the catalogue was made by a newer memdeck ({max(ours)})", "bring memdeck up to date"
+            )
+        applied = []
+        for name, text in _migrations():
+            if name not in done:
+                _run(connection, text)
+                connection.execute("INSERT INTO migration (name) VALUES (%s)", (name,))
+                applied.append(name)
+            if name.startswith(_ENGINE):
+                applied += _engine(connection, done)
+        if rebuild:
+            connection.execute("DELETE FROM entry")
+            connection.execute("DELETE FROM file")
+            connection.execute("UPDATE workspace SET overview = '{}', sketch = '{}'")
+            connection.execute("UPDATE catalogue SET generation = generation + 1")
+        changed = _hosts(connection, hosts or {})
+        for role, login in grants:
+            _login(connection, login)
+            words = sql.SQL("GRANT {} TO {}").format(sql.Identifier(f"memdeck_{role}"), sql.Identifier(login))
+            connection.execute(words)
+        return Initialised(tuple(applied), changed)
+
+
+def _migrations() -> list[tuple[str, str]]:
+    folder = files(__package__).joinpath("migrations")
+    found = [one for one in folder.iterdir() if one.name.endswith(".sql")]
+    return sorted((one.name.removesuffix(".sql"), one.read_text(encoding="utf-8")) for one in found)
+
+
+def _engine(connection: psycopg.Connection[tuple[Any, ...]], done: set[str]) -> list[str]:
+    """Make the tables of the job engine, or apply those of its own migrations that are new."""
+    folder = files("procrastinate").joinpath("sql")
+    found = sorted(
+        (one for one in folder.joinpath("migrations").iterdir() if one.name.endswith(".sql")), key=lambda one: one.name
+    )
+    names = [f"engine/{one.name.removesuffix('.sql')}" for one in found]
+    missing = [name for name in names if name not in done]
+    if not missing:
+        return []
+    if len(missing) == len(names):
+        _run(connection, folder.joinpath("schema.sql").read_text(encoding="utf-8"))
+    else:
+        for name, one in zip(names, found, strict=True):
+            if name in missing:
+                _run(connection, one.read_text(encoding="utf-8"))
+    for name in missing:
+        connection.execute("INSERT INTO migration (name) VALUES (%s)", (name,))
+    return missing if len(missing) < len(names) else ["engine"]
+
+
+def _hosts(connection: psycopg.Connection[tuple[Any, ...]], hosts: Mapping[str, str]) -> tuple[str, ...]:
+    from psycopg import sql
+
+    changed = []
+    for name, login in hosts.items():
+        _login(connection, login)
+        connection.execute(sql.SQL("GRANT memdeck_agent TO {}").format(sql.Identifier(login)))
+        row = connection.execute("SELECT name FROM host WHERE role = %s AND name <> %s", (login, name)).fetchone()
+        if row is not None:
+            raise UsageError(
+                "fleet.login_taken", f"{login} is the login of the host {row[0]}", "give each host a login of its own"
+            )
+        put = connection.execute(
+            "INSERT INTO host (name, role) VALUES (%s, %s)"
+            " ON CONFLICT (name) DO UPDATE SET role = excluded.role WHERE host.role IS DISTINCT FROM excluded.role",
+            (name, login),
+        )
+        if put.rowcount:
+            changed.append(name)
+    return tuple(changed)
+
+
+def _login(connection: psycopg.Connection[tuple[Any, ...]], login: str) -> None:
+    from psycopg import sql
+
+    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(login)))
+
+
+def _run(connection: psycopg.Connection[tuple[Any, ...]], text: str) -> None:
+    """Run several statements; they are files of this program and of the engine."""
+    from psycopg import sql
+
+    connection.execute(sql.SQL(text))

@@ -1,0 +1,174 @@
+"""Search in the catalogue: the database chooses candidates, `memory.search` ranks them as it ranks in one workspace.
+
+Words that are probably misspelled are not guessed here; a search in depth does that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memory.fleet.model import FleetHit
+from memory.search import Query, Record, scan
+from memory.search.match import day_number
+
+from .words import all_of, any_of
+
+if TYPE_CHECKING:
+    import psycopg
+
+RANKED = 800
+"""Entries up to which all that fit are ranked; of more those with the words in their title, and the newest."""
+MOST = 1_000
+"""Finds where all are asked for."""
+_FEWEST = 40
+_LOOSE = 300
+_MOST_LOOSE_TERMS = 6
+
+_ROWS = """
+SELECT e.id, e.kind, f.name, e.title, e.text, e.date, e.ref, e.tags, h.name, w.path,
+       coalesce(f.lines[array_position(f.ids, e.id)], 0)
+FROM entry e
+JOIN file f ON f.id = e.file AND f.host = e.host
+JOIN workspace w ON w.id = f.workspace AND w.host = e.host
+JOIN host h ON h.id = e.host
+WHERE e.id = ANY (%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """What a record needs to be ranked; `line` is the place of its row."""
+
+    ref: str | None
+    line: int
+
+
+def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit: int) -> tuple[FleetHit, ...]:
+    """Return the best finds, what fits all words first; `limit` 0 is the best `MOST`. psycopg.Error."""
+    if query.empty:
+        return ()
+    most = limit or MOST
+    chosen = _Candidates(connection, query)
+    with connection.transaction():
+        connection.execute("SET LOCAL jit = off")
+        numbers = chosen.best(most)
+        if len(numbers) < most and any(not term.strict for term in query.terms):
+            numbers = list(dict.fromkeys([*numbers, *chosen.loose(most)]))
+        rows = connection.execute(_ROWS, (numbers,)).fetchall() if numbers else []
+    records = [
+        Record(kind, name, title, text, _Item(ref, at), date, tuple(tags))
+        for at, (_, kind, name, title, text, date, ref, tags, *_rest) in enumerate(rows)
+    ]
+    hits = []
+    for hit in scan(records, query, most).every:
+        *_, host, path, line = rows[hit.entry.line]
+        entry = hit.entry._replace(line=line)
+        hits.append(FleetHit(Path(os.fsdecode(path)), host, entry, hit.snippet, hit.score, hit.fits_all))
+    return tuple(hits)
+
+
+class _Candidates:
+    """Chooses the entries that may be among the best."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], query: Query) -> None:
+        self._connection = connection
+        self._query = query
+        self._filters, self._values = _filters(query)
+        self._from = "entry e JOIN file f ON f.id = e.file" if query.placed else "entry e"
+
+    def best(self, limit: int) -> list[int]:
+        """Return numbers of entries that fit all words: all of a few, of many the likely best."""
+        words = all_of(self._query)
+        if not words:
+            return self._newest("", limit)
+        keep = max(3 * limit, _FEWEST)
+        rows = self._ranked(words, RANKED + 1, keep)
+        if rows is not None:
+            return rows
+        whole = self._newest(all_of(self._query, "A", whole=True), keep)
+        begun = self._newest(all_of(self._query, "A"), keep) if len(whole) < limit else []
+        return list(dict.fromkeys([*whole, *begun, *self._newest(words, keep)]))
+
+    def loose(self, limit: int) -> list[int]:
+        """Return numbers of entries that fit some of the words: first those that lack one, then those with any."""
+        terms = [term for term in self._query.terms if not term.strict]
+        found: list[int] = []
+        if 2 < len(terms) <= _MOST_LOOSE_TERMS:
+            for some in combinations(terms, len(terms) - 1):
+                words = " & ".join(any_of([term], self._query) for term in some)
+                found += self._ranked(words, RANKED, limit) or []
+        for term in terms[: 2 * _MOST_LOOSE_TERMS]:
+            if len(found) >= _LOOSE:
+                break
+            words = any_of([term], self._query)
+            found += self._newest(any_of([term], self._query, "A"), limit) + self._newest(words, limit)
+        return found[: _LOOSE + limit]
+
+    def _ranked(self, words: str, most: int, keep: int) -> list[int] | None:
+        """Return the best by their rank; None where `most` fit."""
+        rows = self._connection.execute(
+            f"""
+            SELECT id, count(*) OVER () FROM (
+                SELECT e.id, e.day, e.words FROM {self._from}
+                WHERE e.words @@ %s::tsquery {self._filters} LIMIT {most}
+            ) AS fits
+            ORDER BY ts_rank('{{0.1, 0.2, 0.4, 1.0}}', words, %s::tsquery) DESC, day DESC, id DESC LIMIT {keep}
+            """.encode(),
+            (words, *self._values, words),
+        ).fetchall()
+        if rows and rows[0][1] >= most and most > RANKED:
+            return None
+        return [number for number, _ in rows]
+
+    def _newest(self, words: str, limit: int) -> list[int]:
+        fits = "e.words @@ %s::tsquery" if words else "true"
+        rows = self._connection.execute(
+            f"SELECT e.id FROM {self._from} WHERE {fits} {self._filters}"
+            f" ORDER BY e.day DESC, e.id DESC LIMIT {limit}".encode(),
+            (*([words] if words else []), *self._values),
+        )
+        return [number for (number,) in rows.fetchall()]
+
+
+def _filters(query: Query) -> tuple[str, list[Any]]:
+    """Return the filters of a query as SQL, and their values."""
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def place(names: Sequence[str]) -> str:
+        either = []
+        for name in names:
+            kind = "plans" if name == "orchestration" else name
+            either.append("e.kind = %s OR position(%s in lower(f.name)) > 0")
+            values.extend((kind, name))
+            if len(kind) > 2:
+                either.append("starts_with(e.kind, %s)")
+                values.append(kind)
+        return f"({' OR '.join(either)})"
+
+    def tag(name: str) -> str:
+        if name.endswith("*"):
+            values.append(name[:-1])
+            return "EXISTS (SELECT 1 FROM unnest(e.tags) t WHERE starts_with(t, %s))"
+        values.append(name)
+        return "%s = ANY (e.tags)"
+
+    parts += [place(names) for names in query.places]
+    if query.not_places:
+        parts.append(f"NOT {place(query.not_places)}")
+    parts += [f"({' OR '.join(map(tag, names))})" for names in query.tags]
+    parts += [f"NOT {tag(name)}" for name in query.not_tags]
+    if query.dated:
+        parts.append("e.day > 0")
+    if query.after:
+        parts.append("e.day >= %s")
+        values.append(day_number(query.after))
+    if query.before:
+        parts.append("e.day < %s")
+        values.append(day_number(query.before))
+    return "".join(f" AND {part}" for part in parts), values

@@ -1,0 +1,73 @@
+"""`memdeck fleet` with a database: the catalogue of many hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.cli.conftest import Answer
+from tests.postgres import cluster, database
+
+Memdeck = Callable[..., Answer]
+__all__ = ["cluster", "database"]
+
+
+def test_from_init_to_search(memdeck: Memdeck, shop: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way: make the catalogue, publish, look and search; every verb goes to the database then."""
+    monkeypatch.setenv("MEMDECK_HOST", "east")
+    made = memdeck("fleet", "init", "--database", database, "-o", "json").data
+    assert made["applied"]
+    assert memdeck("fleet", "init", "--database", database, "-o", "json").data["applied"] == []
+    memdeck("fleet", "add", str(shop))
+    monkeypatch.setenv("MEMDECK_DATABASE", database)
+    assert memdeck("fleet", "list", "-o", "json").data == {"workspaces": []}
+    assert memdeck("fleet", "agent", "--once", "-o", "json").data["published"] > 10
+    assert memdeck("fleet", "agent", "--once", "-o", "json").data["published"] == 0
+    assert memdeck("fleet", "list", "-o", "json").data["workspaces"] == [{"path": str(shop), "host": "east"}]
+    (row,) = memdeck("fleet", "status", "-o", "json").data["workspaces"]
+    assert (row["host"], row["error"], row["stale"]) == ("east", None, False)
+    assert row["overdue"] > 0
+    assert "ago" in memdeck("fleet", "status").out
+    found = memdeck("fleet", "search", "redis", "-o", "json").data["results"]
+    one = memdeck("search", "redis", "-o", "json").data["results"][0]
+    assert (found[0]["ref"], found[0]["title"], found[0]["line"]) == (one["ref"], one["title"], one["line"])
+    # The same question to the files of this machine.
+    monkeypatch.delenv("MEMDECK_DATABASE")
+    assert memdeck("fleet", "search", "redis", "-o", "json").data["results"][0]["ref"] == one["ref"]
+
+
+def test_an_excluded_workspace_is_not_published(
+    memdeck: Memdeck, shop: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--publish none` takes it out of the catalogue, `names` leaves its titles."""
+    monkeypatch.setenv("MEMDECK_HOST", "east")
+    monkeypatch.setenv("MEMDECK_DATABASE", database)
+    memdeck("fleet", "init")
+    memdeck("fleet", "add", str(shop), "--publish", "names")
+    assert memdeck("fleet", "agent", "--once").code == 0
+    hits = memdeck("fleet", "search", "in:tasks", "--limit", "0", "-o", "json").data["results"]
+    assert hits
+    assert all(hit["snippet"] == hit["title"] for hit in hits)
+    memdeck("fleet", "add", str(shop), "--publish", "none")
+    assert memdeck("fleet", "agent", "--once").code == 0
+    assert memdeck("fleet", "list", "-o", "json").data == {"workspaces": []}
+
+
+def test_what_cannot_be_is_told(memdeck: Memdeck, shop: Path, database: str, tmp_path: Path) -> None:
+    """No database, one that cannot be reached, one without a catalogue, a URL that is none, a wrong cron line."""
+    cases = (
+        (("fleet", "agent"), 2, "fleet.no_database"),
+        (("fleet", "search", "x", "--database", f"postgresql://x@/x?host={tmp_path}"), 75, "fleet.database_down"),
+        (("fleet", "status", "--database", database), 2, "fleet.not_initialised"),
+        (("fleet", "status", "--database", "postgresql://a:secret@[x"), 2, "fleet.database_url"),
+        (("fleet", "agent", "--database", database, "--maintain", "often"), 2, "fleet.cron"),
+        (("fleet", "init", "--database", database, "--host", "east"), 2, "usage.arguments"),
+        (("fleet", "agent", "--once", "--database", database), 2, "fleet.not_initialised"),
+    )
+    for words, code, named in cases:
+        answer = memdeck(*words)
+        assert (answer.code, named in answer.err) == (code, True), answer
+        assert "secret" not in answer.err
+        assert "Traceback" not in answer.err

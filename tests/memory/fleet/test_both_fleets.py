@@ -1,0 +1,163 @@
+"""What every fleet promises, whichever implementation answers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from tests.memory.fleet.fleets import NOW, Fleets
+
+JOURNAL = """## 2024-01-14
+
+### 09:00 - Looked into latency
+- redis cache of staging answers late, ask agent:builder
+
+### 10:00 - Zürich office 東京都
+- naïve café, `code_span`
+
+## 2024-01-13
+
+### 11:00 - The cache again
+- deploy to staging
+"""
+
+
+def test_listed_and_looked_at(top: Path, fleets: Fleets) -> None:
+    """One row a workspace, by their paths, with what a person has to look at."""
+    fleets.scan(top)
+    assert [(one.path.name, one.host) for one in fleets.fleet.listed()] == [
+        ("alpha", "here"),
+        ("beta", "here"),
+        ("gamma", "here"),
+        ("delta", "here"),
+    ]
+    rows = fleets.fleet.overview(NOW)
+    assert [row.path.name for row in rows] == ["alpha", "beta", "gamma", "delta"]
+    assert {(row.overdue, row.systems, row.host, row.error, row.stale) for row in rows} == {
+        (1, ("files",), "here", None, False)
+    }
+    assert all(row.size > 200 for row in rows)
+
+
+def test_one_search_over_all(top: Path, fleets: Fleets) -> None:
+    """What contains all words comes first, wherever it is; then what contains some of them."""
+    fleets.scan(top)
+    hits, failed = fleets.fleet.search("renew gamma", NOW)
+    assert failed == ()
+    first = hits[0]
+    assert (first.workspace.name, first.entry.title, first.fits_all) == ("gamma", "Renew gamma", True)
+    assert (first.entry.kind, first.entry.file, first.entry.line) == ("tasks", "tasks.md", 7)
+    assert first.entry.ref is not None
+    assert {hit.workspace.name for hit in hits[1:]} >= {"alpha", "beta", "delta"}
+    assert not any(hit.fits_all for hit in hits[1:])
+    assert len(fleets.fleet.search("renew", NOW, limit=2)[0]) == 2
+    assert fleets.fleet.search("", NOW)[0] == ()
+
+
+def test_the_language_of_search(top: Path, fleets: Fleets) -> None:
+    """Phrases, exclusions, kinds, tags, days, diacritics and unspaced writing mean the same in every fleet."""
+    (top / "alpha/.aiter/memory/journal.md").write_text(JOURNAL, encoding="utf-8")
+    fleets.scan(top)
+
+    def titles(query: str, kinds: tuple[str, ...] = ()) -> set[str]:
+        return {hit.entry.title for hit in fleets.fleet.search(query, NOW, 0, kinds)[0] if hit.fits_all}
+
+    assert titles("cache") == {"Looked into latency", "The cache again"}
+    assert titles("cache staging") == {"Looked into latency", "The cache again"}
+    assert titles('"deploy to staging"') == {"The cache again"}
+    assert titles('"to deploy"') == set()
+    assert titles("cache -redis") == {"The cache again"}
+    assert titles("lat") == {"Looked into latency"}
+    assert titles("zurich") == {"Zürich office 東京都"}
+    assert titles("東京") == {"Zürich office 東京都"}
+    assert titles("naive cafe code_span") == {"Zürich office 東京都"}
+    assert titles("tag:certificates") == {f"Renew {name}" for name in ("alpha", "beta", "gamma", "delta")}
+    assert titles("tag:cert* -tag:beta gamma") == {"Renew gamma"}
+    assert titles("in:journal after:2024-01-14") == {"Looked into latency", "Zürich office 東京都"}
+    assert titles("in:journal before:2024-01-14") == {"The cache again"}
+    assert titles("cache", ("tasks",)) == set()
+    assert titles("renew", ("tasks",)) == {f"Renew {name}" for name in ("alpha", "beta", "gamma", "delta")}
+    assert titles("' & | ! ( ) <-> :* \\ %s") == set()
+
+
+def test_an_edit_is_found(top: Path, fleets: Fleets) -> None:
+    """What is new is found and what is gone is not; the lines of all others are those of now."""
+    fleets.scan(top)
+    path = top / "beta/.aiter/memory/tasks.md"
+    text = path.read_text()
+    path.write_text(
+        text.replace("## Pending\n", "## Pending\n\n### [LOW] Water the plants\n- created: 2024-01-02 09:00\n")
+    )
+    fleets.settle()
+    assert [hit.workspace.name for hit in fleets.fleet.search("plants", NOW)[0]] == ["beta"]
+    (hit,) = [hit for hit in fleets.fleet.search("renew beta", NOW)[0] if hit.fits_all]
+    assert hit.entry.line == 10
+    path.write_text(text)
+    fleets.settle()
+    assert fleets.fleet.search("plants", NOW)[0] == ()
+    path.write_text("---\ntype: task-list\n---\n\n## Pending\n")
+    fleets.settle()
+    assert not [hit for hit in fleets.fleet.search("renew beta", NOW)[0] if hit.fits_all]
+
+
+def test_one_that_is_removed_is_gone(top: Path, fleets: Fleets) -> None:
+    """It is in no answer any more, and its files stay."""
+    fleets.scan(top)
+    fleets.remove(top / "beta")
+    assert [one.path.name for one in fleets.fleet.listed()] == ["alpha", "gamma", "delta"]
+    assert not [hit for hit in fleets.fleet.search("beta", NOW)[0] if hit.workspace.name == "beta"]
+    assert (top / "beta/.aiter/memory/tasks.md").exists()
+
+
+def test_a_dry_run_and_a_run(top: Path, fleets: Fleets) -> None:
+    """What would move is told and nothing is written; then it moves, and the counts balance."""
+    fleets.scan(top)
+    before = {path: path.read_bytes() for path in top.rglob("*.md")}
+    kept = tuple(fleets.fleet.maintain(NOW, actor="maintain", dry_run=True))
+    assert [one.path.name for one in kept] == ["alpha", "beta", "gamma", "delta"]
+    assert all(one.result is not None and one.result["rules"][0]["archived"] == 1 for one in kept)
+    assert {path: path.read_bytes() for path in top.rglob("*.md")} == before
+    for one in fleets.fleet.maintain(NOW, actor="maintain"):
+        assert one.error is None
+        assert one.result is not None
+        (rule,) = [rule for rule in one.result["rules"] if rule["archived"]]
+        assert (rule["rule"], rule["before"], rule["kept"], rule["archived"]) == ("archive-completed-tasks", 2, 1, 1)
+        assert one.result["balanced"]
+    fleets.settle()
+    assert all(row.last_maintenance is not None for row in fleets.fleet.overview(NOW))
+    (hit,) = [hit for hit in fleets.fleet.search("old gamma", NOW)[0] if hit.fits_all]
+    assert hit.entry.file.startswith("archive/")
+
+
+def test_a_broken_one_stops_none(top: Path, fleets: Fleets) -> None:
+    """One that is gone, one whose file is unreadable and one with a wrong setting are told; the others are done."""
+    fleets.scan(top)
+    (top / "alpha/.aiter").rename(top / "alpha/elsewhere")
+    (top / "beta/.aiter/memory/tasks.md").unlink()
+    (top / "beta/.aiter/memory/tasks.md").mkdir()
+    (top / "delta/.aiter/memory/config.md").write_text("## Maintenance\n\n- archiveCompletedAfterDays: many\n")
+    fleets.settle()
+    later = NOW + timedelta(days=1)
+    kept = {one.path.name: one for one in fleets.fleet.maintain(later, actor="maintain")}
+    assert kept["alpha"].error is not None
+    assert kept["alpha"].error["code"] == "fleet.gone"
+    assert kept["beta"].error is not None
+    assert kept["delta"].error is not None
+    assert kept["gamma"].error is None
+    fleets.settle()
+    rows = {row.path.name: row for row in fleets.fleet.overview(later)}
+    assert rows["alpha"].error is not None
+    assert rows["gamma"].last_maintenance is not None
+    found = {one.path.name: one for one in fleets.fleet.check()}
+    assert found["beta"].result is not None
+    assert any(problem["level"] == "error" for problem in found["beta"].result["problems"])
+    assert found["alpha"].error is not None
+    assert "Renew gamma" in {hit.entry.title for hit in fleets.fleet.search("renew", later)[0]}
+
+
+def test_a_search_in_depth(top: Path, fleets: Fleets) -> None:
+    """It asks the files themselves, and answers alike."""
+    fleets.scan(top)
+    hits, failed = fleets.fleet.search("renew gamma", NOW, deep=True)
+    assert failed == ()
+    assert (hits[0].workspace.name, hits[0].entry.title, hits[0].fits_all) == ("gamma", "Renew gamma", True)
