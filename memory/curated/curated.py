@@ -81,11 +81,12 @@ class Curated:
         return "" if side is None else side.workspace_id
 
     def replay(self, now: datetime) -> None:
-        """Finish what a crash interrupted: decisions, dreams; where another process is at work, that one does."""
+        """Finish the changes, decisions and dreams that a crash interrupted, unless another process is at work."""
         from .control.replay import replay
         from .dreaming.settle import settle
 
         for side in self.sides.values():
+            side.store.recover()
             replay(side, now)
             settle(side, now)
 

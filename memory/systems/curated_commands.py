@@ -43,6 +43,10 @@ ROLES = (
         "dream", "dream.command", "dream.timeout", "dreams of curated memory",
         lambda settings: settings["dream.enabled"],
     ),
+    Role(
+        "extractor", "extractor.command", "extractor.deadline", "extractor of curated memory",
+        lambda settings: settings["extractor.enabled"],
+    ),
 )  # fmt: skip
 """The commands that the settings may name."""
 

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 from memory.curated.control.retention import prune
 from memory.curated.dreaming.run import dream, failed_lately
+from memory.curated.extract.consume import consume, count
+from memory.curated.extract.extraction import extract
+from memory.curated.extract.inbox import waiting
+from memory.curated.extract.turns import queued
 from memory.curated.places.identity import FOLDER
 from memory.errors import MemdeckError
 from memory.maintenance import Report, RuleReport
@@ -18,7 +22,9 @@ if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
 
-PRUNE, DREAM = "prune-curated-decisions", "dream-curated-memory"
+PRUNE, DREAM, DRAIN = "prune-curated-decisions", "dream-curated-memory", "drain-curated-inbox"
+INBOX = "_inbox"
+_CANDIDATE = ("candidate", "decided")
 _PERSON = "$AGH_HOME"
 
 
@@ -41,10 +47,34 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
 
     if not dry_run:
         attempt(lambda: curated.replay(now))
+    attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
     for side in reversed(curated.sides.values()):
         attempt(lambda side=side: _dreamed(curated, side, now, actor, dry_run, warnings))  # type: ignore[misc]
     return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
+
+
+def _drained(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
+    """Look at the turns that wait and decide on the inbox; None where nothing waits, or the extractor is off."""
+    if not curated.settings["enabled"] or not curated.settings["extractor.enabled"]:
+        return None
+    sessions = list(queued(curated))
+    if not sessions and not waiting(curated):
+        return None
+    if not dry_run:
+        # With a model each session takes its time.
+        most = curated.settings["extractor.queue.capacity"] if "extractor" in curated.models else len(sessions)
+        for session in sessions[:most]:
+            extract(curated, session, actor=actor, now=now)
+    before = count(curated)
+    if dry_run:
+        said = f"would decide on {before} candidates, and look at the turns of {len(sessions)} sessions"
+        return RuleReport(DRAIN, INBOX, before, before, 0, 0, what=_CANDIDATE, said=said, acts=True)
+    done = consume(curated, actor=actor, now=now)
+    ops = ", ".join(f"{number} {op}" for op, number in sorted(done.decisions.items()))
+    said = f"decided: {ops or 'nothing'}; {done.failed} failed" + (f"; {done.reason}" if done.reason else "")
+    kept = max(before - done.consumed, 0)
+    return RuleReport(DRAIN, INBOX, before, kept, 0, before - kept, what=_CANDIDATE, said=said, acts=done.consumed > 0)
 
 
 def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:

@@ -10,9 +10,15 @@ from pathlib import Path
 from memory.curated.control import replay
 from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
+from memory.curated.control.decision import select
 from memory.curated.curated import Curated
 from memory.curated.dreaming.run import dream
 from memory.curated.dreaming.runs import runs
+from memory.curated.extract.consume import consume
+from memory.curated.extract.extraction import extract
+from memory.curated.extract.failures import failures
+from memory.curated.extract.inbox import waiting
+from memory.curated.extract.turns import feed, queued
 from memory.curated.model import Header
 from memory.curated.recall.recall import Options, recall
 from memory.storage import State, Store
@@ -109,3 +115,69 @@ def _dreamt(curated: Curated, top: Path, where: str) -> bool:
 def test_a_dream_is_whole_or_never_was(tmp_path: Path) -> None:
     """After each kill the memory of a dream, its marks and its row are there together, or the next run makes them."""
     torn(tmp_path, _recalled, _dream, _dreamt)
+
+
+_INBOX = "agh/memory/_inbox/s1/20260115T120000.000000Z-3.jsonl"
+_LINES = (
+    '{"type": "user", "name": "Tea", "content": "green tea in the morning"}',
+    "no candidate",
+    '{"type": "user", "name": "Bread", "content": "rye with seeds"}',
+)
+
+
+def _inbox(curated: Curated) -> None:
+    remember(curated, "Coffee", "likes oat milk")
+    path = Path(curated.sides["global"].store.root).parent / _INBOX
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(_LINES) + "\n")
+
+
+def _consume(curated: Curated) -> object:
+    return consume(curated, actor="extractor", now=LATER)
+
+
+def _consumed(curated: Curated, top: Path, where: str) -> bool:
+    """The file goes together with the record of the bad line, and each good line is decided once, whenever."""
+    gone = not (top / _INBOX).exists()
+    assert len(failures(curated)) == int(gone), where
+    if gone:
+        assert len(curated.memories(curated.visible())) == 3, where
+    _consume(curated)
+    assert waiting(curated) == [], where
+    assert [one["content"] for _, one in failures(curated)] == [_LINES[1]], where
+    names = {one.header.name: one.body for one in curated.memories(curated.visible())}
+    assert names == {"Coffee": "likes oat milk", "Tea": "green tea in the morning", "Bread": "rye with seeds"}, where
+    rows = curated.sides["global"].records.look(lambda db: select(db, "origin = 'extractor'", []), [])
+    assert [one.op for one in rows] == ["add", "add"], where
+    return gone
+
+
+def test_a_consumed_file_is_whole_or_waits(tmp_path: Path) -> None:
+    """After each kill a line of the inbox was decided on once or still waits, and none is lost."""
+    torn(tmp_path, _inbox, _consume, _consumed)
+
+
+def _turns(curated: Curated) -> None:
+    remember(curated, "Coffee", "likes oat milk")
+    feed(curated, "s1", "user", "remember(user): green tea in the morning", 1, NOW)
+
+
+def _extract(curated: Curated) -> object:
+    return extract(curated, "s1", actor="extractor", now=LATER)
+
+
+def _extracted(curated: Curated, top: Path, where: str) -> bool:
+    """A turn is queued or in the inbox, at worst in both; it becomes one memory."""
+    files, turns = waiting(curated), queued(curated)
+    assert files or turns, where
+    _extract(curated)
+    _consume(curated)
+    assert (waiting(curated), queued(curated)) == ([], {}), where
+    bodies = sorted(one.body for one in curated.memories(curated.visible()))
+    assert bodies == ["green tea in the morning", "likes oat milk"], where
+    return not turns
+
+
+def test_turns_are_never_lost_on_their_way(tmp_path: Path) -> None:
+    """After each kill of an extraction its turns are queued or in the inbox, and make one memory."""
+    torn(tmp_path, _turns, _extract, _extracted, every=3)

@@ -118,17 +118,14 @@ def _decided(
 ) -> Decision:
     folder = candidate.root.folder
     read = side.store.read if transaction is None else transaction.read
-    since = milliseconds(now) - _MINUTE
     marks = ", ".join(f"'{op}'" for op in CHANGES)
-    text = f"SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND applied_at IS NOT NULL AND op IN ({marks})"
-    writes = side.records.look(lambda db: int(db.execute(text, (since,)).fetchone()[0]), 0)
     made = decide(
         candidate,
         view,
         curated.settings,
         lambda name: read(f"{folder}/{name}").base,
         now=now,
-        writes=writes,
+        writes=recent_writes(side, now),
         tiebreaker=curated.tiebreaker,
     )
     where, values = of_root(made.root)
@@ -139,3 +136,11 @@ def _decided(
     )
     row = side.records.look(lambda db: db.execute(last, [*values, *names]).fetchone(), None)
     return made.keyed("" if row is None else row[0], candidate.key, now)
+
+
+def recent_writes(side: Side, now: datetime) -> int:
+    """Return how many decisions of the last minute changed a file."""
+    marks = ", ".join(f"'{op}'" for op in CHANGES)
+    text = f"SELECT count(*) FROM memory_decisions WHERE decided_at > ? AND applied_at IS NOT NULL AND op IN ({marks})"
+    since = milliseconds(now) - _MINUTE
+    return side.records.look(lambda db: int(db.execute(text, (since,)).fetchone()[0]), 0)

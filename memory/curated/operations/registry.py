@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import memories as on
 from . import records as of
 from .dreams import DREAMS
+from .extractor import EXTRACTOR
 from .operation import Operation
 from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, choice, flag, giving, number, taking, text, texts
 
@@ -164,6 +165,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "agh__memory_config", "GET /api/memory/config", ("key",), example="memdeck curated config recall.weights",
     ),
     *DREAMS,
+    *EXTRACTOR,
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

@@ -52,13 +52,18 @@ def test_every_operation_is_a_verb_with_all_its_inputs(operation: Any) -> None:
     assert operation.does == command.help
 
 
-@pytest.mark.usefixtures("shop")
-def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Memdeck) -> None:
+def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Memdeck, shop: Path) -> None:
     """Each verb runs, and its document has the keys of its output schema."""
     first = _write(cur)["decision"]["id"]
     cur("search", "deploy window tuesdays", "--session", "s1", "--turn", "1")
     dream = cur("dream", "trigger", "--force")["dream"]["id"]
+    inbox = shop / ".agh/memory/_inbox/s1/1.jsonl"
+    inbox.parent.mkdir(parents=True)
+    inbox.write_text("no JSON\n")
+    cur("extractor", "drain")
     arguments = {
+        "extractor feed": ["--session", "s1", "--content", "remember: milk is cold"],
+        "extractor replay": ["--session", "s1"],
         "dream show": [dream],
         "dream retry": [dream, "--force"],
         "show": ["project_deploy-window"],
@@ -74,7 +79,7 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
         "snapshot": ["s1"],
         "delete": ["user_tea"],
     }
-    last = ("edit", "promote", "delete")
+    last = ("edit", "promote", "delete", "extractor replay")
     for operation in sorted(OPERATIONS, key=lambda one: one.name in last):
         name = operation.name
         for output in ("json", "jsonl", "human"):
@@ -283,3 +288,24 @@ def test_content_from_a_file_and_from_standard_input(
     done = process(*arguments, stdin=b"text of a pipe\n")
     assert json.loads(done.stdout)["applied"], done.stderr
     assert cur("show", "project_piped")["memory"]["content"] == "text of a pipe"
+
+
+def test_maintenance_drains_the_inbox(memdeck: Memdeck, cur: Callable[..., Any], shop: Path) -> None:
+    """A dry run says how many candidates wait and leaves them; a run decides on each, and keeps what failed."""
+    _write(cur)
+    inbox = shop / ".agh/memory/_inbox/s1/1.jsonl"
+    inbox.parent.mkdir(parents=True)
+    inbox.write_text('{"type": "project", "name": "Tea", "content": "green tea"}\nno JSON\n')
+
+    def rule(*more: str) -> Any:
+        report = memdeck("--maintain", "--no-exec", *more, "-o", "json").data
+        (found,) = [one for one in report["rules"] if one["rule"] == "drain-curated-inbox"]
+        return found
+
+    assert (rule("--dry-run")["kept"], inbox.exists()) == (2, True)
+    done = rule()
+    assert (done["before"], done["kept"], done["cleared"]) == (2, 0, 2)
+    assert done["message"] == "decided: 1 add; 1 failed"
+    assert not inbox.exists()
+    assert cur("show", "project_tea")["memory"]["content"] == "green tea"
+    assert memdeck("curated", "extractor", "list-pending", "-o", "jsonl").objects[0]["session_id"] == "s1"

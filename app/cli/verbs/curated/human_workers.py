@@ -1,4 +1,4 @@
-"""What the verbs on dreams say to people."""
+"""What the verbs on dreams and the extractor say to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
-WORKERS = frozenset({"dream"})
+WORKERS = frozenset({"dream", "extractor"})
 """The groups of verbs whose words are here."""
 
 
@@ -34,6 +34,23 @@ def worker_lines(name: str, done: Json) -> Iterator[str]:
             yield _run(done["dream"])
             yield ""
             yield from (done["dream"]["artifact"] or "").splitlines()
+        case "extractor feed":
+            yield f"{done['state']}; {done['candidates']} candidates, {done['waiting_turns']} turns wait"
+        case "extractor status":
+            for key, value in done["extractor"].items():
+                yield f"{key.replace('_', ' ')}: {value}"
+        case "extractor list-pending":
+            for one in done["failures"]:
+                yield f"{one['id']}  {one['session_id']}  {one['reason']}"
+            if not done["failures"]:
+                yield "nothing failed"
+        case "extractor replay":
+            yield f"put back {done['retried']}; {done['failed']} cannot be put back"
+        case "extractor drain":
+            ops = ", ".join(f"{number} {op}" for op, number in sorted(done["decisions"].items()))
+            yield f"decided: {ops or 'nothing'}; {done['failed']} failed; {done['remaining']} wait"
+            if done["reason"]:
+                yield done["reason"]
 
 
 def _run(one: Json) -> str:

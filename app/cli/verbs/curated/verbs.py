@@ -28,10 +28,11 @@ curated = group(
 _GROUPS = {
     "decisions": "What the controller decided, and why.",
     "recall": "What agents got to read.",
+    "extractor": "What sessions said that may be worth remembering.",
     "dream": "What was recalled most, gathered into one memory.",
 }
 _OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",
-            "query_text": "query"}  # fmt: skip
+            "failure_id": "failure", "query_text": "query"}  # fmt: skip
 _LARGEST = 1_000_000
 
 

@@ -1,0 +1,181 @@
+"""The operations on the extractor: feed, status, failures, replay, drain."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from memory.base.clock import format_utc
+from memory.curated.extract.consume import Drained, consume, count
+from memory.curated.extract.extraction import extract, ready
+from memory.curated.extract.failures import failures, put_back
+from memory.curated.extract.inbox import waiting
+from memory.curated.extract.turns import feed, queued, requeue
+from memory.curated.model import Json
+from memory.curated.places.settings import seconds_of
+from memory.errors import MemdeckError, NotFoundError, UsageError
+
+from .memories import Call
+from .operation import Operation
+from .schema import choice, giving, number, taking, text
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+_ROLES = ("user", "assistant")
+
+
+def refuse_disabled(curated: Curated) -> None:
+    """Raise MemdeckError `memory.disabled` or `memory.extractor.disabled` where the settings switch it off."""
+    curated.refuse_disabled()
+    if not curated.settings["extractor.enabled"]:
+        raise MemdeckError(
+            "memory.extractor.disabled", "the extractor is switched off", "set memory.extractor.enabled in config.toml"
+        )
+
+
+def fed(curated: Curated, args: Json, call: Call) -> Json:
+    """Queue a turn; without a model its markers go to the inbox at once."""
+    refuse_disabled(curated)
+    session = args["session_id"]
+    state = feed(curated, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"), call.now)
+    candidates = 0
+    if "extractor" not in curated.models and session in ready(curated):
+        candidates = extract(curated, session, actor=call.actor, now=call.now)
+        if not curated.settings["extractor.sandbox_inbox_only"]:
+            consume(curated, actor=call.actor, now=call.now, session=session)
+    return {
+        "session_id": session, "state": state, "candidates": candidates,
+        "waiting_turns": len(queued(curated).get(session, [])),
+    }  # fmt: skip
+
+
+def status(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return what waits, what was dropped, and how much failed."""
+    session = args.get("session_id")
+    turns = {name: found for name, found in queued(curated).items() if session in (None, name)}
+    files = waiting(curated, session)
+    tally = {"coalesced": 0, "empty_snapshot": 0, "queue_full": 0}
+    for side in curated.sides.values():
+        for row in side.records.events(ops=("memory.extractor.coalesced", "memory.extractor.dropped"), limit=100_000):
+            if session in (None, row["session_id"]):
+                key = row["metadata"].get("reason", "coalesced")
+                tally[key] += 1 if key == "coalesced" else row["metadata"].get("message_count", 1)
+    capacity = curated.settings["extractor.queue.capacity"]
+    state = "queued" if turns or files else "idle"
+    return {
+        "extractor": {
+            "status": state if curated.settings["extractor.enabled"] else "disabled",
+            "queued_sessions": len(turns), "waiting_turns": sum(len(one) for one in turns.values()),
+            "in_flight_sessions": 0, "active_provider_sessions": 0,
+            "backpressured_sessions": max(0, len(turns) - capacity),
+            "dropped_turns": tally["queue_full"], "coalesced_turns": tally["coalesced"],
+            "skipped_turns": tally["empty_snapshot"], "inbox_files": len(files),
+            "inbox_candidates": count(curated, session), "failure_count": len(failures(curated, session)),
+            "model": bool(curated.models.get("extractor")),
+        }
+    }  # fmt: skip
+
+
+def list_failures(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return what failed, the oldest first."""
+    found = []
+    for side, one in failures(curated, args.get("session_id")):
+        row = {"scope": side.name, "agent_name": None, "workspace_id": None, "line": None, "source": None, **one}
+        row.pop("turns", None)
+        found.append(row)
+    return {"failures": found}
+
+
+def replay(curated: Curated, args: Json, call: Call) -> Json:
+    """Put what failed back where it came from: lines into the inbox, turns into the queue."""
+    refuse_disabled(curated)
+    if "session_id" not in args and "failure_id" not in args:
+        raise UsageError("memory.validation", "name a session or a failure", "see --session and --failure")
+    found = [
+        (side, one)
+        for side, one in failures(curated, args.get("session_id"))
+        if args.get("failure_id") in (None, one["id"])
+    ]
+    if not found:
+        raise NotFoundError("memory.not_found", "there is no such failure", "`memdeck curated extractor list-pending`")
+    retried = 0
+    for side, one in found:
+        turns = one.get("turns")
+        if isinstance(turns, list) and one.get("session_id"):
+            requeue(curated, one["session_id"], turns, call.now)
+            stored = side.store.read(one["path"])
+            with side.store.transaction("curated.replay-failure", actor=call.actor, now=call.now) as transaction:
+                transaction.remove(one["path"], base=stored.data)
+                transaction.commit(f"queued the turns of {one['id']} again")
+            retried += 1
+        elif put_back(curated, side, one, actor=call.actor, now=call.now):
+            retried += 1
+    return {"retried": retried, "failed": len(found) - retried}
+
+
+def drain(curated: Curated, args: Json, call: Call) -> Json:
+    """Look at all turns that wait, then decide on all candidates; both end with the time."""
+    refuse_disabled(curated)
+    try:
+        seconds = seconds_of(args.get("timeout", "60s"))
+    except ValueError:
+        raise UsageError("memory.validation", "the timeout is no span", "such as 60s", field="timeout") from None
+    end = time.monotonic() + seconds
+    candidates = 0
+    for session in list(queued(curated)):
+        if args.get("session_id") in (None, session) and time.monotonic() < end:
+            candidates += extract(curated, session, actor=call.actor, now=call.now)
+    left = max(0.0, end - time.monotonic())
+    done = consume(curated, actor=call.actor, now=call.now, session=args.get("session_id"), seconds=left)
+    return {
+        **drained(curated, done, args.get("session_id")),
+        "extracted": candidates,
+        "drained_at": format_utc(call.now),
+    }
+
+
+def drained(curated: Curated, done: Drained, session: str | None = None) -> Json:
+    """Return what became of the inbox for programs."""
+    turns = sum(len(found) for name, found in queued(curated).items() if session in (None, name))
+    return {
+        "remaining": done.remaining + turns, "consumed": done.consumed, "failed": done.failed,
+        "decisions": done.decisions, "reason": done.reason,
+    }  # fmt: skip
+
+
+_SESSION = text("The session.")
+
+EXTRACTOR: tuple[Operation, ...] = (
+    Operation(
+        "extractor feed", "Give the extractor a turn of a session.", fed,
+        taking("session_id", "content", session_id=_SESSION,
+               content=text("The text of the turn; @FILE reads a file, - standard input.", **{"x-content": True}),
+               role=choice("Who said it (default: assistant).", _ROLES), turn_seq=number("The number of the turn.")),
+        giving("session_id", "state", "candidates"), "agh__memory_extractor_feed", "POST /api/memory/extractor/feed",
+        writes=True, example="memdeck curated extractor feed --session s1 --content 'remember: deploy on Tuesdays'",
+    ),
+    Operation(
+        "extractor status", "Say what waits for the extractor, what it dropped, and how much failed.", status,
+        taking(session_id=_SESSION), giving("extractor"), "agh__memory_extractor_status",
+        "GET /api/memory/extractor/status", example="memdeck curated extractor status",
+    ),
+    Operation(
+        "extractor list-pending", "List the candidates that failed, with the reason.", list_failures,
+        taking(session_id=_SESSION), giving("failures", rows="failures"), "agh__memory_extractor_failures",
+        "GET /api/memory/extractor/failures", example="memdeck curated extractor list-pending",
+    ),
+    Operation(
+        "extractor replay", "Put candidates that failed back into the inbox.", replay,
+        taking(session_id=_SESSION, failure_id=text("One failure, by its id.")), giving("retried", "failed"),
+        "agh__memory_extractor_retry", "POST /api/memory/extractor/retry", writes=True,
+        example="memdeck curated extractor replay --session s1",
+    ),
+    Operation(
+        "extractor drain", "Look at all turns and decide on all candidates that wait.", drain,
+        taking(session_id=_SESSION, timeout=text("How long at most, such as 60s.")),
+        giving("drained_at", "remaining", "consumed", "failed"), "agh__memory_extractor_drain",
+        "POST /api/memory/extractor/drain", writes=True, example="memdeck curated extractor drain --timeout 60s",
+    ),
+)  # fmt: skip
+"""The operations on the extractor."""
