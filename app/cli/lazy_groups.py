@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from memory.errors import UsageError
 
 from .session import OUTPUTS, Session
+
+Serves = Literal["look", "change", "person", "machine"]
+"""What a verb is to programs that reach memdeck through a server: it looks, or changes the memory of the workspace; or
+it is not served, because a person decides it, or because it concerns this machine more than the workspace."""
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -136,11 +140,21 @@ class _Common(click.Command):
 
 
 class Verb(_Common):
-    """One verb; `fields` returns what can be set with `--set`, for who tries it as an option."""
+    """One verb; `fields` returns what can be set with `--set`, for who tries it as an option.
 
-    def __init__(self, *args: Any, fields: Callable[[], Iterable[str]] | None = None, **kwargs: Any) -> None:
+    A verb that does not say what it serves is not served.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        fields: Callable[[], Iterable[str]] | None = None,
+        serves: Serves | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.fields = fields
+        self.serves = serves
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an option that is none and has the name of a field is told how it is set."""
@@ -185,6 +199,7 @@ class VerbGroup(_Common, click.Group):
     """Verbs on one kind of thing, such as `tasks`; alone it says which there are."""
 
     command_class = Verb
+    serves: Serves | None = None
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the verbs in the order in which they are defined."""
@@ -252,9 +267,11 @@ def verb(name: str, *, examples: Sequence[str] = (), **settings: Any) -> Callabl
     return decorate
 
 
-def group(name: str, text: str) -> VerbGroup:
-    """Return an empty group of verbs with its help."""
-    return VerbGroup(name, help=text, subcommand_metavar="VERB ...", invoke_without_command=True, callback=_need_verb)
+def group(name: str, text: str, *, serves: Serves | None = None) -> VerbGroup:
+    """Return an empty group of verbs with its help; `serves` is that of its verbs that do not say it themselves."""
+    made = VerbGroup(name, help=text, subcommand_metavar="VERB ...", invoke_without_command=True, callback=_need_verb)
+    made.serves = serves
+    return made
 
 
 @click.pass_context

@@ -18,6 +18,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
     for name, (place, text) in {
         "init": ("opening:init", "Create the memory files of a workspace."),
         "mcp": ("mcp:mcp", "Serve the memory to an agent: the Model Context Protocol."),
+        "api": ("api:api", "Serve the memory to programs: HTTP and a socket."),
         "serve": ("serve:serve", "Open a workspace in a browser of this machine."),
         "demo": ("opening:demo", "Make a lively sample workspace and open it."),
         "status": ("status:status", "Say how things stand: due, overdue, monitors, problems."),
@@ -72,7 +73,7 @@ VERBS: Mapping[str, tuple[str, str]] = _Verbs()
 """Each verb with its place (module:attribute) and its line of `memdeck --help`."""
 PARTS: dict[str, tuple[str, ...]] = {
     "Begin": ("init", "demo", "serve"),
-    "Agents": ("connect", "disconnect", "mcp", "prompt", "hook"),
+    "Agents": ("connect", "disconnect", "mcp", "api", "prompt", "hook"),
     "Look": ("status", "search", "screen"),
     "Memory": tuple(_OF_SYSTEMS),
     "Upkeep": ("archive", "prune", "restore", "notify"),

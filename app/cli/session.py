@@ -49,6 +49,9 @@ class Session:
         self.now_option: str | None = None
         self.no_color = False
         self.safe = False
+        self.served = False
+        """Whether a program asks through a server. Then no argument names a file or stdin: a text is that text, and
+        paths stay in the workspace."""
         self.writer = Writer()
         self.made: str | None = None
         """What the one change of this run did, once it is made: from then on nothing makes the run a failure."""

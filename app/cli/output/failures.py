@@ -31,7 +31,7 @@ _USAGE_CODES = {
 
 def say(error: BaseException, *, choices: bool) -> MemdeckError:
     """Say what went wrong on stderr, with what an ambiguous text may mean below it, and return it as our own error."""
-    known = error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
+    known = known_error(error)
     found = known.choices if choices and isinstance(known, AmbiguousError) else ()
     if found:
         tell(f"memdeck: {known.code}: {one_line(known.message)}; use one of these refs:")
@@ -40,6 +40,21 @@ def say(error: BaseException, *, choices: bool) -> MemdeckError:
     else:
         tell("memdeck: " + one_line(str(known)))
     return known
+
+
+def known_error(error: BaseException) -> MemdeckError:
+    """Return any error as one of our own."""
+    return error if isinstance(error, MemdeckError) else _from_click(error) or _internal(error)
+
+
+def document_of(error: MemdeckError) -> dict[str, object]:
+    """Return an error as programs get it."""
+    return {"error": {"code": error.code, "message": error.message, "details": _details(error)}}
+
+
+def made_document(error: MemdeckError, made: str) -> dict[str, object]:
+    """Return what programs get where a change is made and what followed failed."""
+    return {"made": made, "error": {"code": error.code, "message": error.message}}
 
 
 def report(error: BaseException, output: str, writer: Writer) -> int:
@@ -51,9 +66,7 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
     known = say(error, choices=output == "human")
     if output != "human":
         try:
-            writer.document(
-                {"error": {"code": known.code, "message": known.message, "details": _details(known)}},
-            )
+            writer.document(document_of(known))
             writer.flush()
         except (OutputClosed, MemdeckError):
             pass  # the line on stderr has said it
@@ -62,11 +75,11 @@ def report(error: BaseException, output: str, writer: Writer) -> int:
 
 def report_made(error: Exception, made: str, output: str, writer: Writer) -> int:
     """Say that a change is made although what followed it failed, and return the exit code: that of a success."""
-    known = error if isinstance(error, MemdeckError) else _internal(error)
+    known = known_error(error)
     tell(f"memdeck: warning: the change is made ({one_line(made)}), but not shown: {one_line(str(known))}")
     if output != "human" and not writer.begun:
         try:
-            writer.document({"made": made, "error": {"code": known.code, "message": known.message}})
+            writer.document(made_document(known, made))
             writer.flush()
         except (OutputClosed, MemdeckError):
             pass  # the line on stderr has said it

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 from memory.errors import MemdeckError
@@ -153,8 +154,15 @@ def _json_escape(found: re.Match[str]) -> str:
     return f"\\u{code:04x}"
 
 
+LISTENER: ContextVar[Callable[[str], object] | None] = ContextVar("LISTENER", default=None)
+"""Who gets the words of a run instead of stderr: a server, whose callers cannot see that."""
+
+
 def tell(line: str) -> None:
     """Write one line of words to stderr, made safe; whether anybody can read it or not."""
+    if (listener := LISTENER.get()) is not None:
+        listener(line)
+        return
     stream = sys.stderr
     if stream is None:
         return

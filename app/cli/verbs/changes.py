@@ -27,6 +27,7 @@ _id = click.argument("change_id", metavar="ID")
 @under(
     changes,
     "list",
+    serves="look",
     examples=(
         "memdeck changes list",
         "memdeck changes list --actor outside --since yesterday",
@@ -91,7 +92,10 @@ def _table(session: Session, found: tuple[Record, ...]) -> Iterator[str]:
 
 
 @under(
-    changes, "show", examples=("memdeck changes show 01HM5Z0C8WJ4QXKD", "memdeck changes show 01HM5Z0C8WJ4QXKD -o json")
+    changes,
+    "show",
+    serves="look",
+    examples=("memdeck changes show 01HM5Z0C8WJ4QXKD", "memdeck changes show 01HM5Z0C8WJ4QXKD -o json"),
 )
 @_id
 def show(session: Session, change_id: str) -> None:
@@ -139,7 +143,7 @@ def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> It
             yield paint.line(line, "  ")
 
 
-@under(changes, "revert", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
+@under(changes, "revert", serves="change", examples=("memdeck changes revert 01HM5Z0C8WJ4QXKD",))
 @_id
 def revert(session: Session, change_id: str) -> None:
     """Take back one change, whoever made it, if nobody touched those entries since; else say what they became.
@@ -152,7 +156,7 @@ def revert(session: Session, change_id: str) -> None:
     _did(session, revert_change(session.workspace, change_id, actor=session.actor, now=session.now))
 
 
-@under(changes, "keep", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
+@under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
 def keep(session: Session, change_id: str) -> None:
     """Leave what another program's save took back as it is, and be reminded of it no more."""
@@ -163,7 +167,7 @@ def keep(session: Session, change_id: str) -> None:
     session.answer(lambda: {"kept": left.json()}, lambda: [session.paint.line(words)])
 
 
-@verb("undo", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
+@verb("undo", serves="change", examples=("memdeck undo", "memdeck undo --actor agent:builder"))
 def undo(session: Session) -> None:
     """Take back the newest change made in your name, wherever it was made; what others did since stays.
 
@@ -173,13 +177,17 @@ def undo(session: Session) -> None:
     _did(session, session.workspace.undo(actor=session.actor, now=session.now))
 
 
-@verb("redo", examples=("memdeck redo",))
+@verb("redo", serves="change", examples=("memdeck redo",))
 def redo(session: Session) -> None:
     """Do again what was undone last; a new change in your name ends that."""
     _did(session, session.workspace.redo(actor=session.actor, now=session.now))
 
 
-@verb("restore", examples=("memdeck restore 3fa94c1", "memdeck restore 3fa94c1 --before 01HM5Z0C8WJ4QXKD"))
+@verb(
+    "restore",
+    serves="change",
+    examples=("memdeck restore 3fa94c1", "memdeck restore 3fa94c1 --before 01HM5Z0C8WJ4QXKD"),
+)
 @click.argument("ref", metavar="REF")
 @click.option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
 def restore(session: Session, ref: str, before: str | None) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FOUND = 4
 
 
-@verb("check", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))
+@verb("check", serves="look", examples=("memdeck check", "memdeck check tasks.md", "memdeck check -o json"))
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @click.option(
     "--level",

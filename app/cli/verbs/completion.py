@@ -20,6 +20,7 @@ _MOST = 200
 
 @verb(
     "completion",
+    serves="machine",
     examples=(
         "memdeck completion bash > ~/.local/share/bash-completion/completions/memdeck",
         "memdeck completion zsh > ~/.zfunc/_memdeck",

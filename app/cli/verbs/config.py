@@ -33,7 +33,7 @@ def _keys(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 _key = click.argument("key", shell_complete=_keys)
 
 
-@under(config, "list", examples=("memdeck config list", "memdeck config list -o json"))
+@under(config, "list", serves="look", examples=("memdeck config list", "memdeck config list -o json"))
 def list_settings(session: Session) -> None:
     """List the settings by section."""
     settings = session.snapshot.config
@@ -54,7 +54,7 @@ def list_settings(session: Session) -> None:
     session.answer(lambda: {"config": settings.json()}, lines)
 
 
-@under(config, "get", examples=("memdeck config get maxJournalEntries",))
+@under(config, "get", serves="look", examples=("memdeck config get maxJournalEntries",))
 @_key
 def get(session: Session, key: str) -> None:
     """Print the value of one setting."""
@@ -69,6 +69,7 @@ def get(session: Session, key: str) -> None:
 @under(
     config,
     "set",
+    serves="change",
     examples=("memdeck config set pruneJournalAfterDays 60", "memdeck config set timezone Europe/Berlin"),
 )
 @_key
@@ -85,7 +86,7 @@ def set_value(session: Session, key: str, value: str, section: str | None) -> No
         tell(f"memdeck: warning: config.unknown_key: {unknown_key_words(key, meant_key(key))}")
 
 
-@under(config, "unset", examples=("memdeck config unset maintenanceSchedule",))
+@under(config, "unset", serves="change", examples=("memdeck config unset maintenanceSchedule",))
 @_key
 def unset(session: Session, key: str) -> None:
     """Take a setting out of the file."""

@@ -29,6 +29,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Only show what would be
 
 @verb(
     "connect",
+    serves="person",
     examples=(
         "memdeck connect claude-code",
         "memdeck connect codex --scope user --dry-run",
@@ -62,7 +63,11 @@ def connect(session: Session, client: str | None, scope: Scope, dry_run: bool, l
         _do(session, plan_connect(setting, _state()), dry_run=dry_run, undo=False)
 
 
-@verb("disconnect", examples=("memdeck disconnect claude-code", "memdeck disconnect codex --scope user --dry-run"))
+@verb(
+    "disconnect",
+    serves="person",
+    examples=("memdeck disconnect claude-code", "memdeck disconnect codex --scope user --dry-run"),
+)
 @click.argument("client")
 @_scope
 @_dry_run

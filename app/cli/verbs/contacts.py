@@ -30,7 +30,9 @@ _set = click.option(
 )
 
 
-@under(contacts, "list", examples=("memdeck contacts list", "memdeck contacts list --kind person -o json"))
+@under(
+    contacts, "list", serves="look", examples=("memdeck contacts list", "memdeck contacts list --kind person -o json")
+)
 @click.option("--kind", type=click.Choice(tuple(KINDS)), help="Only channels, routes or people.")
 def list_contacts(session: Session, kind: str | None) -> None:
     """List channels, message routes and people."""
@@ -92,6 +94,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @under(
     contacts,
     "add",
+    serves="change",
     examples=(
         "memdeck contacts add person Dana --set role=QA --set text='Reach via Slack Alerts'",
         "memdeck contacts add channel 'Ops Bot' --set id=channel-xyz --set type=telegram --set status=connected",
@@ -109,7 +112,7 @@ def add(session: Session, kind: str, name: str, changes: tuple[str, ...]) -> Non
     _changed(session, "contacts.add", "added", lambda snapshot: add_contact(snapshot, kind, values, now=session.now))
 
 
-@under(contacts, "edit", examples=("memdeck contacts edit 77aa01b --set status=disconnected",))
+@under(contacts, "edit", serves="change", examples=("memdeck contacts edit 77aa01b --set status=disconnected",))
 @_ref
 @_set
 def edit(session: Session, ref: str, changes: tuple[str, ...]) -> None:
@@ -121,7 +124,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...]) -> None:
     _changed(session, "contacts.edit", "changed", lambda snapshot: edit_contact(snapshot, ref, values, now=session.now))
 
 
-@under(contacts, "remove", examples=("memdeck contacts remove 77aa01b",))
+@under(contacts, "remove", serves="change", examples=("memdeck contacts remove 77aa01b",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a channel, a route or a person; it is printed as it was."""

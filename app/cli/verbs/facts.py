@@ -41,6 +41,7 @@ def _facts(workspace: Workspace) -> Facts:
 @under(
     facts,
     "store",
+    serves="change",
     examples=(
         "memdeck facts store 'User prefers tabs over spaces' --tag preference --scope user",
         "memdeck facts store 'Deploy target is us-east-1' --tag infra --tag deploy -o json",
@@ -96,6 +97,7 @@ def _refused(session: Session, error: str, answer: dict[str, Any]) -> int:
 @under(
     facts,
     "search",
+    serves="look",
     examples=("memdeck facts search postgres", "memdeck facts search --tag infra", "memdeck facts search -o json"),
 )
 @click.argument("query", required=False)
@@ -105,7 +107,9 @@ def search(session: Session, query: str | None, tag: str | None) -> None:
     _list(session, _store(session).search(query, tag))
 
 
-@under(facts, "list", examples=("memdeck facts list", "memdeck facts list --tag infra --scope user -o json"))
+@under(
+    facts, "list", serves="look", examples=("memdeck facts list", "memdeck facts list --tag infra --scope user -o json")
+)
 @click.option("--tag", metavar="T", help="Only facts with this tag.")
 @click.option("--scope", metavar="S", help="Only facts of this scope.")
 @click.option("--limit", type=click.IntRange(0), default=0, metavar="N", help="The newest N (default: 0, all).")
@@ -137,7 +141,7 @@ def _table(session: Session, found: Sequence[Fact]) -> Iterator[str]:
     )
 
 
-@under(facts, "delete", examples=("memdeck facts delete m-3",))
+@under(facts, "delete", serves="change", examples=("memdeck facts delete m-3",))
 @click.argument("fact_id", metavar="ID")
 def delete(session: Session, fact_id: str) -> int:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
@@ -155,6 +159,7 @@ def delete(session: Session, fact_id: str) -> int:
 @under(
     facts,
     "inject",
+    serves="look",
     examples=(
         "memdeck facts inject 'Which database do we use?'",
         'echo "$PROMPT" | memdeck facts inject -',
@@ -176,7 +181,7 @@ def inject(session: Session, message: str | None, explain: bool) -> None:
             raise
         return
     store = _facts(workspace).store
-    found = store.inject(_message(message), session.now)
+    found = store.inject(message or "" if session.served else _message(message), session.now)
     if explain:
         session.answer(found.json, lambda: _explained(session, found))
     elif session.output != "human":
@@ -226,7 +231,7 @@ def _gauge(name: str, used: int, most: int) -> str:
     return f"{name:<10}  [{'#' * full}{'.' * (_BAR - full)}]  {used:,} of {most:,}"
 
 
-@under(facts, "check", examples=("memdeck facts check", "memdeck facts check -o json"))
+@under(facts, "check", serves="look", examples=("memdeck facts check", "memdeck facts check -o json"))
 def check(session: Session) -> int:
     """Report lines that are no facts, ids that stand twice, secrets, and facts that say nearly the same.
 
@@ -247,6 +252,7 @@ _form = click.option(
 @under(
     facts,
     "import",
+    serves="change",
     examples=("memdeck facts import notes.jsonl", "cat facts.csv | memdeck facts import - --format csv"),
 )
 @click.argument("file", metavar="FILE|-")
@@ -259,7 +265,8 @@ def import_facts(session: Session, file: str, form: Form | None) -> int:
     """
     from memory.facts.transfer import read_rows
 
-    rows = read_rows(_bytes(file), form or ("csv" if file.endswith(".csv") else "jsonl"))
+    data = file.encode() if session.served else _bytes(file)
+    rows = read_rows(data, form or ("csv" if file.endswith(".csv") else "jsonl"))
     found = _store(session).take_in(rows, actor=session.actor, now=session.now)
     session.made = f"imported {len(found.ids):,}" if found.ids else None
     session.warn()
@@ -285,7 +292,12 @@ def _bytes(file: str) -> bytes:
         raise UsageError("facts.import", f"{file!r} cannot be read ({error.strerror})", "check its name") from None
 
 
-@under(facts, "export", examples=("memdeck facts export > ~/facts.jsonl", "memdeck facts export --format csv"))
+@under(
+    facts,
+    "export",
+    serves="look",
+    examples=("memdeck facts export > ~/facts.jsonl", "memdeck facts export --format csv"),
+)
 @_form
 def export_facts(session: Session, form: Form | None) -> None:
     """Print all facts, the oldest first, as JSONL or CSV for `facts import`."""

@@ -23,7 +23,7 @@ git = group("git", "Set git up to merge and to show memory files by their entrie
 _everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
 
 
-@under(git, "install", examples=("memdeck git install", "memdeck git install --global"))
+@under(git, "install", serves="machine", examples=("memdeck git install", "memdeck git install --global"))
 @_everywhere
 def install_git(session: Session, everywhere: bool) -> None:
     """Have git merge memory files by their entries, and name the entry in `git diff`.
@@ -36,7 +36,7 @@ def install_git(session: Session, everywhere: bool) -> None:
     session.answer(done.json, lambda: _told(session, done, "git merges memory files by their entries"))
 
 
-@under(git, "uninstall", examples=("memdeck git uninstall",))
+@under(git, "uninstall", serves="machine", examples=("memdeck git uninstall",))
 @_everywhere
 def uninstall_git(session: Session, everywhere: bool) -> None:
     """Take away what `git install` set; git's files are as they were before."""
@@ -52,7 +52,7 @@ def _told(session: Session, done: GitSetup, words: str) -> Iterator[str]:
     yield session.paint.line(f"  attributes: {done.attributes}")
 
 
-@verb("merge", examples=("memdeck merge base.md ours.md theirs.md --path .aiter/memory/tasks.md",))
+@verb("merge", serves="machine", examples=("memdeck merge base.md ours.md theirs.md --path .aiter/memory/tasks.md",))
 @click.argument("base")
 @click.argument("ours")
 @click.argument("theirs")

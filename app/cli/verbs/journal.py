@@ -30,6 +30,7 @@ _DAY = "a date, or today, yesterday, -7d"
 @under(
     journal,
     "list",
+    serves="look",
     examples=(
         "memdeck journal list --limit 10",
         "memdeck journal list --since -7d --match deploy",
@@ -78,7 +79,7 @@ def _by_day(session: Session, entries: object) -> Iterator[str]:
         yield "no entries"
 
 
-@under(journal, "show", examples=("memdeck journal show 8c01f2e",))
+@under(journal, "show", serves="look", examples=("memdeck journal show 8c01f2e",))
 @_ref
 def show(session: Session, ref: str) -> None:
     """Show one entry; REF is a ref, its hex, or a unique part of the title."""
@@ -120,6 +121,7 @@ def _changed(
 @under(
     journal,
     "add",
+    serves="change",
     examples=(
         "memdeck journal add 'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
         "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
@@ -141,7 +143,7 @@ def add(session: Session, title: str, lines: tuple[str, ...], at: str | None) ->
     """Add an entry on top of today's section."""
     from memory.files.journal.edits import add_entry
 
-    text = _with_stdin(lines)
+    text = lines if session.served else _with_stdin(lines)
     time = _time(session, at)
     _changed(
         session,
@@ -186,6 +188,7 @@ def _with_stdin(lines: tuple[str, ...]) -> tuple[str, ...]:
 @under(
     journal,
     "edit",
+    serves="change",
     examples=(
         "memdeck journal edit 8c01f2e --title 'Deploy of v2.1'",
         "memdeck journal edit 8c01f2e --line 'v2.1 is live' --line 'No errors since'",
@@ -206,7 +209,7 @@ def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], 
     from memory.files.journal.edits import edit_entry
 
     something((title is not None, lines, at is not None))
-    text = _with_stdin(lines) if lines else None
+    text = (lines if session.served else _with_stdin(lines)) if lines else None
     time = _time(session, at)
     _changed(
         session,
@@ -216,7 +219,7 @@ def edit(session: Session, ref: str, title: str | None, lines: tuple[str, ...], 
     )
 
 
-@under(journal, "remove", examples=("memdeck journal remove 8c01f2e",))
+@under(journal, "remove", serves="change", examples=("memdeck journal remove 8c01f2e",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove an entry from the file; it is printed as it was."""

@@ -21,7 +21,7 @@ NO_KEY = "(none)"
 """What stands for no key; `-` is one."""
 
 
-@verb("keys", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
+@verb("keys", serves="machine", examples=("memdeck keys", "memdeck keys --check", "memdeck keys -o json"))
 @click.option("--check", is_flag=True, help="Only say what is wrong with them; exit code 4 when something is.")
 def keys(session: Session, check: bool) -> int:
     """List every key of the application with its id, those of ~/.config/memdeck/keys.toml included.

@@ -27,6 +27,7 @@ _ref = click.argument("ref", shell_complete=refs_of("knowledge"))
 @under(
     knowledge,
     "list",
+    serves="look",
     examples=(
         "memdeck knowledge list",
         "memdeck knowledge list --section 'Technical Facts'",
@@ -84,6 +85,7 @@ def _say(session: Session, done: str, item: KnowledgeItem) -> None:
 @under(
     knowledge,
     "add",
+    serves="change",
     examples=(
         "memdeck knowledge add 'CI takes 8 minutes' --section 'Technical Facts'",
         "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
@@ -122,7 +124,7 @@ def add(
     )
 
 
-@under(knowledge, "edit", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
+@under(knowledge, "edit", serves="change", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
 @_ref
 @click.argument("text")
 def edit(session: Session, ref: str, text: str) -> None:
@@ -134,7 +136,7 @@ def edit(session: Session, ref: str, text: str) -> None:
     )
 
 
-@under(knowledge, "remove", examples=("memdeck knowledge remove 5b2c9d1",))
+@under(knowledge, "remove", serves="change", examples=("memdeck knowledge remove 5b2c9d1",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove one item; it is printed as it was."""

@@ -39,7 +39,7 @@ def maintain(session: Session, folder: str | None, dry_run: bool, no_exec: bool,
     return keep_small(session, folder, dry_run=dry_run, no_exec=no_exec, force=force)
 
 
-@verb("archive", examples=("memdeck archive --dry-run", "memdeck archive"))
+@verb("archive", serves="change", examples=("memdeck archive --dry-run", "memdeck archive"))
 @_dry_run
 @_force
 def archive(session: Session, dry_run: bool, force: bool) -> None:
@@ -49,7 +49,7 @@ def archive(session: Session, dry_run: bool, force: bool) -> None:
     apply(session, TASK_RULES, dry_run=dry_run, force=force)
 
 
-@verb("prune", examples=("memdeck prune --dry-run", "memdeck prune"))
+@verb("prune", serves="change", examples=("memdeck prune --dry-run", "memdeck prune"))
 @_dry_run
 @_force
 def prune(session: Session, dry_run: bool, force: bool) -> None:

@@ -15,6 +15,7 @@ TOOLSETS = ("default", "curated", "curated-admin")
 
 @verb(
     "mcp",
+    serves="machine",
     examples=(
         "memdeck mcp",
         "memdeck mcp -w ~/src/shop --read-only",
@@ -41,8 +42,8 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
 
     if not sdk_version():
         raise _missing("mcp")
+    from app.servers.life import Life
     from app.servers.mcp.calls import Calls
-    from app.servers.mcp.life import Life
     from app.servers.mcp.watched import Watched
     from app.version import __version__
 

@@ -35,7 +35,7 @@ def _rows(route: Route) -> list[dict[str, Any]]:
     ]
 
 
-@under(notify, "list", examples=("memdeck notify list",))
+@under(notify, "list", serves="look", examples=("memdeck notify list",))
 def list_channels(session: Session) -> None:
     """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
     route = _route(session)
@@ -47,7 +47,9 @@ def list_channels(session: Session) -> None:
     session.listing("channels", lambda: _rows(route), lines)
 
 
-@under(notify, "test", examples=("memdeck notify test", "memdeck notify test --channel channel-def456"))
+@under(
+    notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
+)
 @click.option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
 @click.option(
     "--priority", type=click.Choice(("low", "normal", "high")), default="normal", help="Priority of the message."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 
-@verb("init", examples=("memdeck init", "memdeck init ~/src/shop"))
+@verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
 @click.argument("folder", metavar="[DIR]", required=False)
 def init(session: Session, folder: str | None) -> None:
     """Create the memory files that are missing in DIR (default: the current folder), from templates.
@@ -52,7 +52,7 @@ def _say_created(session: Session, workspace: Workspace, created: tuple[str, ...
     session.answer(lambda: {"workspace": str(workspace.root), "created": list(created)}, lines)
 
 
-@verb("demo", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
+@verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--no-open", is_flag=True, help="Only make it and print where it is.")
 @click.option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")

@@ -20,6 +20,7 @@ orchestration = group("orchestration", "List plans of several agents and project
 @under(
     orchestration,
     "list",
+    serves="look",
     examples=("memdeck orchestration list", "memdeck orchestration list --status running -o json"),
 )
 @click.option("--status", metavar="S", help="Only plans with this status, such as running or completed.")

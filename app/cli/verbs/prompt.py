@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @verb(
     "prompt",
+    serves="look",
     examples=("memdeck prompt", "memdeck prompt --message 'deploy to staging' --budget 500", "memdeck prompt -o json"),
 )
 @click.option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
@@ -50,7 +51,11 @@ def _lines(session: Session, found: Prompt) -> Iterator[str]:
         yield "there is nothing to tell"
 
 
-@verb("hook", examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"))
+@verb(
+    "hook",
+    serves="machine",
+    examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
+)
 @click.argument("event", type=click.Choice(EVENTS))
 @click.option(
     "--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer."

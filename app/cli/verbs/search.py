@@ -33,6 +33,7 @@ _FILES = {"plans": "orchestration"}
 
 @verb(
     "search",
+    serves="look",
     examples=(
         "memdeck search redis cache",
         "memdeck search deploy --in tasks,journal --limit 5",

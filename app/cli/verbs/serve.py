@@ -9,7 +9,7 @@ from app.cli.session import Session
 from memory.errors import UsageError
 
 
-@verb("serve", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))
+@verb("serve", serves="machine", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
 def serve(session: Session, folder: str | None, port: int) -> None:

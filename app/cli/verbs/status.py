@@ -24,7 +24,7 @@ _SHORT = 4_000_000
 """Bytes of memory files that are compared with how they looked last before anything is said."""
 
 
-@verb("status", examples=("memdeck status", "memdeck status -o json"))
+@verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
 def status(session: Session) -> None:
     """Say how things stand: counts, what is due and overdue, monitors, last maintenance, problems."""
     from memory.files.status import brief

@@ -33,6 +33,7 @@ _ref = click.argument("ref", shell_complete=refs_of("tasks"))
 @under(
     tasks,
     "list",
+    serves="look",
     examples=(
         "memdeck tasks list",
         "memdeck tasks list --due overdue",
@@ -187,7 +188,9 @@ def _progress(task: Task) -> str:
     return "" if task.progress is None else f"{task.progress}%"
 
 
-@under(tasks, "show", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json"))
+@under(
+    tasks, "show", serves="look", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json")
+)
 @_ref
 def show_task(session: Session, ref: str) -> None:
     """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
@@ -196,7 +199,7 @@ def show_task(session: Session, ref: str) -> None:
     _say(session, find_task(session.snapshot, ref, archived=True))
 
 
-@under(tasks, "why", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
+@under(tasks, "why", serves="look", examples=("memdeck tasks why 3fa94c1", "memdeck tasks why 'Deploy v2.1' -o json"))
 @_ref
 def why(session: Session, ref: str) -> None:
     """Say how urgent a task is and why: the number that lists are sorted by, term by term."""
@@ -304,6 +307,7 @@ def _warn_of_twins(snapshot: Snapshot, task: Task) -> None:
 @under(
     tasks,
     "add",
+    serves="change",
     examples=(
         "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
         "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
@@ -379,6 +383,7 @@ def _fields() -> tuple[str, ...]:
 @under(
     tasks,
     "edit",
+    serves="change",
     fields=_fields,
     examples=(
         "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
@@ -423,7 +428,7 @@ def edit(
     _changed(session, "tasks.edit", "changed", build, titled="title" in values, due=values.get("due"))
 
 
-@under(tasks, "start", examples=("memdeck tasks start 3fa94c1",))
+@under(tasks, "start", serves="change", examples=("memdeck tasks start 3fa94c1",))
 @_ref
 def start(session: Session, ref: str) -> None:
     """Move a task to In Progress."""
@@ -432,7 +437,7 @@ def start(session: Session, ref: str) -> None:
     _changed(session, "tasks.start", "started", lambda snapshot: start_task(snapshot, ref, now=session.now))
 
 
-@under(tasks, "progress", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@under(tasks, "progress", serves="change", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
 @_ref
 @click.argument("percent", type=Percent())
 @click.option("--note", metavar="N", help="What was done, kept as lastUpdate.")
@@ -452,7 +457,7 @@ def progress(session: Session, ref: str, percent: int, note: str | None) -> None
     _changed(session, "tasks.progress", lambda: f"started, at {percent}%:" if started else f"at {percent}%:", build)
 
 
-@under(tasks, "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@under(tasks, "done", serves="change", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
 @_ref
 @click.option("--outcome", metavar="O", help="What came of it.")
 def done(session: Session, ref: str, outcome: str | None) -> None:
@@ -462,7 +467,7 @@ def done(session: Session, ref: str, outcome: str | None) -> None:
     _changed(session, "tasks.done", "done", lambda snapshot: done_task(snapshot, ref, outcome=outcome, now=session.now))
 
 
-@under(tasks, "reopen", examples=("memdeck tasks reopen 3fa94c1",))
+@under(tasks, "reopen", serves="change", examples=("memdeck tasks reopen 3fa94c1",))
 @_ref
 def reopen(session: Session, ref: str) -> None:
     """Move a task back to Pending; its outcome is kept in the notes."""
@@ -471,7 +476,7 @@ def reopen(session: Session, ref: str) -> None:
     _changed(session, "tasks.reopen", "reopened", lambda snapshot: reopen_task(snapshot, ref, now=session.now))
 
 
-@under(tasks, "remove", examples=("memdeck tasks remove 3fa94c1",))
+@under(tasks, "remove", serves="change", examples=("memdeck tasks remove 3fa94c1",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a task from the file; it is printed as it was."""

@@ -39,7 +39,7 @@ def decisions(session: Session) -> Trust:
     return found
 
 
-@under(trust, "list", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
+@under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
 @click.option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(session: Session, blocked: bool) -> None:
     """List everything that memory files ask to run or to connect to, and whether it may."""
@@ -113,7 +113,12 @@ def _lines(session: Session, kept: Trust, rows: list[dict[str, Any]]) -> Iterato
     yield session.paint.line(f"outgoing checks of public addresses: {said}")
 
 
-@under(trust, "approve", examples=("memdeck trust approve 4f2a91c03b", "memdeck trust approve --workspace"))
+@under(
+    trust,
+    "approve",
+    serves="person",
+    examples=("memdeck trust approve 4f2a91c03b", "memdeck trust approve --workspace"),
+)
 @_id
 @_workspace
 def approve(session: Session, ask_id: str | None, whole: bool) -> None:
@@ -256,7 +261,7 @@ def _safe(text: str) -> str:
     return visible(text)
 
 
-@under(trust, "deny", examples=("memdeck trust deny 4f2a91c03b",))
+@under(trust, "deny", serves="person", examples=("memdeck trust deny 4f2a91c03b",))
 @click.argument("ask_id", metavar="ID")
 def deny(session: Session, ask_id: str) -> None:
     """Deny one command for good, as long as it stays as it is."""
@@ -265,7 +270,9 @@ def deny(session: Session, ask_id: str) -> None:
     _say(session, "denied", [record])
 
 
-@under(trust, "revoke", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace"))
+@under(
+    trust, "revoke", serves="person", examples=("memdeck trust revoke 4f2a91c03b", "memdeck trust revoke --workspace")
+)
 @_id
 @_workspace
 def revoke(session: Session, ask_id: str | None, whole: bool) -> None:

@@ -44,7 +44,8 @@ class Calls:
         self._workspace = workspace
         self._actor = actor
         self._read_only = read_only
-        self._known = {tool.name: tool for tool in tools(read_only=read_only)}
+        self.offered = tools(read_only=read_only)
+        self._known = {tool.name: tool for tool in self.offered}
 
     def actor(self, client: str | None) -> str:
         """Return in whose name a client changes memory: `agent:` and what it calls itself."""
@@ -57,7 +58,7 @@ class Calls:
         """Return the structured answer of a tool, and whether it is an error; nothing is raised."""
         try:
             with self.begun:
-                return self._call(name, arguments, client), False
+                return self.done(name, arguments, self.actor(client)), False
         except MemdeckError as error:
             return error_json(error), True
         except RecursionError:
@@ -66,7 +67,8 @@ class Calls:
             what = f"{type(error).__name__}: {error}"[:300]
             return error_json(MemdeckError("internal", what, "please report it")), True
 
-    def _call(self, name: str, arguments: Mapping[str, Any] | None, client: str | None) -> Json:
+    def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
+        """Return the structured answer of a tool that `actor` calls; MemdeckError."""
         tool = self._known.get(name)
         if tool is None:
             if any(name == one.name for one in TOOLS):
@@ -76,7 +78,7 @@ class Calls:
             raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
         values = checked(tool, arguments)
         if not tool.hints[0] or name == "review":
-            values["actor"] = self.actor(client)
+            values["actor"] = actor
         answer: Json = getattr(self.desk, name)(**values)
         return answer
 

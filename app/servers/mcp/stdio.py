@@ -6,7 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from .life import Life
+from app.servers.life import Life
+
 from .recorded import Recorded
 from .relay import LAST, Relay
 from .wire import Wire

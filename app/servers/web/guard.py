@@ -8,12 +8,13 @@ cookie that only the address with the token gives.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import secrets
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlencode
 
 from aiohttp import web
+
+from app.servers.loopback import same
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -83,7 +84,7 @@ class Guard:
             return refuse(403, "pages of other origins get nothing")
         if request.method not in ("GET", "HEAD"):
             return refuse(405, "only GET")
-        known = _same(request.cookies.get(self._name, ""), self._cookie)
+        known = same(request.cookies.get(self._name, ""), self._cookie)
         if request.path == "/" and "token" in request.query:
             return self._welcome(request, known)
         if not known:
@@ -93,7 +94,7 @@ class Guard:
     def _welcome(self, request: web.Request, known: bool) -> web.StreamResponse:
         """Give the cookie for the token, once, and an address without it, which no history and no log can tell."""
         tokens = parse_qs(request.query_string).get("token", [])
-        if len(tokens) != 1 or not _same(tokens[0], self.token):
+        if len(tokens) != 1 or not same(tokens[0], self.token):
             return refuse(403, "this token is not the one of this run")
         if request.method != "GET" or not _is_navigation(request):
             return refuse(403, "open the address in a browser")
@@ -127,11 +128,6 @@ def _is_navigation(request: web.Request) -> bool:
     """
     wanted = request.headers.getall("Sec-Fetch-Dest", ["document"])
     return wanted == ["document"] and "prefetch" not in request.headers.get("Sec-Purpose", "")
-
-
-def _same(given: str, wanted: str) -> bool:
-    """Compare in the same time, however much of it fits."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 def refuse(status: int, words: str) -> web.Response:

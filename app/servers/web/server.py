@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import sys
 from collections.abc import Callable
 
@@ -12,14 +11,11 @@ import jinja2
 from aiohttp import WSCloseCode, web
 from textual_serve.server import Server
 
-from memory.errors import MemdeckError
+from app.servers.loopback import HOST, open_port
 
 from .guard import Guard, answer_errors
 from .messages import LARGEST, Wrong, cells, relay
 from .page_session import PageSession
-
-HOST = "127.0.0.1"
-"""Nothing but this machine can reach it."""
 
 
 class GuardedServer(Server):
@@ -71,23 +67,9 @@ class GuardedServer(Server):
         return websocket
 
 
-def open_port(port: int) -> socket.socket:
-    """Listen on a port of this machine (0: any that is free); MemdeckError `serve.port` where that cannot be."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(64)
-    except OSError as error:
-        listening.close()
-        hint = "name another one with --port, or none"
-        raise MemdeckError("serve.port", f"port {port} cannot be used: {error.strerror}", hint) from error
-    return listening
-
-
 def serve(folder: str, port: int, say: Callable[[str], None]) -> None:
     """Serve a workspace until a signal ends it; `say` gets the address to open."""
-    listening = open_port(port)
+    listening = open_port(port, "serve.port")
     guard = Guard(f"{HOST}:{listening.getsockname()[1]}")
     server = GuardedServer(folder, guard)
     say(guard.address)

@@ -37,8 +37,9 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
     from aiohttp import web
 
+    from app.servers.loopback import HOST, open_port
     from app.servers.web.guard import Guard
-    from app.servers.web.server import HOST, GuardedServer, open_port
+    from app.servers.web.server import GuardedServer
 
     for name, value in {
         "PYTHONPATH": str(HOUSE),
@@ -49,7 +50,7 @@ async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     }.items():
         monkeypatch.setenv(name, value)
     workspace = make_workspace(tmp_path, demo_files(NOW, UTC))
-    listening = open_port(0)
+    listening = open_port(0, "serve.port")
     guard = Guard(f"{HOST}:{listening.getsockname()[1]}")
     runner = web.AppRunner(await GuardedServer(str(workspace.root), guard).make_application(), access_log=None)
     await runner.setup()

@@ -172,11 +172,11 @@ def test_two_runs_have_nothing_in_common() -> None:
 
 def test_a_port_that_is_taken_is_told() -> None:
     """An error with words, not a traceback."""
-    from app.servers.web.server import open_port
+    from app.servers.loopback import open_port
     from memory.errors import MemdeckError
 
-    with open_port(0) as taken:
+    with open_port(0, "serve.port") as taken:
         assert taken.getsockname()[0] == "127.0.0.1"
         with pytest.raises(MemdeckError) as error:
-            open_port(taken.getsockname()[1])
+            open_port(taken.getsockname()[1], "serve.port")
     assert error.value.code == "serve.port"

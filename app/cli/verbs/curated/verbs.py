@@ -73,7 +73,7 @@ def _run(session: Session, operation: Operation, values: dict[str, Any]) -> None
     given: dict[str, Any] = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
     given = {key: value for key, value in given.items() if value not in (None, [], False)}
     for key, schema in operation.input["properties"].items():
-        if schema.get("x-content") and key in given:
+        if schema.get("x-content") and key in given and not session.served:
             given[key] = _content(given[key])
     done = operation.call(opened(session), given, Call(session.now, session.actor, "cli"))
     if done.get("applied"):
@@ -140,7 +140,12 @@ def _verb(operation: Operation, name: str) -> Verb:
         _run(session, operation, values)
 
     return Verb(
-        name, callback=run, params=list(_parameters(operation)), help=operation.does, examples=(operation.example,)
+        name,
+        callback=run,
+        params=list(_parameters(operation)),
+        help=operation.does,
+        examples=(operation.example,),
+        serves="look" if operation.route.startswith("GET") else "change",
     )
 
 

@@ -16,7 +16,7 @@ from .environment import Finding, crontab, machine, of_keys, of_workspace, sched
 NEEDS_PERSON = 4
 
 
-@verb("doctor", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
+@verb("doctor", serves="look", examples=("memdeck doctor", "memdeck doctor --schedule", "memdeck doctor -o json"))
 @click.option(
     "--schedule",
     is_flag=True,

@@ -28,6 +28,7 @@ fleet = group(
     With a database (--database, or MEMDECK_DATABASE) list, search, status, check and maintain go to the catalogue of
     all hosts; docs/fleet.md shows how one is set up.
     """,
+    serves="machine",
 )
 on_database = click.option(
     "--database", metavar="URL", help=f"The catalogue of many hosts (default: {DATABASE}, else this machine's list)."

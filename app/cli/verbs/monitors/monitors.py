@@ -23,7 +23,7 @@ monitors = group("monitors", "List, add, edit, remove and run monitors (monitors
 _ref = click.argument("ref", shell_complete=refs_of("monitors"))
 
 
-@under(monitors, "list", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
+@under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
 @click.option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
 @click.option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(session: Session, alerting: bool, match: str | None) -> None:
@@ -113,6 +113,7 @@ def _changed(session: Session, operation: str, done: str, build: Callable[[Snaps
 @under(
     monitors,
     "add",
+    serves="change",
     examples=(
         "memdeck monitors add 'Shop front' --type http --url https://example.com/health --interval '*/5 * * * *'",
         "memdeck monitors add Disk --type command --command 'df -h /' --threshold 'value > 90'",
@@ -171,6 +172,7 @@ def _fields() -> tuple[str, ...]:
 @under(
     monitors,
     "edit",
+    serves="change",
     fields=_fields,
     examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
 )
@@ -196,7 +198,7 @@ def edit(session: Session, ref: str, changes: tuple[str, ...], unset: tuple[str,
     )
 
 
-@under(monitors, "remove", examples=("memdeck monitors remove 19d2e4f",))
+@under(monitors, "remove", serves="change", examples=("memdeck monitors remove 19d2e4f",))
 @_ref
 def remove(session: Session, ref: str) -> None:
     """Remove a monitor from the file; it is printed as it was."""

@@ -45,6 +45,7 @@ def add_to(monitors: VerbGroup) -> None:
     @under(
         monitors,
         "check",
+        serves="person",
         examples=(
             "memdeck monitors check",
             "memdeck monitors check 'Disk Space' -o json",
@@ -70,7 +71,7 @@ def add_to(monitors: VerbGroup) -> None:
         session.answer(lambda: as_document(found), lambda: _painted(session, found))
         return 3 if found.needs_approval else 0
 
-    @under(monitors, "ping", examples=("memdeck monitors ping 'Nightly backup'",))
+    @under(monitors, "ping", serves="person", examples=("memdeck monitors ping 'Nightly backup'",))
     @click.argument("name", shell_complete=refs_of("monitors"))
     def ping(session: Session, name: str) -> None:
         """Tell a heartbeat monitor that what it watches is alive; write it at the end of a backup script."""
@@ -91,6 +92,7 @@ def add_to(monitors: VerbGroup) -> None:
     @under(
         monitors,
         "mute",
+        serves="person",
         examples=(
             "memdeck monitors mute 'Disk Space' --for 2h",
             "memdeck monitors mute --for 30m",
@@ -120,7 +122,7 @@ def add_to(monitors: VerbGroup) -> None:
             lambda: [session.paint.line(f"{who}: muted until {when}" if when else f"{who}: not muted")],
         )
 
-    @under(monitors, "export", examples=("memdeck monitors export",))
+    @under(monitors, "export", serves="look", examples=("memdeck monitors export",))
     def export(session: Session) -> None:
         """Print how the monitors stand in the text format of Prometheus."""
         from memory.monitoring.history.overview import prometheus

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from memory.state.status import Status
 
 
-@under(state, "init", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop"))
+@under(
+    state, "init", serves="change", examples=("memdeck state init", "memdeck state init --provider codex -w ~/src/shop")
+)
 @click.option(
     "--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex."
 )
@@ -105,7 +107,7 @@ def _say_written(session: Session, made: Written) -> None:
     answer(session, made.json, lines)
 
 
-@under(state, "update", examples=("memdeck state update",))
+@under(state, "update", serves="change", examples=("memdeck state update",))
 def update(session: Session) -> None:
     """Renew the state from the repository as it is; what recalls and people put into it stays."""
     from memory.state.analysis import analyse
@@ -116,7 +118,12 @@ def update(session: Session) -> None:
     _say_written(session, made)
 
 
-@under(state, "status", examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"))
+@under(
+    state,
+    "status",
+    serves="look",
+    examples=("memdeck state status", "memdeck state status --checkpoint chk-000003 -o json"),
+)
 @click.option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
 def status(session: Session, checkpoint: str | None) -> None:
     """Say how things stand: events that wait, sources, drift, retention, and the one thing to do next."""
@@ -156,7 +163,10 @@ def _drift(found: Status) -> str:
 
 
 @under(
-    state, "show", examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json")
+    state,
+    "show",
+    serves="look",
+    examples=("memdeck state show", "memdeck state show gotchas", "memdeck state show project -o json"),
 )
 @click.argument("section", metavar="[SECTION]", required=False)
 def show(session: Session, section: str | None) -> None:
@@ -184,6 +194,7 @@ def show(session: Session, section: str | None) -> None:
 @under(
     state,
     "edit",
+    serves="change",
     examples=(
         "memdeck state edit gotchas",
         "memdeck state edit next-steps --json steps.json",
@@ -206,7 +217,7 @@ def edit(session: Session, section: str, source: str | None) -> None:
     store = store_of(session)
     base = store.memory().bundle[key_of(section)]
     if source is not None:
-        value = json_of(_text_of(source), source)
+        value = json_of(source if session.served else _text_of(source), "the text" if session.served else source)
         made = run(store, section, value, base=None, actor=session.actor, now=session.now)
     elif asks_person(session):
 
@@ -244,7 +255,9 @@ def _text_of(source: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-@under(state, "export", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle"))
+@under(
+    state, "export", serves="look", examples=("memdeck state export > ~/state.json", "memdeck state export --bundle")
+)
 @click.option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
 def export(session: Session, bundle: bool) -> None:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
@@ -265,7 +278,7 @@ def export(session: Session, bundle: bool) -> None:
     session.writer.text(canonical(whole) + "\n")
 
 
-@under(state, "checkpoints", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
+@under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints", "memdeck state checkpoints -o json"))
 def checkpoints(session: Session) -> None:
     """List the checkpoints, the newest first."""
     from memory.state.look import checkpoint_lines
@@ -288,7 +301,12 @@ def checkpoints(session: Session) -> None:
     )
 
 
-@under(state, "events", examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"))
+@under(
+    state,
+    "events",
+    serves="look",
+    examples=("memdeck state events", "memdeck state events --unrecalled --limit 0 -o jsonl"),
+)
 @click.option("--unrecalled", is_flag=True, help="Only those that no recall has looked at.")
 @click.option("--limit", type=click.IntRange(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
 def events(session: Session, unrecalled: bool, limit: int) -> None:
@@ -306,7 +324,10 @@ def events(session: Session, unrecalled: bool, limit: int) -> None:
 
 
 @under(
-    state, "diff", examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json")
+    state,
+    "diff",
+    serves="look",
+    examples=("memdeck state diff chk-000001 chk-000004", "memdeck state diff chk-000004 state -o json"),
 )
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")

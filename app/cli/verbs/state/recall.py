@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @under(
     state,
     "recall",
+    serves="change",
     examples=(
         "memdeck state recall",
         "memdeck state recall --source imports --section gotchas",
@@ -102,6 +103,7 @@ def _done_lines(session: Session, done: Recalled) -> Iterator[str]:
 @under(
     state,
     "query",
+    serves="look",
     examples=(
         "memdeck state query 'Why do we use SQLite?'",
         "memdeck state query 'what should I do next' --scope state -o json",
@@ -140,6 +142,7 @@ def _answer_lines(session: Session, found: Answer) -> Iterator[str]:
 @under(
     state,
     "add",
+    serves="person",
     examples=(
         "memdeck state add --type claude-local --path ~/.claude",
         "memdeck state add --type codex-local --path ~/.codex --name codex",
@@ -171,7 +174,7 @@ def add(session: Session, kind: str, path: str, name: str | None) -> None:
     )
 
 
-@under(state, "sources", examples=("memdeck state sources",))
+@under(state, "sources", serves="look", examples=("memdeck state sources",))
 def sources(session: Session) -> None:
     """List the sources, and how their last sync ended."""
     found = store_of(session).memory().sources
@@ -188,7 +191,7 @@ def sources(session: Session) -> None:
     session.listing("sources", lambda: found, lines)
 
 
-@under(state, "sync", examples=("memdeck state sync --all", "memdeck state sync claude"))
+@under(state, "sync", serves="change", examples=("memdeck state sync --all", "memdeck state sync claude"))
 @click.argument("source", metavar="[ID]", required=False)
 @click.option("--all", "every", is_flag=True, help="All sources.")
 def sync(session: Session, source: str | None, every: bool) -> int:

@@ -25,6 +25,7 @@ _FOUND = 4
 @under(
     state,
     "validate",
+    serves="change",
     examples=("memdeck state validate", "memdeck state validate --run", "memdeck state validate --repair"),
 )
 @click.option(
@@ -111,7 +112,7 @@ def _plan_lines(session: Session, plan: Plan) -> Iterator[str]:
     yield from more(len(plan.left))
 
 
-@under(state, "prune", examples=("memdeck state prune --dry-run", "memdeck state prune"))
+@under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
 @dry_run
 def prune(session: Session, dry_run: bool) -> None:
     """Put old events that were recalled, and old checkpoints, into the archive; remove what expired there."""
@@ -135,7 +136,7 @@ def _prune_lines(session: Session, done: Pruned, dry_run: bool) -> Iterator[str]
         yield paint.line(f"in {batch}", "    ")
 
 
-@under(state, "automate", examples=("memdeck state automate --dry-run", "memdeck state automate"))
+@under(state, "automate", serves="change", examples=("memdeck state automate --dry-run", "memdeck state automate"))
 @dry_run
 def automate(session: Session, dry_run: bool) -> int:
     """Do one cycle of the automation by the settings now: sync, recall, prune; `memdeck --maintain` does it by itself.
@@ -160,6 +161,7 @@ def _cycle_lines(session: Session, done: Cycle) -> Iterator[str]:
 @under(
     state,
     "config",
+    serves="change",
     examples=(
         "memdeck state config",
         "memdeck state config recall.policy",

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from memory.typed.prune import AgentPrune
 
 
-@under(typed, "status", examples=("memdeck typed status", "memdeck typed status --agent builder -o json"))
+@under(
+    typed, "status", serves="look", examples=("memdeck typed status", "memdeck typed status --agent builder -o json")
+)
 @one_agent
 def status(session: Session, agent: str | None) -> None:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
@@ -72,7 +74,10 @@ def _fill_line(session: Session, one: AgentStatus) -> str:
 
 
 @under(
-    typed, "prune", examples=("memdeck typed prune --dry-run", "memdeck typed prune", "memdeck typed prune --agent ada")
+    typed,
+    "prune",
+    serves="change",
+    examples=("memdeck typed prune --dry-run", "memdeck typed prune", "memdeck typed prune --agent ada"),
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be deleted.")
 @one_agent

@@ -21,7 +21,10 @@ STATUSES = ("partial", "timeout")
 
 
 @under(
-    typed, "fail", examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",)
+    typed,
+    "fail",
+    serves="change",
+    examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
 )
 @click.argument("agent", metavar="AGENT")
 @click.option("--status", "status_", required=True, type=click.Choice(STATUSES), help="How the run ended.")
@@ -50,7 +53,9 @@ def fail(session: Session, agent: str, status_: str, task: str, tokens: int, iss
     session.answer(lambda: {"written": why is None, "path": path}, lambda: [session.paint.line(words)])
 
 
-@under(typed, "failures", examples=("memdeck typed failures", "memdeck typed failures --agent ada -o json"))
+@under(
+    typed, "failures", serves="look", examples=("memdeck typed failures", "memdeck typed failures --agent ada -o json")
+)
 @one_agent
 def failures(session: Session, agent: str | None) -> None:
     """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
@@ -90,7 +95,7 @@ def _failure_lines(session: Session, found: Summary) -> Iterator[str]:
     yield from more(len(found.groups))
 
 
-@under(typed, "distill", examples=("memdeck typed distill ada", "memdeck typed distill ada --accept"))
+@under(typed, "distill", serves="change", examples=("memdeck typed distill ada", "memdeck typed distill ada --accept"))
 @click.argument("agent", metavar="AGENT")
 @click.option(
     "--least", type=click.IntRange(min=1), default=2, metavar="N", show_default=True, help="Similar failures."

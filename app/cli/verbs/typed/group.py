@@ -55,14 +55,21 @@ class Place:
         from memory.typed.ops import agent_folder
         from memory.typed.registry import Agent, find_agent, read_registry
 
-        agents = read_registry(self.home)
+        agents = tuple(agent for agent in read_registry(self.home) if self._reached(str(agent.folder)))
         if named is not None:
             return (find_agent(named, self.home, agents),)
         if here:
             folder = agent_folder(os.path.join(os.path.realpath(self.session.folder or "."), "Aidefile"))
-            if folder is not None and all(str(agent.folder) != folder for agent in agents):
+            if folder is not None and self._reached(folder) and all(str(agent.folder) != folder for agent in agents):
                 agents = (*agents, Agent(os.path.basename(folder), Path(folder), registered=False))
         return agents
+
+    def _reached(self, folder: str) -> bool:
+        """Tell whether a folder may be looked into: for programs behind a server those of the workspace."""
+        if not self.session.served:
+            return True
+        root = os.path.realpath(self.session.workspace.root)
+        return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
 
     def store(self, agent: Agent) -> Store:
         from app.places import state_home
@@ -88,7 +95,7 @@ class Place:
             return store, path_in(store, path)
         full = os.path.abspath(os.path.join(self.session.folder or ".", path))
         folder = agent_folder(full)
-        if folder is None:
+        if folder is None or not self._reached(folder):
             raise UsageError(
                 "typed.no_agent_here", f"{path} lies in no folder with an Aidefile", "name the agent with --agent"
             )

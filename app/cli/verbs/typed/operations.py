@@ -25,6 +25,7 @@ _force = click.option("--force", is_flag=True, help="Replace a file that stands 
 @under(
     typed,
     "merge",
+    serves="change",
     examples=(
         "memdeck typed merge memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
         "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
@@ -47,7 +48,7 @@ def merge(session: Session, path: str, text: str | None, dedupe: str, agent: str
 
     place = Place(session)
     store, inside = place.of_path(path, agent)
-    content = _stdin() if text is None or text == "-" else text
+    content = _stdin(session) if text is None or (text == "-" and not session.served) else text
     _warn_of_secrets(content, inside)
     change = merge_file(
         store,
@@ -63,8 +64,8 @@ def merge(session: Session, path: str, text: str | None, dedupe: str, agent: str
     place.done(store, change, {"path": inside, "changed": bool(change.files)}, words)
 
 
-def _stdin() -> str:
-    if sys.stdin is None or sys.stdin.isatty():
+def _stdin(session: Session) -> str:
+    if session.served or sys.stdin is None or sys.stdin.isatty():
         raise UsageError("usage.value", "there is no text", "give it as an argument or on stdin")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
@@ -76,7 +77,12 @@ def _warn_of_secrets(content: str, path: str) -> None:
         tell(f"memdeck: warning: what goes to {path} looks like a secret ({found[0].kind})")
 
 
-@under(typed, "promote", examples=("memdeck typed promote memory/episodic/rule.md memory/rule.md --core --agent ada",))
+@under(
+    typed,
+    "promote",
+    serves="change",
+    examples=("memdeck typed promote memory/episodic/rule.md memory/rule.md --core --agent ada",),
+)
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
 @click.option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
@@ -90,7 +96,12 @@ def promote(
     _move(session, source, target, "typed.promote", "add" if core else None, force, agent, ignore_lock)
 
 
-@under(typed, "demote", examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",))
+@under(
+    typed,
+    "demote",
+    serves="change",
+    examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",),
+)
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="TARGET")
 @_force
@@ -153,7 +164,12 @@ def _warn_of_age(session: Session, store: Store, path: str) -> None:
         tell(f"memdeck: {path} is old enough for the next prune to take it")
 
 
-@under(typed, "expire", examples=("memdeck typed expire memory/episodic/scratch.md --max-age 12h --agent ada",))
+@under(
+    typed,
+    "expire",
+    serves="change",
+    examples=("memdeck typed expire memory/episodic/scratch.md --max-age 12h --agent ada",),
+)
 @click.argument("path", metavar="PATH")
 @click.option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
 @of_agent
@@ -185,7 +201,7 @@ def expire(session: Session, path: str, max_age: str, agent: str | None, ignore_
     session.answer(lambda: {"path": inside, "expired": gone}, lambda: [session.paint.line(words)])
 
 
-@under(typed, "lock", examples=("memdeck typed lock memory/rules.md --agent ada",))
+@under(typed, "lock", serves="change", examples=("memdeck typed lock memory/rules.md --agent ada",))
 @click.argument("path", metavar="PATH")
 @of_agent
 def lock(session: Session, path: str, agent: str | None) -> None:
@@ -198,7 +214,7 @@ def lock(session: Session, path: str, agent: str | None) -> None:
     session.answer(lambda: {"locked": holder.json()}, lambda: [session.paint.line(f"locked {inside}")])
 
 
-@under(typed, "unlock", examples=("memdeck typed unlock memory/rules.md --agent ada",))
+@under(typed, "unlock", serves="change", examples=("memdeck typed unlock memory/rules.md --agent ada",))
 @click.argument("path", metavar="PATH")
 @of_agent
 def unlock(session: Session, path: str, agent: str | None) -> None:

@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 _PATIENCE = 5.0
@@ -17,7 +19,8 @@ class Life:
     """Ends the process once, after the call that is at work; `busy` is held while one is."""
 
     def __init__(self) -> None:
-        """Nothing is watched yet."""
+        """Nothing is watched yet; what is in `before` is called first when the end comes."""
+        self.before: list[Callable[[], object]] = []
         self.busy = threading.Lock()
         self._once = threading.Lock()
 
@@ -29,11 +32,11 @@ class Life:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._signalled)
         if parent:
-            threading.Thread(target=self._look, args=(os.getppid(),), name="memdeck-mcp-parent", daemon=True).start()
+            threading.Thread(target=self._look, args=(os.getppid(),), name="memdeck-parent", daemon=True).start()
 
     def _signalled(self, _number: int, _frame: FrameType | None) -> None:
         # The handler runs in the main thread, which may be the one that holds what the end waits for.
-        threading.Thread(target=self.end, name="memdeck-mcp-end", daemon=True).start()
+        threading.Thread(target=self.end, name="memdeck-end", daemon=True).start()
 
     def _look(self, parent: int) -> None:
         while os.getppid() == parent:
@@ -44,5 +47,8 @@ class Life:
         """Leave as soon as no call is at work; a change is never broken off before `_PATIENCE` is over."""
         if not self._once.acquire(blocking=False):
             return
+        for leave in self.before:
+            with suppress(Exception):
+                leave()
         self.busy.acquire(timeout=_PATIENCE)
         os._exit(code)

@@ -1,0 +1,1 @@
+"""The HTTP and socket API: every verb, the operations on curated memory, and the tools, on one road."""

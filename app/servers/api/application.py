@@ -1,0 +1,264 @@
+"""The application: FastAPI with a route for each verb, each operation on curated memory, and each tool."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response, StreamingResponse
+from starlette.exceptions import HTTPException
+
+from app.version import __version__
+from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError, UsageError
+
+from .openapi import described, operation_of, tool_of, verb_of
+from .operations import CuratedRoute, curated_routes, take_workspace
+from .requests import Json, actor_of, body_of, query_of
+from .runs import Answer, Caller, Runs, ServedSession, encoded, failed
+from .verbs import Route, routes
+
+if TYPE_CHECKING:
+    from app.servers.mcp.calls import Calls
+
+    from .events import Events
+
+WAITING = 32
+"""Requests that may wait for their turn."""
+_WHY_NOT = {
+    "person": ("api.person", "a person decides this: run it at the command line or in the application"),
+    "machine": ("api.machine", "this concerns the machine, not this workspace: run it at the command line"),
+}
+Endpoint = Callable[[Request], Awaitable[Response]]
+_NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
+
+
+class Api:
+    """What answers requests; `actor` is in whose name all of them change memory, None for what each says."""
+
+    def __init__(self, runs: Runs, calls: Calls, events: Events, *, actor: str | None = None) -> None:
+        """The routes are made here, from the verbs, the operations and the tools."""
+        self._runs = runs
+        self._calls = calls
+        self._events = events
+        self._actor = actor
+        # One thread for all calls: databases that are open in the workspace belong to it.
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="memdeck-api")
+        self._waiting = 0
+        self._workspace: tuple[str, ...] | None = None
+        self.verbs = routes()
+        self.curated = curated_routes()
+        self.application = self._make()
+
+    def _make(self) -> FastAPI:
+        made = FastAPI(title="memdeck", version=__version__, openapi_url=None, docs_url=None, redoc_url=None)
+        made.router.redirect_slashes = False
+
+        def add(method: str, path: str, endpoint: Endpoint, described_as: Mapping[str, Any] | None) -> None:
+            name = f"{method.lower()}{path.replace('/', '_').replace('{', '').replace('}', '')}"
+            made.add_api_route(
+                path,
+                endpoint,
+                methods=[method],
+                response_class=Response,
+                response_model=None,
+                openapi_extra=dict(described_as or {}),
+                include_in_schema=described_as is not None,
+                operation_id=name,
+                summary=(described_as or {}).get("summary"),
+            )
+
+        add("GET", "/api/openapi.json", self._openapi, None)
+        add("GET", "/api/v1", self._index, {"summary": "List what is served.", "tags": ["verbs"]})
+        add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
+        for route in self.verbs:
+            if route.served:
+                add(route.method, route.path, partial(self._verb, route), verb_of(route))
+            else:
+                for method in ("GET", "POST"):
+                    add(method, route.path, partial(self._not_served, route), None)
+        for curated in self.curated:
+            add(curated.method, curated.path, partial(self._operation, curated), operation_of(curated))
+        add("GET", "/api/tools", self._tools, {"summary": "List the tools.", "tags": ["tools"]})
+        for tool in self._calls.offered:
+            add("POST", f"/api/tools/{tool.name}", partial(self._tool, tool.name), tool_of(tool))
+        made.add_exception_handler(HTTPException, _http_error)
+        made.add_exception_handler(Exception, _any_error)
+        return made
+
+    # -- routes -------------------------------------------------------------------------------------------------
+
+    async def _openapi(self, _request: Request) -> Response:
+        return _json(json.dumps(described(self.application)).encode())
+
+    async def _index(self, _request: Request) -> Response:
+        rows = [
+            {"path": one.path, "method": one.method, "does": one.does} for one in self.verbs if one.served
+        ]  # fmt: skip
+        return _json(encoded({"verbs": rows}))
+
+    async def _tools(self, _request: Request) -> Response:
+        return _json(encoded({"tools": [tool.json() for tool in self._calls.offered]}))
+
+    async def _not_served(self, route: Route, _request: Request) -> Response:
+        code, words = _WHY_NOT[route.serves or "machine"]
+        return _response(failed(RefusedError(code, f"{' '.join(route.words)} is not served", words)))
+
+    async def _verb(self, route: Route, request: Request) -> Response:
+        async def work() -> Answer:
+            if route.looks:
+                values = query_of(request.query_params.multi_items())
+            else:
+                _no_query(request)
+                values = await _body(request)
+            return await self._run(partial(self._runs.verb, route, values, self._caller(request)))
+
+        return await _answered(work)
+
+    async def _operation(self, route: CuratedRoute, request: Request) -> Response:
+        async def work() -> Answer:
+            given = query_of(request.query_params.multi_items())
+            if route.method not in ("GET", "HEAD"):
+                given |= await _body(request)
+            values = route.values(request.path_params, given)
+            caller = self._caller(request)
+
+            def run() -> Answer:
+                inputs = route.operation.input["properties"]
+                if set(values) & {"workspace", "workspace_id"}:
+                    try:
+                        take_workspace(values, self._names(caller), inputs)
+                    except MemdeckError as error:
+                        return failed(error)
+                return self._runs.operation(route.operation, values, caller)
+
+            return await self._run(run)
+
+        return await _answered(work)
+
+    async def _tool(self, name: str, request: Request) -> Response:
+        async def work() -> Answer:
+            _no_query(request)
+            values, caller = await _body(request), self._caller(request)
+
+            def run(_session: ServedSession) -> Json:
+                return self._calls.done(name, values, caller.actor)
+
+            return await self._run(partial(self._runs.plain, run, caller))
+
+        return await _answered(work)
+
+    async def _listen(self, request: Request) -> Response:
+        try:
+            since = request.headers.get("last-event-id") or request.query_params.get("since")
+            loop = asyncio.get_running_loop()
+            stream = await loop.run_in_executor(self._worker, self._events.open, loop, since)
+        except MemdeckError as error:
+            return _response(failed(error))
+
+        async def read() -> AsyncIterator[bytes]:
+            try:
+                async for data in stream.read():
+                    yield data
+            finally:
+                await asyncio.shield(loop.run_in_executor(None, self._events.leave, stream))
+
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(read(), media_type="text/event-stream", headers=headers)
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def _caller(self, request: Request) -> Caller:
+        server = request.scope.get("server")
+        origin = "uds" if server is not None and server[1] is None else "http"
+        return Caller(actor_of(request.headers, self._actor, f"agent:{origin}"), origin)
+
+    async def _run(self, work: Callable[[], Answer]) -> Answer:
+        if self._waiting >= WAITING:
+            return failed(BusyError("http.busy", "too many requests wait", "try again"))
+        self._waiting += 1
+        try:
+            # What has begun goes on to its end, also where the client has left.
+            running = asyncio.get_running_loop().run_in_executor(self._worker, work)
+            return await asyncio.shield(running)
+        finally:
+            self._waiting -= 1
+
+    def _names(self, caller: Caller) -> tuple[str, ...]:
+        """Return what the served workspace may be called: by its id, or by its folder."""
+        if self._workspace is None:
+            from app.cli.verbs.curated.verbs import opened
+
+            session = ServedSession(self._runs.workspace, caller, self._runs.clock())
+            try:
+                found = opened(session).workspace_id()
+            finally:
+                session.close()
+            if not found:
+                return (str(self._runs.workspace.root),)
+            self._workspace = (found, str(self._runs.workspace.root))
+        return self._workspace
+
+
+async def _answered(work: Callable[[], Awaitable[Answer]]) -> Response:
+    try:
+        return _response(await work())
+    except MemdeckError as error:
+        return _response(failed(error))
+
+
+async def _body(request: Request) -> Json:
+    return body_of(await request.body(), request.headers.get("content-type", ""))
+
+
+def _no_query(request: Request) -> None:
+    if request.url.query:
+        raise UsageError("api.argument", "the arguments of a change stand in the body", "send them as JSON")
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(
+        body, status, {"cache-control": "no-store", "x-content-type-options": "nosniff", **(headers or {})},
+        "application/json",
+    )  # fmt: skip
+
+
+def _response(answer: Answer) -> Response:
+    """Return an answer with its exit code and notes as headers; what is no JSON is plain text."""
+    headers = {_CODE_HEADER: str(answer.code)}
+    if answer.notes:
+        headers[_NOTES_HEADER] = json.dumps(answer.notes)[:4000]
+    if answer.status == 503:
+        headers["retry-after"] = "1"
+    found = _json(answer.body, answer.status, headers)
+    if not _is_json(answer.body):
+        found.headers["content-type"] = "text/plain; charset=utf-8"
+    return found
+
+
+def _is_json(body: bytes) -> bool:
+    if body[:1] not in (b"{", b"["):
+        return False
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 500)
+    if status == 405:
+        found = _response(failed(UsageError("http.method", "this is not called with that method", "see /api/v1")))
+    else:
+        found = _response(failed(NotFoundError("http.not_found", "nothing is here", "see /api/v1")))
+    found.headers.update(getattr(error, "headers", None) or {})
+    return found
+
+
+async def _any_error(_request: Request, error: Exception) -> Response:
+    return _response(failed(MemdeckError("internal", type(error).__name__, "please report it")))

@@ -1,0 +1,124 @@
+"""The description of the API for programs, in the form of OpenAPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .operations import CuratedRoute
+from .requests import ACTOR_HEADER
+from .verbs import OF_LOOKS, Route
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from app.servers.mcp.definitions import Tool
+
+Json = dict[str, Any]
+_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "details"],
+            "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
+        }
+    },
+}
+_ERRORS: Json = {
+    "description": "What could not be done; the codes are those of the command line.",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+_ACTOR: Json = {
+    "name": ACTOR_HEADER,
+    "in": "header",
+    "required": False,
+    "description": "Who makes the change: agent:NAME.",
+    "schema": {"type": "string"},
+}
+
+
+def verb_of(route: Route) -> Json:
+    """Return the description of a verb."""
+    inputs = {argument.name: argument.schema for argument in route.arguments}
+    required = [argument.name for argument in route.arguments if argument.required]
+    if route.looks:
+        for name, schema in OF_LOOKS.items():
+            inputs.setdefault(name, schema)
+    return _described(route.does, route.words[0], inputs, required, in_query=route.looks)
+
+
+def operation_of(route: CuratedRoute) -> Json:
+    """Return the description of an operation on curated memory."""
+    required = [name for name in route.operation.input["required"] if name in route.inputs]
+    in_query = route.method in ("GET", "DELETE")
+    found = _described(route.operation.does, "memory", route.inputs, required, in_query=in_query)
+    properties = route.operation.input["properties"]
+    found["parameters"] = [
+        {"name": name, "in": "path", "required": True, "schema": _plain(properties.get(key, {"type": "string"}))}
+        for name, key in route.keys.items()
+    ] + found.get("parameters", [])
+    found["responses"]["200"]["content"]["application/json"]["schema"] = _plain(route.operation.output)
+    return found
+
+
+def tool_of(tool: Tool) -> Json:
+    """Return the description of a tool."""
+    return _described(tool.description, "tools", tool.arguments, tool.required, in_query=False)
+
+
+def described(application: FastAPI) -> Json:
+    """Return the whole description."""
+    from fastapi.openapi.utils import get_openapi
+
+    found = get_openapi(
+        title="memdeck",
+        version=application.version,
+        description="The memory of a workspace: the verbs of the command line, curated memory, and agents' tools.",
+        routes=application.routes,
+    )
+    parts = found.setdefault("components", {})
+    parts.setdefault("schemas", {})["Error"] = _ERROR
+    parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    found["security"] = [{"token": []}]
+    return found
+
+
+def _described(does: str, tag: str, inputs: Mapping[str, Json], required: Iterable[str], *, in_query: bool) -> Json:
+    needed = set(required)
+    found: Json = {
+        "summary": does,
+        "tags": [tag],
+        "responses": {
+            "200": {
+                "description": "What the command line prints with -o json.",
+                "content": {"application/json": {"schema": {"type": "object"}}},
+            },
+            "default": _ERRORS,
+        },
+    }
+    if in_query:
+        found["parameters"] = [
+            {
+                "name": name, "in": "query", "required": name in needed, "description": schema.get("description", ""),
+                "schema": _plain(schema),
+            }
+            for name, schema in inputs.items()
+        ]  # fmt: skip
+        return found
+    schema: Json = {
+        "type": "object",
+        "properties": {name: _plain(one) for name, one in inputs.items()},
+        "additionalProperties": False,
+    }
+    if needed:
+        schema["required"] = sorted(needed)
+    found["parameters"] = [_ACTOR]
+    found["requestBody"] = {"required": bool(needed), "content": {"application/json": {"schema": schema}}}
+    return found
+
+
+def _plain(schema: Mapping[str, Any]) -> Json:
+    """Return a schema without what only memdeck reads in it."""
+    return {key: value for key, value in schema.items() if not key.startswith("x-")}

@@ -1,0 +1,82 @@
+"""What a request says: its arguments, and who sent it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from memory.errors import MemdeckError, UsageError
+
+Json = dict[str, Any]
+ACTOR_HEADER = "memdeck-actor"
+_DEEPEST = 20
+
+
+def body_of(data: bytes, kind: str) -> Json:
+    """Return the JSON object of a body, an empty one where there is no body; MemdeckError `http.type`, `http.json`."""
+    if not data.strip():
+        return {}
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        raise MemdeckError("http.type", "the body is not application/json", "set Content-Type: application/json")
+    try:
+        found = json.loads(data, parse_constant=_no_number)
+        deep = _depth(found) > _DEEPEST
+    except (ValueError, RecursionError):
+        raise UsageError("http.json", "the body is no JSON", "send an object") from None
+    if not isinstance(found, dict) or deep:
+        raise UsageError("http.json", "the body is no object of flat values", "send an object")
+    try:
+        data.decode()
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise UsageError("api.text", "the body has characters that no text has", "send UTF-8") from None
+    return found
+
+
+def query_of(pairs: Iterable[tuple[str, str]]) -> Json:
+    """Return the arguments of a query; one that is given several times becomes a list."""
+    found: Json = {}
+    for name, value in pairs:
+        if "\ufffd" in name + value or "\0" in name + value:
+            raise UsageError("api.text", "the query has characters that no text has", "send UTF-8")
+        if name in found:
+            before = found[name]
+            found[name] = [*before, value] if isinstance(before, list) else [before, value]
+        else:
+            found[name] = value
+    return found
+
+
+def actor_of(headers: Mapping[str, str], fixed: str | None, default: str) -> str:
+    """Return in whose name a request changes memory: always an agent's, unless the person said otherwise at the start.
+
+    A caller cannot take the name of the person, whose changes wait for nobody.
+    """
+    if fixed is not None:
+        return fixed
+    given = headers.get(ACTOR_HEADER)
+    if given is None:
+        return default
+    name = given.removeprefix("agent:")
+    plain = name.replace("-", "").replace("_", "").replace(".", "")
+    if not (plain.isascii() and plain.isalnum()) or len(name) > 60:
+        raise UsageError("usage.actor", f"{given[:80]!r} cannot be an actor", "send a name such as agent:builder")
+    return f"agent:{name}"
+
+
+def _no_number(_text: str) -> NoReturn:
+    raise ValueError
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level and depth <= _DEEPEST:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            if isinstance(inner, (dict, list))
+        ]
+    return depth

@@ -1,0 +1,222 @@
+"""Calls of verbs and operations: one at a time, each in its caller's name, answered as the command line does."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from app.cli.output.failures import document_of, known_error, made_document
+from app.cli.output.printing import LISTENER, Writer
+from app.cli.session import Session
+from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
+
+from .status import status_of
+from .verbs import OF_LOOKS
+
+if TYPE_CHECKING:
+    from memory.curated.operations.registry import Operation
+    from memory.workspace import Workspace
+
+    from .verbs import Route
+
+Json = dict[str, Any]
+LARGEST = 8 << 20
+"""Bytes of an answer."""
+MOST_ROWS = 1000
+"""Rows of a page."""
+_PATIENCE = 30.0
+_NOTES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and by which way: `http` or `uds`."""
+
+    actor: str
+    origin: str
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a caller gets: a status, a body, the exit code of the command line, and what that says on stderr."""
+
+    status: int
+    body: bytes
+    code: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+class ServedSession(Session):
+    """The session of one call: the server's workspace, the caller's name, and an answer in JSON.
+
+    Nothing that stands in memory files runs, whatever was approved: that is for the person.
+    """
+
+    def __init__(self, workspace: Workspace, caller: Caller, now: datetime) -> None:
+        """Nothing is answered yet."""
+        super().__init__()
+        self._caller = caller
+        self.served = self.safe = self.no_color = True
+        self.output = "json"
+        self.folder = str(workspace.root)
+        self.__dict__["workspace"] = workspace
+        self.__dict__["now"] = now
+        self._begin()
+
+    def _begin(self) -> None:
+        self._answer = _Bounded()
+        self.writer = Writer(io.TextIOWrapper(self._answer, encoding="utf-8", write_through=True))
+
+    @property
+    def actor(self) -> str:
+        """In whose name changes are made."""
+        return self._caller.actor
+
+    def answered(self) -> bytes:
+        """Return what was answered."""
+        self.writer.flush()
+        return self._answer.getvalue()
+
+    def page(self, rows: Any, cursor: Any) -> None:
+        """Leave only so many rows of a list in the answer, behind a cursor, and add the cursor of the next ones."""
+        document = json.loads(self.answered())
+        lists = [name for name, value in document.items() if isinstance(value, list)]
+        if len(lists) != 1:
+            raise UsageError("api.argument", "this answer is no list", "leave rows and cursor out")
+        start, count = _number("cursor", cursor, 0, 10**9, 0), _number("rows", rows, 1, MOST_ROWS, MOST_ROWS)
+        found = document[lists[0]]
+        document[lists[0]] = found[start : start + count]
+        document["cursor"] = str(start + count) if start + count < len(found) else None
+        self._begin()
+        self.writer.document(document)
+
+
+def _number(name: str, value: Any, least: int, most: int, default: int) -> int:
+    if value is None:
+        return default
+    text = str(value)
+    if not (text.isascii() and text.isdigit()) or len(text) > 10 or not least <= int(text) <= most:
+        raise UsageError("api.argument", f"{name} is no number from {least} to {most}", f"leave {name} out")
+    return int(text)
+
+
+class _Bounded(io.BytesIO):
+    """Bytes in memory; RefusedError `api.large` where they become too many."""
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > LARGEST:
+            words = f"the answer is larger than {LARGEST:,} bytes"
+            raise RefusedError("api.large", words, "ask for less, with rows or a filter")
+        return super().write(data)
+
+
+class Runs:
+    """Does what callers ask for; `busy` is held while a call is at work, so that an end waits for it."""
+
+    def __init__(
+        self, workspace: Workspace, clock: Callable[[], datetime], busy: threading.Lock, *, read_only: bool = False
+    ) -> None:
+        """Nothing runs yet."""
+        self.workspace = workspace
+        self.clock = clock
+        self.busy = busy
+        self.read_only = read_only
+
+    def verb(self, route: Route, values: Mapping[str, Any], caller: Caller) -> Answer:
+        """Run a verb and return what the command line would have answered."""
+        given = dict(values)
+        asked = {name: given.pop(name, None) for name in OF_LOOKS} if route.looks else {}
+
+        def run(session: ServedSession) -> int:
+            from click.exceptions import Exit
+
+            from app.cli.root import root
+
+            if asked.get("actor") is not None:
+                session.actor_option = str(asked["actor"])[:80]
+            self._refuse_change(not route.looks)
+            try:
+                with root.make_context("memdeck", route.command_line(given), obj=session) as context:
+                    found = root.invoke(context)
+            except Exit as end:
+                return end.exit_code
+            if asked.get("rows") is not None or asked.get("cursor") is not None:
+                session.page(asked.get("rows"), asked.get("cursor"))
+            return found if isinstance(found, int) else 0
+
+        return self._run(run, caller)
+
+    def operation(self, operation: Operation, values: Mapping[str, Any], caller: Caller) -> Answer:
+        """Do an operation on curated memory and return its result."""
+
+        def run(session: ServedSession) -> int:
+            from app.cli.verbs.curated.verbs import opened
+            from memory.curated.operations.memories import Call
+
+            self._refuse_change(operation.writes)
+            done = operation.call(opened(session), values, Call(session.now, session.actor, caller.origin))
+            session.writer.document(done)
+            return 0
+
+        return self._run(run, caller)
+
+    def plain(self, work: Callable[[ServedSession], Json], caller: Caller) -> Answer:
+        """Do something else and return its result."""
+
+        def run(session: ServedSession) -> int:
+            session.writer.document(work(session))
+            return 0
+
+        return self._run(run, caller)
+
+    def _refuse_change(self, changes: bool) -> None:
+        if changes and self.read_only:
+            raise RefusedError("api.read_only", "this server only reads", "ask the person who started it")
+
+    def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> Answer:
+        notes: list[str] = []
+        token = LISTENER.set(notes.append)
+        try:
+            if not self.busy.acquire(timeout=_PATIENCE):
+                return failed(BusyError("api.busy", "other calls take long", "try again"))
+            try:
+                return self._answered(run, caller, notes)
+            finally:
+                self.busy.release()
+        finally:
+            LISTENER.reset(token)
+
+    def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> Answer:
+        session: ServedSession | None = None
+        try:
+            session = ServedSession(self.workspace, caller, self.clock())
+            code = run(session)
+            return Answer(200, session.answered(), code, notes[:_NOTES])
+        except Exception as error:
+            known = known_error(error)
+            if session is not None and session.made is not None:
+                return Answer(200, encoded(made_document(known, session.made)), 0, notes[:_NOTES])
+            found = failed(known)
+            found.notes = notes[:_NOTES]
+            return found
+        finally:
+            if session is not None:
+                session.close()
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """Return a document as every answer is written."""
+    stream = io.BytesIO()
+    writer = Writer(io.TextIOWrapper(stream, encoding="utf-8", write_through=True))
+    writer.document(document)
+    return stream.getvalue()
+
+
+def failed(error: MemdeckError) -> Answer:
+    """Return the answer that an error is."""
+    return Answer(status_of(error), encoded(document_of(error)), error.exit_code)

@@ -1,0 +1,105 @@
+"""What the servers share that only this machine may reach: the port, the token, and who may speak to them."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from memory.errors import MemdeckError
+
+HOST = "127.0.0.1"
+"""Nothing but this machine can reach it."""
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Guard:
+    """Lets in requests that name this host and carry the token; pages of other origins get nothing."""
+
+    def __init__(self, app: App, host: str, token: str, command: str) -> None:
+        """`host` is the address with its port, as clients write it; `command` is what printed the token."""
+        self._app = app
+        self._hosts = {one.encode() for one in hosts_of(host)}
+        self._origins = {b"http://" + one for one in self._hosts}
+        self._token = f"Bearer {token}"
+        self._command = command
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope["headers"])
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await refuse(send, *refusal)
+
+    def _refusal(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str, str] | None:
+        host = values_of(headers, b"host")
+        if len(host) != 1 or host[0] not in self._hosts:
+            return 403, "http.host", "this address is not served here"
+        if any(origin not in self._origins for origin in values_of(headers, b"origin")):
+            return 403, "http.origin", "pages of other origins get nothing"
+        given = values_of(headers, b"authorization")
+        if len(given) != 1 or not same(given[0].decode("latin-1"), self._token):
+            return 401, "http.token", f"send the token that {self._command} printed"
+        return None
+
+
+def values_of(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    """Return all values that a request has for a header."""
+    return [value for key, value in headers if key.lower() == name]
+
+
+def hosts_of(host: str) -> list[str]:
+    """Return the names under which clients may write an address of this machine."""
+    return [host, host.replace(HOST, "localhost")]
+
+
+def same(given: str, wanted: str) -> bool:
+    """Compare in the same time, however much of it fits."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def error_body(code: str, message: str, **details: Any) -> bytes:
+    """Return an error as the command line tells it to programs."""
+    error = {"error": {"code": code, "message": message, "details": details}}
+    return json.dumps(error).encode() + b"\n"
+
+
+async def refuse(send: Send, status: int, code: str, message: str, **details: Any) -> None:
+    """Answer with an error."""
+    body = error_body(code, message, **details)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status in (429, 503):
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def open_port(port: int, code: str) -> socket.socket:
+    """Listen on a port of this machine (0: any that is free); MemdeckError `code` where that cannot be."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(64)
+    except OSError as error:
+        listening.close()
+        hint = "name another one with --port, or none"
+        raise MemdeckError(code, f"port {port} cannot be used: {error.strerror}", hint) from error
+    return listening
