@@ -24,22 +24,11 @@ from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .commands.conditions import allows, hint_words, selected_count
-from .commands.entries import Entries
-from .commands.filter_and_sort import Listing
-from .commands.inject import Injecting
-from .commands.journal import Diary
-from .commands.maintenance import Upkeep
 from .commands.navigation import Navigation
-from .commands.run import Runner
-from .commands.state import StateVerbs
-from .commands.state_checks import StateChecks
-from .commands.tasks import TaskVerbs
-from .commands.typed import TypedVerbs
-from .commands.views import Views
 from .commands.write import Changing
 from .forms.consent import Consent
 from .keys.keymap import Keymap
-from .keys.registry import BY_ID
+from .keys.registry import BY_ID, PARTS, command_of
 from .keys.type_ahead import TypeAhead
 from .live.away_summary import Morning
 from .live.jobs import Jobs
@@ -57,15 +46,18 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from memory.errors import MemdeckError
+    from memory.history.taken_back import Undone
+    from memory.monitoring.run.run import Ways
     from memory.storage.private.drafts import Draft
+    from memory.trust.consent import Trust
     from memory.workspace import Workspace
+    from widgets.list.board import Board
     from widgets.panes import PaneName
 
-    from .commands.revert import Reverting
-    from .commands.versions import Versions
-    from .forms.conflicts import Conflicts
+    from .context import JobView
     from .forms.drafts import Drafting
     from .forms.form_session import Filling
+    from .perform import Performer
 
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
@@ -160,21 +152,10 @@ class MemdeckApp(Postbox):
         self.looking = Looking(self)
         self.noticing = Noticing(self)
         self.changing = Changing(self)
-        self.entries = Entries(self)
-        self.tasks = TaskVerbs(self)
-        self.typed = TypedVerbs(self)
-        self.state = StateVerbs(self)
-        self.state_checks = StateChecks(self)
-        self.listing = Listing(self)
-        self.views = Views(self)
         self.morning = Morning(self)
-        self.diary = Diary(self)
-        self.upkeep = Upkeep(self)
-        self.injecting = Injecting(self)
         self.consent = Consent(self)
         self.jobs = Jobs(self)
         self.watching = Watching(self)
-        self.runner = Runner(self)
         self.overlays = Overlays(self)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
@@ -193,20 +174,6 @@ class MemdeckApp(Postbox):
     # Parts that nobody needs before the first frame; each is imported with its first use.
 
     @cached_property
-    def reverting(self) -> Reverting:
-        """Takes changes back."""
-        from .commands.revert import Reverting
-
-        return Reverting(self)
-
-    @cached_property
-    def versions(self) -> Versions:
-        """Shows the history of an entry."""
-        from .commands.versions import Versions
-
-        return Versions(self)
-
-    @cached_property
     def drafting(self) -> Drafting:
         """Keeps what is typed."""
         from .forms.drafts import Drafting
@@ -221,11 +188,46 @@ class MemdeckApp(Postbox):
         return Filling(self)
 
     @cached_property
-    def conflicts(self) -> Conflicts:
-        """Asks where two changed the same."""
-        from .forms.conflicts import Conflicts
+    def perform(self) -> Performer:
+        """Does what commands return."""
+        from .perform import Performer
 
-        return Conflicts(self)
+        return Performer(self)
+
+    def on_board_dropped(self, message: Board.Dropped) -> None:
+        """A card was dragged to another column."""
+        from .commands.tasks import drop
+
+        message.stop()
+        self.perform(drop(self, message.row.item, message.lane))
+
+    # What commands look at
+
+    @property
+    def pane(self) -> Pane | None:
+        """The pane that is open."""
+        return self.navigation.pane
+
+    @property
+    def undone(self) -> tuple[Undone, ...]:
+        """What saves of other programs took back, and nobody decided about."""
+        return self.noticing.undone
+
+    def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
+        """Return the views of a pane that people keep, by name."""
+        return self.remembering.saved_views(pane_id)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Hold the lock of changes while something is written in a thread."""
+        return self.changing.writing()
+
+    def trust(self) -> Trust | None:
+        """Return what the person decided about commands, in an object of its own for one thread."""
+        return self.watching.trust()
+
+    def ways(self, job: JobView) -> Ways:
+        """Return what a run of monitors reaches."""
+        return self.watching.ways(job)
 
     @property
     def zone(self) -> tzinfo:
@@ -362,7 +364,10 @@ class MemdeckApp(Postbox):
         action = BY_ID[action_id]
         try:
             if allows(self, action.needs):
-                getattr(getattr(self, action.target), action.method)(*action.arguments)
+                if action.target in PARTS:
+                    getattr(getattr(self, action.target), action.method)(*action.arguments)
+                else:
+                    self.perform(command_of(action)(self, *action.arguments))
         finally:
             self.typing_ahead.acted()
 

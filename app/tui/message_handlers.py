@@ -19,11 +19,9 @@ from .toasts import place_toasts
 
 if TYPE_CHECKING:
     from widgets.input.form import Form
-    from widgets.list.board import Board
     from widgets.panes.brief.pane import BriefPane
 
     from .commands.navigation import Navigation
-    from .commands.tasks import TaskVerbs
     from .commands.write import Changing
     from .forms.drafts import Drafting
     from .keys.type_ahead import TypeAhead
@@ -46,7 +44,6 @@ class Postbox(App[int]):
         navigation: Navigation
         noticing: Noticing
         searching: Searching
-        tasks: TaskVerbs
         typing_ahead: TypeAhead
         watching: Watching
 
@@ -152,11 +149,6 @@ class Postbox(App[int]):
         self.refresh_keys()
         if self._notifications:
             place_toasts(self)
-
-    def on_board_dropped(self, message: Board.Dropped) -> None:
-        """A card was dragged to another column."""
-        message.stop()
-        self.tasks.drop(message.row.item, message.lane)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """A pane was chosen in the sidebar."""

@@ -132,7 +132,7 @@ class Remembering(Part):
         searches = [one[:LONGEST] for one in self.app.searching.history]
         looked = self.app.clock().isoformat()
         seen = self.app.noticing.seen
-        zoomed = self.app.listing.zoomed is True
+        zoomed = self.app.navigation.zoomed is True
         values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked, "zoom": zoomed}
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 

@@ -46,6 +46,8 @@ class FactsPane(Pane):
         "An agent stores one with `memdeck facts store`."
     )
     sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
+    asked_message = ""
+    """The message that was asked for last: what a prompt with it would get."""
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
 

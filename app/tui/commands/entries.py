@@ -1,17 +1,18 @@
-"""Entries: adding, editing in a form or in $EDITOR, removing and copying, whatever the pane."""
+"""Adding, editing in a form or in $EDITOR, removing and copying, whatever the pane."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.tui.part import Part
+from app.tui.forms.conflicts import ask_gone, ask_source
+from app.tui.steps import Ask, Change, Copy, Discard, Form, GoTo, InEditor, Look, OnceSeen, Say, Step
 from memory.errors import ConflictError, MemdeckError, NotFoundError
-from widgets.chrome.footer import with_keys
 
 from .conditions import draft_of, lost_of
+from .revert import leave
 
 if TYPE_CHECKING:
-    from memory.workspace import Outcome
+    from app.tui.context import Context
     from widgets.pane.base import Pane
 
 
@@ -19,182 +20,158 @@ LONGEST_VALUE = 200_000
 """The most characters of a value that a form is opened for."""
 
 
-class Entries(Part):
-    """What can be done with the entry under the cursor, or with the selected ones."""
+def _pane(context: Context) -> Pane:
+    pane = context.pane
+    assert pane is not None
+    return pane
 
-    @property
-    def _pane(self) -> Pane:
-        pane = self.app.navigation.pane
-        assert pane is not None
-        return pane
 
-    # Forms
+# Forms
 
-    def add(self) -> None:
-        """A new entry."""
-        pane = self._pane
-        plan = pane.adding(self.app.clock())
-        if plan is not None:
-            self.app.filling.begin(pane, plan)
 
-    def edit(self) -> None:
-        """The entry under the cursor, as it is after one's own last change."""
-        self.app.changing.once_seen(self._edit)
+def add(context: Context) -> Step:
+    """A new entry."""
+    pane = _pane(context)
+    plan = pane.adding(context.clock())
+    return None if plan is None else Form(pane, plan)
 
-    def _edit(self) -> None:
-        pane = self._pane
-        item = pane.current()
-        plan = None if item is None else pane.editing(item, self.app.clock())
-        if plan is None:
-            self.app.say("Nothing here can be edited in a form.")
-        elif any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
-            self.app.say("This entry is too long for a form; E opens it in $EDITOR.")
-        else:
-            self.app.filling.begin(pane, plan, item, note=self._says_which(pane))
 
-    def _says_which(self, pane: Pane) -> str:
-        """Words for a form where others are selected: it is about one entry, whatever is."""
-        chosen = len(pane.line_list.selected)
-        if not chosen or pane.selected() == (pane.current(),):
-            return ""
-        # One line, so that the form keeps its height.
-        words = f"Only this {pane.item_name} is edited"
-        if pane.pane_id != "tasks":
-            return f"{words}; {chosen} selected."
-        keys = ("task.due|D", "task.assign|@", "task.tags|t", "task.raise|+", "task.lower|-")
-        all_keys = " ".join(f"{{{key}}}" for key in keys)
-        return with_keys(f"{words}; {all_keys} change all {chosen} selected.", self.app)
+def edit(context: Context) -> Step:
+    """The entry under the cursor, as it is after one's own last change."""
+    return OnceSeen(lambda: _edit(context))
 
-    def go_to(self, outcome: Outcome) -> None:
-        """Put the cursor on the entry that a change was about; a filter that hid it is cleared, which is said."""
-        pane = self._pane
-        if outcome.ref is None:
-            return
-        before = pane.filter
-        pane.go_to(outcome.ref)
-        if before and not pane.filter and not outcome.secrets:
-            words = outcome.summary[:1].upper() + outcome.summary[1:]
-            self.app.say(f"{words}.\nIt does not fit the filter “{before}”, which was cleared.")
 
-    # Removing
+def _edit(context: Context) -> Step:
+    pane = _pane(context)
+    item = pane.current()
+    plan = None if item is None else pane.editing(item, context.clock())
+    if plan is None:
+        return Say("Nothing here can be edited in a form.")
+    if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
+        return Say("This entry is too long for a form; E opens it in $EDITOR.")
+    return Form(pane, plan, item, note=_which(context, pane))
 
-    def remove(self) -> None:
-        """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
-        from widgets.dialogs.dialogs import Confirm
 
-        pane = self._pane
-        if draft := draft_of(pane):
-            self.app.drafting.discard(draft)
-            return
-        if (lost := lost_of(pane)) is not None:
-            self.app.reverting.leave(lost)
-            return
-        removal = pane.removing(pane.selected())
-        if removal is None:
-            self.app.say("Nothing can be removed here.")
-            return
+def _which(context: Context, pane: Pane) -> str:
+    """Return words for a form where others are selected: it is about one entry, whatever is."""
+    chosen = len(pane.line_list.selected)
+    if not chosen or pane.selected() == (pane.current(),):
+        return ""
+    # One line, so that the form keeps its height.
+    words = f"Only this {pane.item_name} is edited"
+    if pane.pane_id != "tasks":
+        return f"{words}; {chosen} selected."
+    keys = map(context.key_of, ("task.due", "task.assign", "task.tags", "task.raise", "task.lower"))
+    return f"{words}; {' '.join(keys)} change all {chosen} selected."
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                pane.line_list.select(())
-                self.app.changing.change(removal.operation, removal.build(self.app.clock()), taken_back=True)
 
-        self.app.push_screen(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+# Removing
 
-    # $EDITOR
 
-    def edit_source(self) -> None:
-        """The entry's text in $EDITOR; nothing happens when it comes back unchanged."""
-        self.app.changing.once_seen(self._edit_source)
+def remove(context: Context) -> Step:
+    """Remove the selected entries, or the one under the cursor, or the draft there, after a question."""
+    from widgets.dialogs.dialogs import Confirm
 
-    def _edit_source(self) -> None:
-        pane = self._pane
-        item = pane.current()
-        text = None if item is None else pane.source_text(item)
-        if text is None:
-            self.app.say("Nothing here can be edited in $EDITOR.")
-        else:
-            self._in_editor(pane, item, text, text)
+    pane = _pane(context)
+    if draft := draft_of(pane):
+        return Discard(draft)
+    if (lost := lost_of(pane)) is not None:
+        return leave(context, lost)
+    removal = pane.removing(pane.selected())
+    if removal is None:
+        return Say("Nothing can be removed here.")
 
-    def _in_editor(self, pane: Pane, item: Any, original: str, text: str) -> None:
-        from textual.app import SuspendNotSupported
+    def answered(yes: bool | None) -> Step:
+        if not yes:
+            return None
+        pane.line_list.select(())
+        return Change(removal.operation, removal.build(context.clock()), taken_back=True)
 
-        from app.tui.forms.editor import edit_text
+    return Ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 
-        try:
-            edited = edit_text(text, self.app.environ, self.app.hand_over)
-        except MemdeckError as error:
-            self.app.say_error(error)
-            return
-        except SuspendNotSupported:
-            self.app.say("This terminal cannot be handed over to an editor.", severity="warning")
-            return
-        if edited == original:
-            self.app.say("Nothing was changed.")
-            return
-        self._write_source(pane, item, original, edited)
 
-    def _write_source(self, pane: Pane, item: Any, original: str, text: str) -> None:
-        build = pane.from_source(item, text, self.app.clock())
-        if build is None:
-            return
+# $EDITOR
 
-        def otherwise(error: MemdeckError) -> bool:
-            if isinstance(error, ConflictError):
-                self.app.looking.request(lambda: self.app.conflicts.source(pane, item, text))
-            elif isinstance(error, NotFoundError):
-                self.app.looking.request(lambda: self._source_gone(pane, item, original, text))
-            else:
-                self._ask_again(error, pane, item, original, text)
-            return True
 
-        self.app.changing.change(f"{pane.pane_id}.source", build, then=self.go_to, otherwise=otherwise)
+def edit_source(context: Context) -> Step:
+    """The entry's text in $EDITOR; nothing happens when it comes back unchanged."""
+    return OnceSeen(lambda: _edit_source(context))
 
-    def _source_gone(self, pane: Pane, item: Any, original: str, text: str) -> None:
-        """The entry that was in the editor is not there any more."""
 
-        def renamed(fresh: Any) -> None:
-            if pane.source_text(fresh) == original:
-                self._write_source(pane, fresh, original, text)
-            else:
-                self.app.conflicts.source(pane, item, text, fresh)
+def _edit_source(context: Context) -> Step:
+    pane = _pane(context)
+    item = pane.current()
+    text = None if item is None else pane.source_text(item)
+    if text is None:
+        return Say("Nothing here can be edited in $EDITOR.")
+    return _in_editor(context, pane, item, text, text)
 
-        self.app.conflicts.gone(pane, item, text, title=str(getattr(item, "title", "")), renamed=renamed, source=text)
 
-    def _ask_again(self, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:
-        """The text cannot be written as it is: edit it again, or throw it away on purpose."""
-        from widgets.dialogs.dialogs import Confirm
+def _in_editor(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
+    def edited(new: str) -> Step:
+        if new == original:
+            return Say("Nothing was changed.")
+        return _write_source(context, pane, item, original, new)
 
-        def answered(again: bool | None) -> None:
-            if again:
-                self._in_editor(pane, item, original, text)
-            else:
-                self.app.copy_to_clipboard(text)
-                self.app.say("The text is in the clipboard.")
+    return InEditor(text, edited)
 
-        details = f"{error.message}; {error.hint}" if error.hint else error.message
-        self.app.push_screen(
-            Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"), answered
-        )
 
-    # Copying
+def _write_source(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
+    build = pane.from_source(item, text, context.clock())
+    if build is None:
+        return None
 
-    def copy_ref(self) -> None:
-        """Copy the refs of the selected entries."""
-        pane = self._pane
-        refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
-        if not refs:
-            self.app.say("Nothing here has a ref.")
-            return
-        self.app.copy_to_clipboard("\n".join(refs))
-        self.app.say(f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
+    def otherwise(error: MemdeckError) -> Step:
+        if isinstance(error, ConflictError):
+            return Look(lambda: ask_source(context, pane, item, text))
+        if isinstance(error, NotFoundError):
+            return Look(lambda: _source_gone(context, pane, item, original, text))
+        return _ask_again(context, error, pane, item, original, text)
 
-    def copy_entry(self) -> None:
-        """Copy the texts of the selected entries."""
-        pane = self._pane
-        texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
-        if not texts:
-            self.app.say("Nothing here has a text to copy.")
-        else:
-            self.app.copy_to_clipboard("".join(texts))
-            self.app.say("Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")
+    return Change(f"{pane.pane_id}.source", build, GoTo, otherwise)
+
+
+def _source_gone(context: Context, pane: Pane, item: Any, original: str, text: str) -> Step:
+    """Ask what becomes of a text whose entry was removed or renamed while it was in the editor."""
+
+    def renamed(fresh: Any) -> Step:
+        if pane.source_text(fresh) == original:
+            return _write_source(context, pane, fresh, original, text)
+        return ask_source(context, pane, item, text, fresh)
+
+    title = str(getattr(item, "title", ""))
+    return ask_gone(context, pane, item, text, title=title, renamed=renamed, source=text)
+
+
+def _ask_again(context: Context, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> Step:
+    """The text cannot be written as it is: edit it again, or throw it away on purpose."""
+    from widgets.dialogs.dialogs import Confirm
+
+    def answered(again: bool | None) -> Step:
+        if again:
+            return _in_editor(context, pane, item, original, text)
+        return Copy(text, "The text is in the clipboard.")
+
+    details = f"{error.message}; {error.hint}" if error.hint else error.message
+    return Ask(Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"), answered)
+
+
+# Copying
+
+
+def copy_ref(context: Context) -> Step:
+    """Copy the refs of the selected entries."""
+    pane = _pane(context)
+    refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
+    if not refs:
+        return Say("Nothing here has a ref.")
+    return Copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
+
+
+def copy_entry(context: Context) -> Step:
+    """Copy the texts of the selected entries."""
+    pane = _pane(context)
+    texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
+    if not texts:
+        return Say("Nothing here has a text to copy.")
+    return Copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")

@@ -1,32 +1,37 @@
-"""Injecting: what a message would put into a prompt, shown with its budget."""
+"""What a message would put into a prompt, shown with its budget; nothing is written."""
 
 from __future__ import annotations
 
-from app.tui.part import Part
+from typing import TYPE_CHECKING
+
+from app.tui.steps import Ask, Step
+
+if TYPE_CHECKING:
+    from app.tui.context import Context
+    from widgets.panes.facts import FactsPane
 
 
-class Injecting(Part):
-    """Asks for a message and shows what it would inject; nothing is written."""
+def inject(context: Context) -> Step:
+    """Ask for the message; the one before stands there."""
+    from widgets.dialogs.dialogs import Prompt
+    from widgets.panes.facts import FactsPane
 
-    _message = ""
+    pane = context.pane
+    assert isinstance(pane, FactsPane)
+    screen = Prompt("Inject for which message?", pane.asked_message, placeholder="a prompt")
+    return Ask(screen, lambda message: _answer(context, pane, message))
 
-    def show(self) -> None:
-        """Ask for the message; the one before stands there."""
-        from widgets.dialogs.dialogs import Prompt
 
-        self.app.push_screen(Prompt("Inject for which message?", self._message, placeholder="a prompt"), self._answer)
+def _answer(context: Context, pane: FactsPane, message: str | None) -> Step:
+    if message is None or pane.snapshot is None:
+        return None
+    from memory.facts import Look
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.facts import injection_lines
 
-    def _answer(self, message: str | None) -> None:
-        pane = self.app.navigation.pane
-        if message is None or pane is None or pane.snapshot is None:
-            return
-        from memory.facts import Look
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.facts import injection_lines
-
-        look = pane.snapshot.of("facts", Look)
-        if look is None:
-            return
-        self._message = message
-        lines = injection_lines(look.inject(message, self.app.clock()))
-        self.app.push_screen(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))
+    look = pane.snapshot.of("facts", Look)
+    if look is None:
+        return None
+    pane.asked_message = message
+    lines = injection_lines(look.inject(message, context.clock()))
+    return Ask(Preview("What a prompt gets", lines, summary=look.refusal, applicable=False))

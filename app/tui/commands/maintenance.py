@@ -1,19 +1,18 @@
-"""Upkeep: archive, prune and maintain, each with its plan before anything moves."""
+"""Archive, prune and maintain, each with its plan before anything moves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.messages import ChangeFailed, Done
-from app.tui.part import Part
-from memory.errors import MemdeckError
+from app.tui.steps import Ask, Find, Look, Say, Step, Steps
 
 from .write import ACTOR
 
 if TYPE_CHECKING:
+    from app.tui.context import Context
     from memory.maintenance.report import Report
     from memory.workspace import Workspace
     from widgets.text.styled_text import Line
@@ -36,74 +35,75 @@ SHOWN = 200
 """The most entries of one rule that a plan lists."""
 
 
-class Upkeep(Part):
-    """Plans in a worker, shows the plan, applies it in a worker."""
+def archive(context: Context) -> Step:
+    """Completed tasks."""
+    from memory.maintenance.rules import ARCHIVE_TASKS
 
-    def archive(self) -> None:
-        """Completed tasks."""
-        from memory.maintenance.rules import ARCHIVE_TASKS
+    return _plan(context, "Archive", (ARCHIVE_TASKS,))
 
-        self._plan("Archive", (ARCHIVE_TASKS,))
 
-    def prune(self) -> None:
-        """The journal."""
-        from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
+def prune(context: Context) -> Step:
+    """The journal."""
+    from memory.maintenance.rules import CAP_JOURNAL, PRUNE_JOURNAL
 
-        self._plan("Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
+    return _plan(context, "Prune the journal", (PRUNE_JOURNAL, CAP_JOURNAL))
 
-    def maintain(self) -> None:
-        """All rules of all systems, as `memdeck --maintain` applies them."""
-        self._plan("Maintenance", None)
 
-    def _plan(self, title: str, rules: Collection[str] | None) -> None:
-        now = self.app.clock()
-        self._run(now, rules, dry_run=True, then=lambda done: self._show(title, done, now, rules))
+def maintain(context: Context) -> Step:
+    """All rules of all systems, as `memdeck --maintain` applies them."""
+    return _plan(context, "Maintenance", None)
 
-    def _show(self, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> None:
-        """The plan: Enter applies it, Escape leaves everything as it is."""
-        from widgets.dialogs.dialogs import Preview
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._run(now, rules, dry_run=False, then=self._applied)
+def _plan(context: Context, title: str, rules: Collection[str] | None) -> Step:
+    now = context.clock()
+    return _run(context, now, rules, lambda done: _show(context, title, done, now, rules), dry_run=True)
 
-        report = joined(done)
-        due = bool(report.moved or report.acted)
-        summary = "" if due else "Nothing has to move."
-        # A run that refused to write what it planned says why; a file or a source that stays where it is does not hold
-        # up the rest.
-        applicable = due and not any(one.warnings for one in done if not _goes_on(one))
-        screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
-        self.app.overlays.offer("The plan", screen, answered)
 
-    def _applied(self, done: Sequence[Report]) -> None:
-        from memory.maintenance.report import summary
+def _show(context: Context, title: str, done: Sequence[Report], now: datetime, rules: Collection[str] | None) -> Step:
+    """The plan: Enter applies it, Escape leaves everything as it is."""
+    from widgets.dialogs.dialogs import Preview
 
-        report = joined(done)
-        acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
-        words = [summary(report.rules)] if report.moved or not acted else []
-        changed = sum(_changes(one) for one in done)
-        back = f" {self.app.key_of('change.undo')} takes it back" if changed else ""
-        back += f" in {changed} steps." if changed > 1 else "." if changed else ""
-        self.app.say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back)
-        self.app.looking.request()
+    def answered(apply: bool | None) -> Step:
+        return _run(context, now, rules, lambda done: _applied(context, done), dry_run=False) if apply else None
 
-    def _run(self, now: datetime, rules: Collection[str] | None, *, dry_run: bool, then: object) -> None:
-        app = self.app
-        workspace = app.workspace
-        assert workspace is not None
+    report = joined(done)
+    due = bool(report.moved or report.acted)
+    summary = "" if due else "Nothing has to move."
+    # A run that refused to write what it planned says why; a file or a source that stays where it is does not hold
+    # up the rest.
+    applicable = due and not any(one.warnings for one in done if not _goes_on(one))
+    screen = Preview(title, plan_lines(report), summary=summary, applicable=applicable)
+    return Ask(screen, answered, waited="The plan")
 
-        def work() -> None:
-            try:
-                with nullcontext() if dry_run else app.changing.writing():
-                    done = maintained(workspace, now, rules, dry_run=dry_run)
-            except MemdeckError as error:
-                app.post_message(ChangeFailed(error, None))
-            else:
-                app.post_message(Done(done, then))  # type: ignore[arg-type]
 
-        app.changing.begin()
-        app.run_worker(work, group="upkeep", thread=True, exit_on_error=False)
+def _applied(context: Context, done: Sequence[Report]) -> Step:
+    from memory.maintenance.report import summary
+
+    report = joined(done)
+    acted = [f"{TITLES.get(rule.rule, rule.rule)}: {rule.said}" for rule in report.acted]
+    words = [summary(report.rules)] if report.moved or not acted else []
+    changed = sum(_changes(one) for one in done)
+    back = f" {context.key_of('change.undo')} takes it back" if changed else ""
+    back += f" in {changed} steps." if changed > 1 else "." if changed else ""
+    return Steps((Say("\n".join(f"{one[:1].upper()}{one[1:]}." for one in (*words, *acted)) + back), Look()))
+
+
+def _run(
+    context: Context,
+    now: datetime,
+    rules: Collection[str] | None,
+    then: Callable[[Sequence[Report]], Step],
+    *,
+    dry_run: bool,
+) -> Step:
+    workspace = context.workspace
+    assert workspace is not None
+
+    def work() -> Sequence[Report]:
+        with nullcontext() if dry_run else context.writing():
+            return maintained(workspace, now, rules, dry_run=dry_run)
+
+    return Find(work, then)
 
 
 def maintained(

@@ -54,6 +54,8 @@ class Navigation(Part):
         self._back: list[Place] = []
         self._forward: list[Place] = []
         self._following = False
+        self.zoomed: bool | None = None
+        """Whether lists take the whole pane; None: as it was remembered."""
 
     @property
     def panes(self) -> tuple[PaneName, ...]:
@@ -76,7 +78,7 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.pane = self.pane, pane
-        self.app.listing.fit(pane)
+        self._fit(pane)
         keeps_focus = self.app.desk.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
@@ -124,7 +126,7 @@ class Navigation(Part):
         """Make the pane that is there from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(panes_by_id()[pane_id])
         self.pane = self._mounted[pane_id] = pane
-        self.app.listing.fit(pane)
+        self._fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
@@ -191,6 +193,25 @@ class Navigation(Part):
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
 
     # Between the parts of a pane
+
+    def _fit(self, pane: Pane) -> None:
+        """Give a pane that is opened the room that lists have now."""
+        if self.zoomed is None:
+            self.zoomed = self.app.remembering.zoomed
+        pane.set_class(self.zoomed, "-zoom")
+
+    def zoom(self) -> None:
+        """Give the list the whole pane, in all panes; or list and detail their parts again."""
+        pane = self.pane
+        if pane is None:
+            return
+        self.zoomed = not self.zoomed
+        if pane.detail_view.has_focus:
+            pane.close_detail()
+        self._fit(pane)
+        if self.zoomed:
+            self.app.say(f"The list has all the room; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
+        self.app.refresh_keys()
 
     def to_entry(self) -> None:
         """Give the entry under the cursor the keys, from the list or from the list of panes."""

@@ -1,11 +1,11 @@
-"""Reverting: takes back any one change, whoever made it, after showing what that does; else entry by entry."""
+"""Taking back any one change, whoever made it: what that does is shown first; else entry by entry."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.part import Part
+from app.tui.steps import Ask, Change, Fail, Find, Look, Say, Step, Write
 from memory.errors import ConflictError, MemdeckError
 
 from .conditions import undone_of
@@ -14,6 +14,7 @@ from .write import ACTOR
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from app.tui.context import Context
     from memory.document import Entry
     from memory.files.diff import ChangeView
     from memory.history.partial_revert import Contested
@@ -22,260 +23,245 @@ if TYPE_CHECKING:
     from widgets.dialogs.three_way import Answers, Question
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
+    from widgets.text.glyphs import Glyphs
     from widgets.text.styled_text import Line
 
 
-class Reverting(Part):
-    """What the changes pane and the archive do by key."""
+def revert(context: Context) -> Step:
+    """Take back the change under the cursor: the plan first, or why it cannot be."""
+    from memory.history.versions import rehearse_revert
 
-    # Any change of the log
+    pane, workspace, now = context.pane, context.workspace, context.clock()
+    change: LoggedChange | None = None if pane is None else pane.current()
+    if change is None or workspace is None:
+        return None
+    from widgets.panes.changes.words import standing
 
-    def revert(self) -> None:
-        """Take back the change under the cursor: the plan first, or why it cannot be."""
-        from memory.history.versions import rehearse_revert
+    undone = next((one for one in context.undone if one.id == change.ref), None)
+    if undone is not None:
+        return bring_back(context, undone.id, undone.words)
+    # At a change that was taken back it is that which goes: the change comes again.
+    found = standing(change)
+    if found is None:
+        return Say("This was taken back already.")
+    change = found
 
-        pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
-        change: LoggedChange | None = None if pane is None else pane.current()
-        if change is None or workspace is None:
-            return
-        from widgets.panes.changes.words import standing
+    def otherwise(error: MemdeckError) -> Step:
+        return _refused(context, change, error)
 
-        undone = next((one for one in self.app.noticing.undone if one.id == change.ref), None)
-        if undone is not None:
-            self.bring_back(undone.id, undone.words)
-            return
-        # At a change that was taken back it is that which goes: the change comes again.
-        found = standing(change)
-        if found is None:
-            self.app.say("This was taken back already.")
-            return
-        change = found
+    return Find(
+        lambda: rehearse_revert(workspace, change.ref, now), lambda views: _show(context, change, views), otherwise
+    )
 
-        def otherwise(error: MemdeckError) -> bool:
-            return self._refused(change, error)
 
-        self.app.changing.ask(
-            lambda: rehearse_revert(workspace, change.ref, now), lambda views: self._show(change, views), otherwise
+def _show(context: Context, change: LoggedChange, views: Sequence[ChangeView]) -> Step:
+    from widgets.dialogs.dialogs import Preview
+
+    def answered(apply: bool | None) -> Step:
+        return _apply(context, change) if apply else None
+
+    words = "Newer changes stay as they are. Enter takes it back; that can be undone."
+    return Ask(
+        Preview(
+            f"Take back: {change.summary[:300]}",
+            plan_lines(change, views, context.glyphs),
+            summary=words if views else "There is nothing left of it to take back.",
+            applicable=bool(views),
+        ),
+        answered,
+        waited="What would be taken back",
+    )
+
+
+def _apply(context: Context, change: LoggedChange) -> Step:
+    from memory.workspace import Outcome
+
+    workspace, now = context.workspace, context.clock()
+    assert workspace is not None
+
+    def write() -> Outcome:
+        from memory.history.taken_back import revert_change
+
+        done = revert_change(workspace, change.ref, actor=ACTOR, now=now)
+        return Outcome(done, f"Took back: {change.summary}")
+
+    return Write(write, None, lambda error: _refused(context, change, error))
+
+
+# What cannot be taken back as a whole
+
+
+def _refused(context: Context, change: LoggedChange, error: MemdeckError) -> Step:
+    """Say why, and offer what can be taken back entry by entry."""
+    from memory.history.partial_revert import contested_entries
+
+    workspace = context.workspace
+    if not isinstance(error, ConflictError) or error.code != "document.conflict" or workspace is None:
+        return None
+    conflict = error
+    return Find(lambda: contested_entries(workspace, change.ref), lambda found: _settle(change, conflict, *found))
+
+
+def _settle(change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
+    """Three columns for what was changed since: before the change, as it wrote it, now."""
+    from widgets.dialogs.three_way import Sides, ThreeWay
+
+    why = why_not(error)
+    questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
+    if not questions:
+        return _only_say(change, why, contested, lost)
+
+    def answered(answers: Answers | None) -> Step:
+        return None if answers is None else _write(change, contested, answers)
+
+    note = f"{why} Newer changes stay; choose for each place what it should say."
+    if lost:
+        note += "\n" + "\n".join(lost[:3])
+    return Ask(
+        ThreeWay(
+            f"Take back: {change.summary[:300]}",
+            questions,
+            note=note,
+            sides=Sides(base="the change", mine="taken back", theirs="now"),
+        ),
+        answered,
+    )
+
+
+def _only_say(change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> Step:
+    """Nothing has to be chosen: the fields go back beside the newer ones, or nothing can be done."""
+    from widgets.dialogs.dialogs import Preview
+    from widgets.text.styled_text import Piece, line
+
+    lines: list[Line] = [line(why), *(line(text) for text in lost)]
+    changed = [one for one in contested if _differs(one)]
+    if changed:
+        lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
+        lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
+
+    def answered(apply: bool | None) -> Step:
+        return _write(change, contested, {}) if apply else None
+
+    return Ask(
+        Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed)),
+        answered,
+    )
+
+
+def _write(change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> Step:
+    from memory.history.partial_revert import settle
+
+    chosen: list[tuple[Contested, Entry | None]] = []
+    try:
+        for number, one in enumerate(contested):
+            if one.merge is None:
+                if one.same or answers.get(f"{number}:0", one.current.text) is None:
+                    chosen.append((one, None))
+                continue
+            texts = [answers.get(f"{number}:{place}") for place, _ in enumerate(one.merge.differences)]
+            chosen.append((one, one.merge.settled(texts)))
+    except MemdeckError as error:
+        return Fail(error)
+    chosen = [(one, entry) for one, entry in chosen if entry is None or entry.raw != one.current.raw]
+    if not chosen:
+        return Say("Everything stays as it is.")
+    summary = f"took back in part: {change.summary}"
+    return Change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
+
+
+# What other programs took back
+
+
+def taken_back(context: Context, undone: Sequence[Undone]) -> Step:
+    """Say that another program's save took changes back, or bring them back where that was chosen."""
+    workspace, now = context.workspace, context.clock()
+    assert workspace is not None
+    from memory.errors import NotFoundError
+    from memory.history.taken_back import bring_back_chosen
+    from memory.workspace import Outcome
+
+    def write() -> Outcome:
+        done = bring_back_chosen(workspace, now)
+        if not done:
+            raise NotFoundError("change.none", "nothing was chosen to come back by itself")
+        return Outcome(done[-1], done[-1].summary if len(done) == 1 else f"brought back {len(done)} changes")
+
+    def otherwise(error: MemdeckError) -> Step:
+        if error.code != "change.none":
+            return None
+        first = undone[0]
+        more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
+        return Say(
+            f"{first.told}{more}. {context.key_of('entry.restore')} brings it back.",
+            title="Another program's save took it back",
+            severity="warning",
         )
 
-    def _show(self, change: LoggedChange, views: Sequence[ChangeView]) -> None:
-        from widgets.dialogs.dialogs import Preview
+    return Write(write, None, otherwise)
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._apply(change)
 
-        words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-        self.app.overlays.offer(
-            "What would be taken back",
-            Preview(
-                f"Take back: {change.summary[:300]}",
-                plan_lines(change, views, self.app),
-                summary=words if views else "There is nothing left of it to take back.",
-                applicable=bool(views),
-            ),
-            answered,
-        )
+def bring_back(context: Context, change_id: str, words: str) -> Step:
+    """Do once more what a save of another program took back."""
+    from memory.workspace import Outcome
 
-    def _apply(self, change: LoggedChange) -> None:
-        from memory.workspace import Outcome
+    workspace, now = context.workspace, context.clock()
+    assert workspace is not None
 
-        workspace, now = self.app.workspace, self.app.clock()
-        assert workspace is not None
+    def write() -> Outcome:
+        from memory.history.taken_back import revert_change
 
-        def write() -> Outcome:
-            from memory.history.taken_back import revert_change
+        done = revert_change(workspace, change_id, actor=ACTOR, now=now)
+        return Outcome(done, done.summary if done.files else f"{words} is back already")
 
-            done = revert_change(workspace, change.ref, actor=ACTOR, now=now)
-            return Outcome(done, f"Took back: {change.summary}")
+    return Write(write, taken_back=True)
 
-        self.app.changing.run(write, None, lambda error: self._refused(change, error))
 
-    # What cannot be taken back as a whole
+def leave(context: Context, undone: Undone) -> Step:
+    """Leave what was taken back as it is, after a question, and remind of it no more."""
+    from memory.history import taken_back
+    from widgets.dialogs.dialogs import Confirm
 
-    def _refused(self, change: LoggedChange, error: MemdeckError) -> bool:
-        """Say why, and offer what can be taken back entry by entry."""
-        from memory.history.partial_revert import contested_entries
+    workspace = context.workspace
+    assert workspace is not None
 
-        workspace = self.app.workspace
-        if not isinstance(error, ConflictError) or error.code != "document.conflict" or workspace is None:
-            return False
+    def answered(yes: bool | None) -> Step:
+        return Find(lambda: taken_back.leave(workspace, undone.id), lambda _: Look()) if yes else None
 
-        def failed(_: MemdeckError) -> bool:
-            return False
+    details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
+    return Ask(Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered)
 
-        self.app.changing.ask(
-            lambda: contested_entries(workspace, change.ref),
-            lambda found: self._settle(change, error, *found),
-            failed,
-        )
-        return True
 
-    def _settle(
-        self, change: LoggedChange, error: ConflictError, contested: Sequence[Contested], lost: Sequence[str]
-    ) -> None:
-        """Three columns for what was changed since: before the change, as it wrote it, now."""
-        from widgets.dialogs.three_way import Sides, ThreeWay
+# The archive
 
-        why = why_not(error)
-        questions = [question for number, one in enumerate(contested) for question in _questions(number, one)]
-        if not questions:
-            self._only_say(change, why, contested, lost)
-            return
 
-        def answered(answers: Answers | None) -> None:
-            if answers is not None:
-                self._write(change, contested, answers)
+def restore(context: Context) -> Step:
+    """Bring the archived entry under the cursor back to where it came from, or what another program took back."""
+    here = undone_of(context.pane)
+    if here is not None:
+        return bring_back(context, here.id, here.words)
+    pane, workspace, now = context.pane, context.workspace, context.clock()
+    item = None if pane is None else pane.current()
+    if item is None or workspace is None or pane is None or not hasattr(item, "at"):
+        return None
+    ref = item.ref
+    _step_off(pane)
+    reopen = context.key_of("task.reopen")
 
-        note = f"{why} Newer changes stay; choose for each place what it should say."
-        if lost:
-            note += "\n" + "\n".join(lost[:3])
-        self.app.push_screen(
-            ThreeWay(
-                f"Take back: {change.summary[:300]}",
-                questions,
-                note=note,
-                sides=Sides(base="the change", mine="taken back", theirs="now"),
-            ),
-            answered,
-        )
+    def write() -> Outcome:
+        outcome = workspace.restore(ref, actor=ACTOR, now=now)
+        again = goes_again(workspace, outcome, now, reopen)
+        return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
-    def _only_say(self, change: LoggedChange, why: str, contested: Sequence[Contested], lost: Sequence[str]) -> None:
-        """Nothing has to be chosen: the fields go back beside the newer ones, or nothing can be done."""
-        from widgets.dialogs.dialogs import Preview
-        from widgets.text.styled_text import Piece, line
+    return Write(write, taken_back=True)
 
-        lines: list[Line] = [line(why), *(line(text) for text in lost)]
-        changed = [one for one in contested if _differs(one)]
-        if changed:
-            lines += [(), line(Piece("What of it can go back, beside what came later:", "muted"))]
-            lines += [line("  ", Piece(one.view.title, "strong")) for one in changed]
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._write(change, contested, {})
-
-        self.app.push_screen(
-            Preview(f"Take back: {change.summary[:300]}", lines, applicable=bool(changed)),
-            answered,
-        )
-
-    def _write(self, change: LoggedChange, contested: Sequence[Contested], answers: Answers) -> None:
-        from memory.history.partial_revert import settle
-
-        chosen: list[tuple[Contested, Entry | None]] = []
-        try:
-            for number, one in enumerate(contested):
-                if one.merge is None:
-                    if one.same or answers.get(f"{number}:0", one.current.text) is None:
-                        chosen.append((one, None))
-                    continue
-                texts = [answers.get(f"{number}:{place}") for place, _ in enumerate(one.merge.differences)]
-                chosen.append((one, one.merge.settled(texts)))
-        except MemdeckError as error:
-            self.app.say_error(error)
-            return
-        chosen = [(one, entry) for one, entry in chosen if entry is None or entry.raw != one.current.raw]
-        if not chosen:
-            self.app.say("Everything stays as it is.")
-            return
-        summary = f"took back in part: {change.summary}"
-        self.app.changing.change("changes.settle", lambda snapshot: settle(snapshot, chosen, summary))
-
-    # What other programs took back
-
-    def taken_back(self, undone: Sequence[Undone]) -> None:
-        """Say that another program's save took changes back, or bring them back where that was chosen."""
-        workspace, now = self.app.workspace, self.app.clock()
-        assert workspace is not None
-        from memory.errors import NotFoundError
-        from memory.history.taken_back import bring_back_chosen
-        from memory.workspace import Outcome
-
-        def write() -> Outcome:
-            done = bring_back_chosen(workspace, now)
-            if not done:
-                raise NotFoundError("change.none", "nothing was chosen to come back by itself")
-            return Outcome(done[-1], done[-1].summary if len(done) == 1 else f"brought back {len(done)} changes")
-
-        def otherwise(error: MemdeckError) -> bool:
-            first = undone[0]
-            more = f" and {len(undone) - 1} more" if len(undone) > 1 else ""
-            self.app.say(
-                f"{first.told}{more}. {self.app.key_of('entry.restore')} brings it back.",
-                title="Another program's save took it back",
-                severity="warning",
-            )
-            return error.code == "change.none"
-
-        self.app.changing.run(write, None, otherwise)
-
-    def bring_back(self, change_id: str, words: str) -> None:
-        """Do once more what a save of another program took back."""
-        from memory.workspace import Outcome
-
-        workspace, now = self.app.workspace, self.app.clock()
-        assert workspace is not None
-
-        def write() -> Outcome:
-            from memory.history.taken_back import revert_change
-
-            done = revert_change(workspace, change_id, actor=ACTOR, now=now)
-            return Outcome(done, done.summary if done.files else f"{words} is back already")
-
-        self.app.changing.run(write, taken_back=True)
-
-    def leave(self, undone: Undone) -> None:
-        """Leave what was taken back as it is, after a question, and remind of it no more."""
-        from memory.history.taken_back import leave
-        from widgets.dialogs.dialogs import Confirm
-
-        workspace = self.app.workspace
-        assert workspace is not None
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.app.changing.ask(
-                    lambda: leave(workspace, undone.id), lambda _: self.app.looking.request(), lambda _: False
-                )
-
-        details = f"{', '.join(undone.titles)}. Changes goes on listing it; nothing reminds of it any more."
-        self.app.push_screen(
-            Confirm("Leave it as the other program saved it?", details, yes="Leave", no="Keep the offer"), answered
-        )
-
-    # The archive
-
-    def restore(self) -> None:
-        """Bring the archived entry under the cursor back to where it came from, or what another program took back."""
-        here = undone_of(self.app.navigation.pane)
-        if here is not None:
-            self.bring_back(here.id, here.words)
-            return
-        pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
-        item = None if pane is None else pane.current()
-        if item is None or workspace is None or pane is None or not hasattr(item, "at"):
-            return
-        ref = item.ref
-        self._step_off(pane)
-        reopen = self.app.key_of("task.reopen")
-
-        def write() -> Outcome:
-
-            outcome = workspace.restore(ref, actor=ACTOR, now=now)
-            again = goes_again(workspace, outcome, now, reopen)
-            return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
-
-        self.app.changing.run(write, taken_back=True)
-
-    @staticmethod
-    def _step_off(pane: Pane) -> None:
-        """Put the cursor on the entry above where the one below is none, so that it stays in its file."""
-        rows, place = pane.line_list.rows, pane.line_list.position
-        pane.step_off()
-        beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
-        if beside and not hasattr(beside[0], "at") and hasattr(beside[-1], "at"):
-            pane.line_list.cursor = rows[place - 1]
+def _step_off(pane: Pane) -> None:
+    """Put the cursor on the entry above where the one below is none, so that it stays in its file."""
+    rows, place = pane.line_list.rows, pane.line_list.position
+    pane.step_off()
+    beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
+    if beside and not hasattr(beside[0], "at") and hasattr(beside[-1], "at"):
+        pane.line_list.cursor = rows[place - 1]
 
 
 def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
@@ -312,14 +298,12 @@ def why_not(error: ConflictError) -> str:
     return f"It cannot go back as a whole: {'; '.join(parts)}{more}."
 
 
-def plan_lines(change: LoggedChange, views: Sequence[ChangeView], app: object) -> list[Line]:
+def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """What taking a change back does to each entry."""
     from widgets.panes.changes.detail import diff_lines, field_line, only_fields, place_of
     from widgets.panes.changes.words import plain_actor
-    from widgets.text.glyphs import UNICODE
     from widgets.text.styled_text import Piece, line, pad_line
 
-    glyphs = getattr(app, "glyphs", UNICODE)
     lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]

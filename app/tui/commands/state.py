@@ -6,13 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import MemdeckError
+from app.tui.steps import Ask, Change, Say, Step, Steps
 
-from .state_jobs import StateJobs, act, go_on
+from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
 from .write import ACTOR
 
 if TYPE_CHECKING:
-    from app.tui.live.jobs import Job
+    from app.tui.context import Context, JobView
+    from memory.errors import MemdeckError
     from memory.state.operations import Written
     from memory.state.recall.recall import Preview as Recall
     from memory.state.sources import Synced
@@ -24,176 +25,174 @@ SHOWN = 3
 """How many sessions that could not be read a message names."""
 
 
-class StateVerbs(StateJobs):
-    """Nothing is written before a person saw what, or may take it back with one undo."""
+def recall(context: Context, source: str | None = None, section: str | None = None) -> Step:
+    """Work out what a recall would do, of all or of a part, and show it; Enter applies it."""
+    system, now = system_of_state(context), context.clock()
 
-    # Recall
+    def work(_: JobView) -> tuple[Recall, list[Line]]:
+        from widgets.panes.state.diff import recall_lines
 
-    def recall(self, source: str | None = None, section: str | None = None) -> None:
-        """Work out what a recall would do, of all or of a part, and show it; Enter applies it."""
-        system, now = self._system, self.app.clock()
+        # A safe start trusts nothing, so that no engine runs.
+        system.entrust(None if context.safe else context.trust(), context.environ)
+        shown = system.preview(now, source, section)
+        diff = system.store.memory().config["recall"]["preview"]["showDiffByDefault"]
+        return shown, recall_lines(shown, context.glyphs, diff=diff)
 
-        def work(_: Job) -> tuple[Recall, list[Line]]:
-            from widgets.panes.state.diff import recall_lines
+    return start(
+        "recalling",
+        work,
+        lambda found: _show(found[0], found[1], lambda: recall(context, source, section)),
+    )
 
-            # A safe start trusts nothing, so that no engine runs.
-            system.entrust(None if self.app.safe else self.app.watching.trust(), self.app.environ)
-            shown = system.preview(now, source, section)
-            diff = system.store.memory().config["recall"]["preview"]["showDiffByDefault"]
-            return shown, recall_lines(shown, self.app.glyphs, diff=diff)
 
-        self._start(
-            "recalling", work, lambda found: self._show(found[0], found[1], lambda: self.recall(source, section))
-        )
+def recall_part(context: Context) -> Step:
+    """Ask which events, or which section, a recall is about; it is shown before it is applied as any other."""
+    from widgets.dialogs.choose import Choose
+    from widgets.panes.state.rows import TITLES
 
-    def recall_part(self) -> None:
-        """Ask which events, or which section, a recall is about; it is shown before it is applied as any other."""
-        from widgets.dialogs.choose import Choose
-        from widgets.panes.state.rows import TITLES
+    pane = state_pane(context)
+    look = None if pane is None else pane.state()
+    if look is None:
+        return None
+    kinds = [event["kind"] == "imported_session" for event in look.backlog]
+    parts: dict[str, tuple[str | None, str | None, str]] = {
+        "Imports": ("imports", None, f"{sum(kinds):,} waiting, of sessions"),
+        "Local": ("local", None, f"{len(kinds) - sum(kinds):,} waiting, of this project"),
+    }
+    parts |= {title: (None, name, "this section alone") for name, title in TITLES.items()}
+    options = [(str(number), words, part[2]) for number, (words, part) in enumerate(parts.items(), 1)]
 
-        pane = self._pane()
-        look = None if pane is None else pane.state()
-        if look is None:
-            return
-        kinds = [event["kind"] == "imported_session" for event in look.backlog]
-        parts: dict[str, tuple[str | None, str | None, str]] = {
-            "Imports": ("imports", None, f"{sum(kinds):,} waiting, of sessions"),
-            "Local": ("local", None, f"{len(kinds) - sum(kinds):,} waiting, of this project"),
-        }
-        parts |= {title: (None, name, "this section alone") for name, title in TITLES.items()}
-        options = [(str(number), words, part[2]) for number, (words, part) in enumerate(parts.items(), 1)]
+    def chosen(words: str | None) -> Step:
+        return None if words is None else recall(context, *parts[words][:2])
 
-        def chosen(words: str | None) -> None:
-            if words is not None:
-                source, section, _ = parts[words]
-                self.recall(source, section)
+    return Ask(Choose("Recall only", options), chosen, waited="The choice")
 
-        self.app.overlays.offer("The choice", Choose("Recall only", options), chosen)
 
-    def _show(self, shown: Recall, lines: list[Line], again: Callable[[], None]) -> None:
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.state.diff import recall_summary
+def _show(shown: Recall, lines: list[Line], again: Callable[[], Step]) -> Step:
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.state.diff import recall_summary
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._apply(shown, again)
+    def answered(apply: bool | None) -> Step:
+        return _apply(shown, again) if apply else None
 
-        screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
-        self.app.overlays.offer("The recall", screen, answered)
+    screen = Preview("Recall", lines, summary=recall_summary(shown), applicable=bool(shown.events))
+    return Ask(screen, answered, waited="The recall")
 
-    def _apply(self, shown: Recall, again: Callable[[], None]) -> None:
-        def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
-            return system.recall(shown, actor=actor, now=now)
 
-        def otherwise(error: MemdeckError) -> bool:
-            if error.code != "state.recall.stale":
-                return False
-            self.app.say("Somebody changed the state meanwhile, so nothing was written; this is the new preview.")
-            again()
-            return True
+def _apply(shown: Recall, again: Callable[[], Step]) -> Step:
+    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
+        return system.recall(shown, actor=actor, now=now)
 
-        self.app.changing.change("state.recall", act(do), otherwise=otherwise, taken_back=True)
+    def otherwise(error: MemdeckError) -> Step:
+        if error.code != "state.recall.stale":
+            return None
+        said = Say("Somebody changed the state meanwhile, so nothing was written; this is the new preview.")
+        return Steps((said, again()))
 
-    # Sources
+    return Change("state.recall", act(do), otherwise=otherwise, taken_back=True)
 
-    def sync(self) -> None:
-        """Import the sessions of the source under the cursor, elsewhere of all sources."""
-        pane = self._pane()
-        look = None if pane is None else pane.state()
-        if pane is None or look is None:
-            return
-        record = getattr(pane.current(), "record", None)
-        sources = look.sources if record is None else [record]
-        if not sources:
-            self.app.say(f"There is no source of sessions yet; {self.app.key_of('entry.add')} adds one.")
-            return
-        system, now = self._system, self.app.clock()
-        ids = [source["id"] for source in sources]
 
-        def work(job: Job) -> Synced:
-            from memory.state.sources import sync
+# Sources
 
-            def progress(name: str) -> None:
-                go_on(job)
-                job.plan((name,))
 
-            # Who imports by hand lets it be read.
-            system.unattended.take(sources, now)
-            with self.app.changing.writing():
-                return sync(system.store, ids, home=system.home, actor=ACTOR, now=now, progress=progress)
+def sync(context: Context) -> Step:
+    """Import the sessions of the source under the cursor, elsewhere of all sources."""
+    pane = state_pane(context)
+    look = None if pane is None else pane.state()
+    if pane is None or look is None:
+        return None
+    record = getattr(pane.current(), "record", None)
+    sources = look.sources if record is None else [record]
+    if not sources:
+        return Say(f"There is no source of sessions yet; {context.key_of('entry.add')} adds one.")
+    system, now = system_of_state(context), context.clock()
+    ids = [source["id"] for source in sources]
 
-        self._start("importing", work, self._synced)
+    def work(job: JobView) -> Synced:
+        from memory.state.sources import sync
 
-    def _synced(self, done: Synced) -> None:
-        from widgets.panes.state.diff import counted
+        def progress(name: str) -> None:
+            go_on(job)
+            job.plan((name,))
 
-        skipped = sum(one.skipped for one in done.results)
-        words = f"imported {counted(done.imported, 'session')}" + (f", {skipped:,} known already" if skipped else "")
-        failed = [f"{one.source}: {why}" for one in done.results for why in one.failed]
-        lines = [f"{words[:1].upper()}{words[1:]}; {counted(len(failed), 'failure')}:", *failed[:SHOWN]]
+        # Who imports by hand lets it be read.
+        system.unattended.take(sources, now)
+        with context.writing():
+            return sync(system.store, ids, home=system.home, actor=ACTOR, now=now, progress=progress)
 
-        def tell(_: Outcome) -> None:
-            if failed:
-                self.app.say("\n".join(lines), severity="warning")
+    return start("importing", work, _synced)
 
-        if done.change is not None:
-            self._wrote(done.change, words, tell)
 
-    # The repository
+def _synced(done: Synced) -> Step:
+    from widgets.panes.state.diff import counted
 
-    def update(self) -> None:
-        """Renew the state from the repository as it is; where there is none, show what would be made."""
-        system, now = self._system, self.app.clock()
-        if not system.present():
-            self._plan_first()
-            return
+    skipped = sum(one.skipped for one in done.results)
+    words = f"imported {counted(done.imported, 'session')}" + (f", {skipped:,} known already" if skipped else "")
+    failed = [f"{one.source}: {why}" for one in done.results for why in one.failed]
+    lines = [f"{words[:1].upper()}{words[1:]}; {counted(len(failed), 'failure')}:", *failed[:SHOWN]]
 
-        def work(job: Job) -> Written:
-            from memory.state.analysis import analyse
-            from memory.state.operations import update
+    def tell(_: Outcome) -> Step:
+        return Say("\n".join(lines), severity="warning") if failed else None
 
-            def analysed() -> dict[str, Any]:
-                found = analyse(system.store.root, now=now)
-                go_on(job)
-                return found
+    return wrote(done.change, words, tell)
 
-            with self.app.changing.writing():
-                return update(system.store, analysed, actor=ACTOR, now=now)
 
-        self._start("looking at the repository", work, self._written)
+# The repository
 
-    def _plan_first(self) -> None:
-        system, now = self._system, self.app.clock()
 
-        def work(_: Job) -> dict[str, Any]:
-            from memory.state.analysis import analyse
+def update(context: Context) -> Step:
+    """Renew the state from the repository as it is; where there is none, show what would be made."""
+    system, now = system_of_state(context), context.clock()
+    if not system.present():
+        return _plan_first(context)
 
-            return analyse(system.store.root, now=now)
+    def work(job: JobView) -> Written:
+        from memory.state.analysis import analyse
+        from memory.state.operations import update
 
-        self._start("looking at the repository", work, self._offer_first)
+        def analysed() -> dict[str, Any]:
+            found = analyse(system.store.root, now=now)
+            go_on(job)
+            return found
 
-    def _offer_first(self, bundle: dict[str, Any]) -> None:
-        from widgets.dialogs.dialogs import Preview
+        with context.writing():
+            return update(system.store, analysed, actor=ACTOR, now=now)
 
-        system, now = self._system, self.app.clock()
+    return start("looking at the repository", work, _written)
 
-        def work(_: Job) -> Written:
-            from memory.state.operations import init
 
-            with self.app.changing.writing():
-                return init(system.store, lambda: bundle, actor=ACTOR, now=now)
+def _plan_first(context: Context) -> Step:
+    system, now = system_of_state(context), context.clock()
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._start("making the state", work, self._written)
+    def work(_: JobView) -> dict[str, Any]:
+        from memory.state.analysis import analyse
 
-        summary = f"{self.app.key_of('change.undo')} takes it back."
-        screen = Preview("Make the state of this project", first_lines(bundle), summary=summary)
-        self.app.overlays.offer("The state", screen, answered)
+        return analyse(system.store.root, now=now)
 
-    def _written(self, done: Written) -> None:
-        if done.change is not None:
-            self._wrote(done.change, done.summary)
+    return start("looking at the repository", work, lambda found: _offer_first(context, found))
+
+
+def _offer_first(context: Context, bundle: dict[str, Any]) -> Step:
+    from widgets.dialogs.dialogs import Preview
+
+    system, now = system_of_state(context), context.clock()
+
+    def work(_: JobView) -> Written:
+        from memory.state.operations import init
+
+        with context.writing():
+            return init(system.store, lambda: bundle, actor=ACTOR, now=now)
+
+    def answered(apply: bool | None) -> Step:
+        return start("making the state", work, _written) if apply else None
+
+    summary = f"{context.key_of('change.undo')} takes it back."
+    screen = Preview("Make the state of this project", first_lines(bundle), summary=summary)
+    return Ask(screen, answered, waited="The state")
+
+
+def _written(done: Written) -> Step:
+    return wrote(done.change, done.summary)
 
 
 def first_lines(bundle: dict[str, Any]) -> list[Line]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.errors import MemdeckError
+from app.tui.steps import Ask, Change, Say, Step, Steps
 
-from .state_jobs import StateJobs, act, go_on
+from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
 from .write import ACTOR
 
 if TYPE_CHECKING:
-    from app.tui.live.jobs import Job
+    from app.tui.context import Context, JobView
+    from memory.errors import MemdeckError
     from memory.state.checks.finding import Finding
     from memory.state.diff import SectionDiff
     from memory.state.operations import Written
@@ -21,158 +22,162 @@ if TYPE_CHECKING:
     from memory.workspace import Outcome
 
 
-class StateChecks(StateJobs):
-    """Looks, and writes only what a plan showed before, or how commands ended that a person approved."""
+def compare(context: Context) -> Step:
+    """Compare two selected checkpoints, or the one under the cursor with the latest."""
+    pane = state_pane(context)
+    look = None if pane is None else pane.state()
+    if pane is None or look is None:
+        return None
+    points = [item for item in pane.selected() if hasattr(item, "point")]
+    if len(points) > 2:
+        return Say("Select two checkpoints, or none.")
+    if len(points) == 1:
+        (one,) = points
+        # The latest is compared with what came before it.
+        before, after = (one.before, one.title) if one.latest else (one.title, look.checkpoints[0].id)
+    else:
+        # The newest stands first.
+        after, before = (item.title for item in points)
+    if before is None:
+        return Say("There is one checkpoint only.")
+    names = (before, after)
+    return start("comparing", lambda _: look.diff(*names), lambda found: _compared(context, *names, found))
 
-    def compare(self) -> None:
-        """Compare two selected checkpoints, or the one under the cursor with the latest."""
-        pane = self._pane()
-        look = None if pane is None else pane.state()
-        if pane is None or look is None:
-            return
-        points = [item for item in pane.selected() if hasattr(item, "point")]
-        if len(points) > 2:
-            self.app.say("Select two checkpoints, or none.")
-            return
-        if len(points) == 1:
-            (one,) = points
-            # The latest is compared with what came before it.
-            before, after = (one.before, one.title) if one.latest else (one.title, look.checkpoints[0].id)
-        else:
-            # The newest stands first.
-            after, before = (item.title for item in points)
-        if before is None:
-            self.app.say("There is one checkpoint only.")
-            return
-        names = (before, after)
-        self._start("comparing", lambda _: look.diff(*names), lambda found: self._compared(*names, found))
 
-    def _compared(self, before: str, after: str, found: tuple[SectionDiff, ...]) -> None:
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.state.diff import counted, diff_lines
+def _compared(context: Context, before: str, after: str, found: tuple[SectionDiff, ...]) -> Step:
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.state.diff import counted, diff_lines
 
-        changed = sum(one.changed for one in found)
-        summary = f"{counted(changed, 'section')} changed." if changed else "Nothing is apart."
-        title = f"{before} {self.app.glyphs.right} {after}"
-        screen = Preview(title, diff_lines(found, self.app.glyphs), summary=summary, applicable=False)
-        self.app.overlays.offer("The comparison", screen, lambda _: None)
+    changed = sum(one.changed for one in found)
+    summary = f"{counted(changed, 'section')} changed." if changed else "Nothing is apart."
+    title = f"{before} {context.glyphs.right} {after}"
+    screen = Preview(title, diff_lines(found, context.glyphs), summary=summary, applicable=False)
+    return Ask(screen, lambda _: None, waited="The comparison")
 
-    def validate(self) -> None:
-        """Look at everything; the findings stand in the detail of how the state stands."""
-        system, now = self._system, self.app.clock()
 
-        def work(_: Job) -> tuple[Finding, ...]:
-            from memory.state.checks.check import validate
+def validate(context: Context) -> Step:
+    """Look at everything; the findings stand in the detail of how the state stands."""
+    system, now = system_of_state(context), context.clock()
 
-            return validate(system.store.memory(), now)
+    def work(_: JobView) -> tuple[Finding, ...]:
+        from memory.state.checks.check import validate
 
-        def then(found: tuple[Finding, ...]) -> None:
-            from widgets.panes.state.detail import Findings
+        return validate(system.store.memory(), now)
 
-            pane = self._pane()
-            findings = Findings(now, found)
-            if pane is not None:
-                pane.say_findings(findings)
-            words = findings.text()
-            bad = findings.of("fail")
-            self.app.say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
+    def then(found: tuple[Finding, ...]) -> Step:
+        from widgets.panes.state.detail import Findings
 
-        self._start("checking the state", work, then)
+        pane = state_pane(context)
+        findings = Findings(now, found)
+        if pane is not None:
+            pane.say_findings(findings)
+        words = findings.text()
+        bad = findings.of("fail")
+        return Say(words[:1].upper() + words[1:] + ".", severity="warning" if bad else "information")
 
-    # Repair
+    return start("checking the state", work, then)
 
-    def repair(self) -> None:
-        """Work out what can be mended, and show it; Enter does it in one change."""
-        system, now = self._system, self.app.clock()
 
-        def work(_: Job) -> Plan:
-            from memory.state.checks.repair import plan_repair
+# Repair
 
-            return plan_repair(system.store.memory(), now)
 
-        self._start("looking for damage", work, self._planned)
+def repair(context: Context) -> Step:
+    """Work out what can be mended, and show it; Enter does it in one change."""
+    system, now = system_of_state(context), context.clock()
 
-    def _planned(self, plan: Plan) -> None:
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.state.answers import repair_lines, repair_summary
+    def work(_: JobView) -> Plan:
+        from memory.state.checks.repair import plan_repair
 
-        def answered(apply: bool | None) -> None:
-            if apply:
-                self._mend(plan)
+        return plan_repair(system.store.memory(), now)
 
-        screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
-        self.app.overlays.offer("The repair", screen, answered)
+    return start("looking for damage", work, lambda found: _planned(context, found))
 
-    def _mend(self, plan: Plan) -> None:
-        def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
-            return system.repair(plan, actor=actor, now=now)
 
-        def otherwise(error: MemdeckError) -> bool:
-            if error.code != "state.repair.stale":
-                return False
-            self.app.say("Another program changed the state meanwhile, so nothing was written; this is the new plan.")
-            self.repair()
-            return True
+def _planned(context: Context, plan: Plan) -> Step:
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.state.answers import repair_lines, repair_summary
 
-        self.app.changing.change("state.repair", act(do), otherwise=otherwise, taken_back=True)
+    def answered(apply: bool | None) -> Step:
+        return _mend(context, plan) if apply else None
 
-    # Validation commands
+    screen = Preview("Repair", repair_lines(plan), summary=repair_summary(plan), applicable=bool(plan.steps))
+    return Ask(screen, answered, waited="The repair")
 
-    def run_commands(self) -> None:
-        """Run the validation commands of the bundle, each approved, and note how they ended."""
-        system, now = self._system, self.app.clock()
 
-        def work(job: Job) -> Written:
-            from memory.state.files.model import stamp
-            from memory.state.operations import record_validation
-            from memory.systems.state_commands import run_validation
+def _mend(context: Context, plan: Plan) -> Step:
+    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
+        return system.repair(plan, actor=actor, now=now)
 
-            def progress(label: str) -> None:
-                job.plan((label,))
+    def otherwise(error: MemdeckError) -> Step:
+        if error.code != "state.repair.stale":
+            return None
+        said = Say("Another program changed the state meanwhile, so nothing was written; this is the new plan.")
+        return Steps((said, repair(context)))
 
-            results = run_validation(
-                system.store.memory(),
-                self.app.watching.trust(),
-                self.app.environ,
-                cancel=job.cancel,
-                progress=progress,
-            )
-            go_on(job)
-            with self.app.changing.one:
-                return record_validation(system.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
+    return Change("state.repair", act(do), otherwise=otherwise, taken_back=True)
 
-        self._start("validating", work, self._noted)
 
-    def _noted(self, done: Written) -> None:
-        if done.change is not None:
-            self._wrote(done.change, done.summary)
+# Validation commands
 
-    # Questions
 
-    def ask(self) -> None:
-        """Ask for a question, and answer it from the state and its history with citations; nothing is written."""
-        from widgets.dialogs.dialogs import Prompt
+def run_commands(context: Context) -> Step:
+    """Run the validation commands of the bundle, each approved, and note how they ended."""
+    system, now = system_of_state(context), context.clock()
 
-        def asked(question: str | None) -> None:
-            if question and question.strip():
-                self._answer(question.strip())
+    def work(job: JobView) -> Written:
+        from memory.state.files.model import stamp
+        from memory.state.operations import record_validation
+        from memory.systems.state_commands import run_validation
 
-        screen = Prompt("Ask the project's state", placeholder="Why do we use SQLite? What changed? What is next?")
-        self.app.overlays.offer("The question", screen, asked)
+        def progress(label: str) -> None:
+            job.plan((label,))
 
-    def _answer(self, question: str) -> None:
-        system, now = self._system, self.app.clock()
+        results = run_validation(
+            system.store.memory(),
+            context.trust(),
+            context.environ,
+            cancel=job.cancel,
+            progress=progress,
+        )
+        go_on(job)
+        with context.writing():
+            return record_validation(system.store, results, actor=ACTOR, now=now, validated_at=stamp(now))
 
-        def work(_: Job) -> Answer:
-            from memory.state.query import ask
+    return start("validating", work, _noted)
 
-            return ask(system.store.memory(), question, now)
 
-        self._start("looking for an answer", work, self._answered)
+def _noted(done: Written) -> Step:
+    return wrote(done.change, done.summary)
 
-    def _answered(self, found: Answer) -> None:
-        from widgets.dialogs.dialogs import Preview
-        from widgets.panes.state.answers import answer_lines, answer_summary
 
-        screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
-        self.app.overlays.offer("The answer", screen, lambda _: None)
+# Questions
+
+
+def ask(context: Context) -> Step:
+    """Ask for a question, and answer it from the state and its history with citations; nothing is written."""
+    from widgets.dialogs.dialogs import Prompt
+
+    def asked(question: str | None) -> Step:
+        return _answer(context, question.strip()) if question and question.strip() else None
+
+    screen = Prompt("Ask the project's state", placeholder="Why do we use SQLite? What changed? What is next?")
+    return Ask(screen, asked, waited="The question")
+
+
+def _answer(context: Context, question: str) -> Step:
+    system, now = system_of_state(context), context.clock()
+
+    def work(_: JobView) -> Answer:
+        from memory.state.query import ask
+
+        return ask(system.store.memory(), question, now)
+
+    return start("looking for an answer", work, _answered)
+
+
+def _answered(found: Answer) -> Step:
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.state.answers import answer_lines, answer_summary
+
+    screen = Preview(found.question, answer_lines(found), summary=answer_summary(found), applicable=False)
+    return Ask(screen, lambda _: None, waited="The answer")

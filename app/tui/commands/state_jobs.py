@@ -6,12 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Changed
-from app.tui.part import Part
+from app.tui.steps import Look, Run, Step, Told
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.live.jobs import Job
+    from app.tui.context import Context, JobView
     from memory.storage import Change
     from memory.systems.acts import Act
     from memory.systems.state import ProjectState
@@ -23,49 +22,34 @@ class _CalledOff(MemdeckError):
     """A person stopped it."""
 
 
-class StateJobs(Part):
-    """Starts a job, says its errors, and tells what it wrote as other changes are told."""
+def system_of_state(context: Context) -> ProjectState:
+    """Return the state of the project."""
+    assert context.workspace is not None
+    from memory.systems import system_of
+    from memory.systems.state import ProjectState
 
-    @property
-    def _system(self) -> ProjectState:
-        assert self.app.workspace is not None
-        from memory.systems import system_of
-        from memory.systems.state import ProjectState
-
-        return system_of(self.app.workspace, "state", ProjectState)
-
-    def _pane(self) -> StatePane | None:
-        pane: Any = self.app.navigation.pane
-        return pane if pane is not None and pane.pane_id == "state" else None
-
-    def _start(self, words: str, work: Callable[[Job], Any], then: Callable[[Any], None]) -> None:
-        """Do something in a job, one of a kind at a time; what was called off ends without a word more."""
-        if any(job.words == words for job in self.app.jobs.running):
-            return
-
-        def failed(error: MemdeckError) -> None:
-            if not isinstance(error, _CalledOff):
-                self.app.say_error(error)
-            self.app.looking.request()
-
-        def run(job: Job) -> Any:
-            result = work(job)
-            return job, result
-
-        def done(pair: tuple[Job, Any]) -> None:
-            then(pair[1])
-
-        self.app.jobs.start(words, run, done, failed)
-
-    def _wrote(self, change: Change, words: str, then: Callable[[Outcome], None] | None = None) -> None:
-        """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
-        from memory.workspace import Outcome
-
-        self.app.changing.begin()
-        self.app.post_message(Changed(Outcome(change, words), then, taken_back=True))
+    return system_of(context.workspace, "state", ProjectState)
 
 
-def go_on(job: Job) -> None:
+def state_pane(context: Context) -> StatePane | None:
+    """Return the pane that is open where it is that of the state."""
+    pane: Any = context.pane
+    return pane if pane is not None and pane.pane_id == "state" else None
+
+
+def start(words: str, work: Callable[[JobView], Any], then: Callable[[Any], Step]) -> Step:
+    """Return a job, one of a kind at a time; what was called off ends without a word more."""
+    return Run(words, work, then, lambda error: Look() if isinstance(error, _CalledOff) else None, once=True)
+
+
+def wrote(change: Change | None, words: str, then: Callable[[Outcome], Step] | None = None) -> Step:
+    """Return what says that a job wrote something, with `then` behind it; nothing where nothing was written."""
+    from memory.workspace import Outcome
+
+    return None if change is None else Told(Outcome(change, words), then)
+
+
+def go_on(job: JobView) -> None:
     """End the work of a job that was stopped."""
     if job.cancel.cancelled:
         raise _CalledOff("state.called_off", "stopped; nothing was written")

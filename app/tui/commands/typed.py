@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Changed, ChangeFailed, Done
-from app.tui.part import Part
+from app.tui.steps import Ask, Change, Find, Say, Step, Told
 
 if TYPE_CHECKING:
+    from app.tui.context import Context
     from memory.systems.acts import Act
     from memory.systems.typed import TypedMemory
     from memory.typed.prune import AgentPrune
@@ -21,118 +21,108 @@ SHOWN = 200
 """The most files that the plan of a prune lists."""
 
 
-class TypedVerbs(Part):
-    """Each is one change of an agent's files; one undo takes it back."""
+def _row(context: Context) -> TypedRow | None:
+    pane = context.pane
+    row: TypedRow | None = None if pane is None or pane.pane_id != "typed" else pane.current()
+    return row
 
-    def _row(self) -> TypedRow | None:
-        pane = self.app.navigation.pane
-        row: TypedRow | None = None if pane is None or pane.pane_id != "typed" else pane.current()
-        return row
 
-    def promote(self) -> None:
-        """Move a file up to core; asks where to, and lists it in the Aidefile."""
-        self._ask("Promote", lambda row: f"memory/{row.file.name}", "add")
+def promote(context: Context) -> Step:
+    """Move a file up to core; asks where to, and lists it in the Aidefile."""
+    return _ask(context, "Promote", lambda row: f"memory/{row.file.name}", "add")
 
-    def demote(self) -> None:
-        """Move a file down; asks where to, and takes it from the core files of the Aidefile."""
 
-        def target(row: TypedRow) -> str:
-            aidefile = row.status.look.aidefile
-            down = "memory/episodic" if aidefile is None else aidefile.episodic_real
-            up = down if aidefile is None else aidefile.procedural_real
-            # What is procedural goes down to episodic; so does what is core.
-            return f"{down if row.file.type != 'episodic' else up}/{row.file.name}"
+def demote(context: Context) -> Step:
+    """Move a file down; asks where to, and takes it from the core files of the Aidefile."""
 
-        self._ask("Demote", target, "remove")
+    def target(row: TypedRow) -> str:
+        aidefile = row.status.look.aidefile
+        down = "memory/episodic" if aidefile is None else aidefile.episodic_real
+        up = down if aidefile is None else aidefile.procedural_real
+        # What is procedural goes down to episodic; so does what is core.
+        return f"{down if row.file.type != 'episodic' else up}/{row.file.name}"
 
-    def _ask(self, verb: str, target: Any, core: str) -> None:
-        from widgets.dialogs.dialogs import Prompt
+    return _ask(context, "Demote", target, "remove")
 
-        row = self._row()
-        if row is None:
-            return
-        agent, source = row.status.agent, row.file.path
 
-        def answered(text: str | None) -> None:
-            if text is None or not text.strip():
-                return
+def _ask(context: Context, verb: str, target: Any, core: str) -> Step:
+    from widgets.dialogs.dialogs import Prompt
 
-            def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
-                return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
+    row = _row(context)
+    if row is None:
+        return None
+    agent, source = row.status.agent, row.file.path
 
-            self.app.changing.change(f"typed.{verb.lower()}", _act(do))
-
-        words = "its folder is made; core_files of the Aidefile follows"
-        self.app.push_screen(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
-
-    def lock(self) -> None:
-        """Lock a file, or unlock one that this application locked."""
-        row = self._row()
-        if row is None:
-            return
-        agent, path = row.status.agent, row.file.path
+    def answered(text: str | None) -> Step:
+        if text is None or not text.strip():
+            return None
 
         def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
-            return system.lock(agent, path, now=now, actor=actor)
+            return system.move(agent, source, text.strip(), core=core, actor=actor, now=now)
 
-        def say(outcome: Outcome) -> None:
-            self.app.say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
+        return Change(f"typed.{verb.lower()}", _act(do))
 
-        self.app.changing.change("typed.lock", _act(do), then=say)
+    words = "its folder is made; core_files of the Aidefile follows"
+    return Ask(Prompt(f"{verb} {source} to", target(row), hint=lambda _: words), answered)
 
-    def prune(self) -> None:
-        """Prune the agent under the cursor; shows its plan first."""
-        row = self._row()
-        workspace = self.app.workspace
-        if row is None or workspace is None:
-            return
-        agent, now = row.status.agent, self.app.clock()
 
-        def show(plan: AgentPrune) -> None:
-            from widgets.dialogs.dialogs import Preview
+def lock(context: Context) -> Step:
+    """Lock a file, or unlock one that this application locked."""
+    row = _row(context)
+    if row is None:
+        return None
+    agent, path = row.status.agent, row.file.path
 
-            def answered(apply: bool | None) -> None:
-                if apply:
-                    self._run(lambda: self._pruned(_typed(workspace).prune(agent, now, actor="human"), now))
+    def do(system: TypedMemory, actor: str, now: datetime) -> Outcome:
+        return system.lock(agent, path, now=now, actor=actor)
 
-            summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
-            screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
-            self.app.overlays.offer("The plan", screen, answered)
+    def say(outcome: Outcome) -> Step:
+        return Say(outcome.summary[:1].upper() + outcome.summary[1:] + ".")
 
-        plan = _typed(workspace).prune
-        self._run(lambda: Done(plan(agent, now, actor="human", dry_run=True), show))
+    return Change("typed.lock", _act(do), then=say)
 
-    def _run(self, work: Any) -> None:
-        """Do something in a worker, one at a time with all changes; its message ends it."""
-        from memory.errors import MemdeckError
 
-        app = self.app
-        app.changing.begin()
+def prune(context: Context) -> Step:
+    """Prune the agent under the cursor; shows its plan first."""
+    row = _row(context)
+    workspace = context.workspace
+    if row is None or workspace is None:
+        return None
+    agent, now = row.status.agent, context.clock()
 
-        def run() -> None:
-            try:
-                with app.changing.writing():
-                    message = work()
-            except MemdeckError as error:
-                message = ChangeFailed(error)
-            app.post_message(message)
+    def work(*, dry_run: bool) -> AgentPrune:
+        with context.writing():
+            return _typed(workspace).prune(agent, now, actor="human", dry_run=dry_run)
 
-        app.run_worker(run, group="change", thread=True, exit_on_error=False)
+    def show(plan: AgentPrune) -> Step:
+        from widgets.dialogs.dialogs import Preview
 
-    def _pruned(self, done: AgentPrune, now: datetime) -> Changed:
-        """Tell the application what a prune did."""
-        from memory.storage import Change, FileChange
-        from memory.workspace import Outcome
+        def answered(apply: bool | None) -> Step:
+            if not apply:
+                return None
+            return Find(lambda: work(dry_run=False), lambda done: Told(_pruned(done, now), taken_back=False))
 
-        count = len(done.deleted)
-        words = f"pruned {count:,} {'file' if count == 1 else 'files'} of {done.agent.name}"
-        if done.error is not None:
-            words += f": {done.error.message}"
-        if done.errors:
-            words += f", {len(done.errors):,} could not go"
-        files = tuple(FileChange(file.path, b"", None) for file in done.deleted)
-        change = Change(done.changes[-1] if done.changes else "", now, "human", "typed.prune", words, files)
-        return Changed(Outcome(change, words))
+        summary = "" if plan.deleted else "Nothing is old enough." if plan.error is None else "Nothing is deleted."
+        screen = Preview(f"Prune {agent.name}", plan_lines(plan), summary=summary, applicable=bool(plan.deleted))
+        return Ask(screen, answered, waited="The plan")
+
+    return Find(lambda: work(dry_run=True), show)
+
+
+def _pruned(done: AgentPrune, now: datetime) -> Outcome:
+    """Return what a prune did, as a change is told."""
+    from memory.storage import Change as Written
+    from memory.storage import FileChange
+    from memory.workspace import Outcome
+
+    count = len(done.deleted)
+    words = f"pruned {count:,} {'file' if count == 1 else 'files'} of {done.agent.name}"
+    if done.error is not None:
+        words += f": {done.error.message}"
+    if done.errors:
+        words += f", {len(done.errors):,} could not go"
+    files = tuple(FileChange(file.path, b"", None) for file in done.deleted)
+    return Outcome(Written(done.changes[-1] if done.changes else "", now, "human", "typed.prune", words, files), words)
 
 
 def _typed(workspace: Workspace) -> TypedMemory:

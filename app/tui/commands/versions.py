@@ -1,69 +1,57 @@
-"""Versions: the history of the entry under the cursor, and bringing an earlier version back."""
+"""The history of the entry under the cursor, and bringing an earlier version back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.part import Part
-from memory.errors import MemdeckError
+from app.tui.steps import Ask, Change, Find, GoTo, Say, Step
 
 from .conditions import Versioned, versioned
 
 if TYPE_CHECKING:
+    from app.tui.context import Context
     from memory.history.versions import EntryVersion
     from widgets.dialogs.entry_history import VersionRow
 
 
-class Versions(Part):
-    """Reads the log in a worker, shows it, writes what is chosen as a change of its own."""
+def show(context: Context) -> Step:
+    """The versions of the entry under the cursor."""
+    pane, workspace, now = context.pane, context.workspace, context.clock()
+    wanted = None if pane is None else versioned(pane)
+    if wanted is None or workspace is None:
+        return None
 
-    def show(self) -> None:
-        """The versions of the entry under the cursor."""
-        pane, workspace, now = self.app.navigation.pane, self.app.workspace, self.app.clock()
-        wanted = None if pane is None else versioned(pane)
-        if wanted is None or workspace is None:
-            return
+    def work() -> tuple[EntryVersion, ...]:
+        from memory.history.versions import line_changes_of, versions_of
 
-        def work() -> tuple[EntryVersion, ...]:
-            from memory.history.versions import line_changes_of, versions_of
+        workspace.notice(now)
+        if wanted.ref is None:
+            return line_changes_of(workspace, wanted.file, wanted.words)
+        return versions_of(workspace, wanted.ref)
 
-            workspace.notice(now)
-            if wanted.ref is None:
-                return line_changes_of(workspace, wanted.file, wanted.words)
-            return versions_of(workspace, wanted.ref)
+    return Find(work, lambda found: _shown(context, wanted, found))
 
-        self.app.changing.ask(work, lambda found: self._shown(wanted, found), lambda _: False)
 
-    def _shown(self, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
-        from widgets.dialogs.entry_history import EntryHistory
+def _shown(context: Context, wanted: Versioned, versions: Sequence[EntryVersion]) -> Step:
+    from widgets.dialogs.entry_history import EntryHistory
 
-        if not any(one.known for one in versions):
-            self.app.say("No change of this entry is recorded yet.")
-            return
+    if not any(one.known for one in versions):
+        return Say("No change of this entry is recorded yet.")
 
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                self._bring_back(versions, versions[place])
+    def chosen(place: int | None) -> Step:
+        return None if place is None else _bring_back(versions, versions[place])
 
-        zone = self.app.zone
-        rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
-        screen = EntryHistory(wanted.title[:300], rows, self.app.clock(), zone)
-        self.app.overlays.offer("The history", screen, chosen)
+    zone = context.zone
+    rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
+    screen = EntryHistory(wanted.title[:300], rows, context.clock(), zone)
+    return Ask(screen, chosen, waited="The history")
 
-    def _bring_back(self, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
-        from memory.history.versions import bring_back
 
-        def otherwise(error: MemdeckError) -> bool:
-            self.app.say_error(error)
-            return True
+def _bring_back(versions: Sequence[EntryVersion], version: EntryVersion) -> Step:
+    from memory.history.versions import bring_back
 
-        self.app.changing.change(
-            "restore",
-            lambda snapshot: bring_back(snapshot, versions, version),
-            then=self.app.entries.go_to,
-            otherwise=otherwise,
-        )
+    return Change("restore", lambda snapshot: bring_back(snapshot, versions, version), then=GoTo)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

@@ -136,7 +136,9 @@ class Changing(Part):
         """Take back the last change; in a pane whose file another program removed or emptied, that."""
         lost = self.app.noticing.lost_in(self.app.navigation.pane)
         if lost is not None and lost.change is not None:
-            self.app.reverting.bring_back(lost.change, lost.name)
+            from .revert import bring_back
+
+            self.app.perform(bring_back(self.app, lost.change, lost.name))
             return
         self._turn(back=True)
 
@@ -220,6 +222,11 @@ class Changing(Part):
         app.run_worker(work, group="change", thread=True, exit_on_error=False)
 
     # In the application's thread
+
+    def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
+        """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
+        self.begin()
+        self.app.post_message(Changed(outcome, then, taken_back))
 
     def changed(self, message: Changed) -> None:
         """Say what was done and look again."""

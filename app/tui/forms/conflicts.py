@@ -1,280 +1,214 @@
-"""Conflicts: the same field changed twice, or an entry that is gone; a person chooses, and nothing typed is lost."""
+"""The same field changed twice, or an entry that is gone: a person chooses, and nothing typed is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.tui.part import Part
+from app.tui.steps import Ask, Change, Copy, Fail, Find, GoTo, Look, Say, Step, Steps
 from memory.errors import ConflictError, MemdeckError
 
 if TYPE_CHECKING:
-    from memory.storage.private.drafts import Draft
+    from app.tui.context import Context
     from widgets.dialogs.three_way import Answers
     from widgets.pane.base import Pane
     from widgets.pane.offers import Values
 
-    from .form_session import Sheet
+    from .sheet import Sheet
 
 CHANGED = "Somebody else changed this entry meanwhile"
 """The title of what is asked."""
 
 
-class Conflicts(Part):
-    """Asks with three columns, and with a few choices where an entry is not there any more."""
+# Forms
 
-    # Forms
 
-    def form(self, sheet: Sheet, values: Values) -> bool:
-        """Ask about the fields of a form that both sides changed; False: there are none."""
-        from widgets.dialogs.three_way import Question, ThreeWay
+def ask_fields(
+    sheet: Sheet, values: Values, show: Callable[[], Step], write: Callable[[Mapping[str, str]], Step]
+) -> Step:
+    """Ask about the fields of a form that both sides changed; None: there are none.
 
-        mine = sheet.changes(values)
-        questions = [
-            Question(
-                spec.name,
-                spec.label,
-                sheet.given(spec.name) or None,
-                mine[spec.name] or None,
-                spec.value or None,
-            )
-            for spec in sheet.plan.fields
-            if spec.name in mine and spec.value not in (sheet.given(spec.name), mine[spec.name])
-        ]
-        if not questions:
-            return False
+    `write` gets the answers; `show` opens the form again where the person leaves the question.
+    """
+    from widgets.dialogs.three_way import Question, ThreeWay
 
-        def answered(answers: Answers | None) -> None:
-            if answers is None:
-                self.app.filling.show(sheet, values)
-            else:
-                self.app.filling.write(sheet, values, {name: text or "" for name, text in answers.items()})
+    mine = sheet.changes(values)
+    questions = [
+        Question(
+            spec.name,
+            spec.label,
+            sheet.given(spec.name) or None,
+            mine[spec.name] or None,
+            spec.value or None,
+        )
+        for spec in sheet.plan.fields
+        if spec.name in mine and spec.value not in (sheet.given(spec.name), mine[spec.name])
+    ]
+    if not questions:
+        return None
 
-        asked = {one.name for one in questions}
-        others = [spec.label for spec in sheet.plan.fields if spec.name in mine and spec.name not in asked]
-        note = sheet.title
-        if others:
-            note += f"\nWhat you changed besides goes along: {', '.join(others)}."
-        validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-        self.app.push_screen(ThreeWay(CHANGED, questions, note=note, validate=validate), answered)
-        return True
+    def answered(answers: Answers | None) -> Step:
+        if answers is None:
+            return show()
+        return write({name: text or "" for name, text in answers.items()})
 
-    # $EDITOR
+    asked = {one.name for one in questions}
+    others = [spec.label for spec in sheet.plan.fields if spec.name in mine and spec.name not in asked]
+    note = sheet.title
+    if others:
+        note += f"\nWhat you changed besides goes along: {', '.join(others)}."
+    validate = {spec.name: spec.validate for spec in sheet.plan.fields}
+    return Ask(ThreeWay(CHANGED, questions, note=note, validate=validate), answered)
 
-    def source(self, pane: Pane, item: Any, text: str, fresh: Any = None) -> None:
-        """Ask about the places of an entry's text that both sides changed, then write it."""
-        from memory.document import Entry
-        from memory.files.merging import open_entry
-        from widgets.dialogs.three_way import Question, ThreeWay
 
-        fresh = fresh if fresh is not None else pane.find(pane.ref(item))
-        theirs = None if fresh is None else getattr(fresh, "entry", None)
-        if theirs is None:
-            self.gone(pane, item, text, title=str(getattr(item, "title", "")), source=text)
-            return
+# $EDITOR
+
+
+def ask_source(context: Context, pane: Pane, item: Any, text: str, fresh: Any = None) -> Step:
+    """Ask about the places of an entry's text that both sides changed, then write it."""
+    from memory.document import Entry
+    from memory.files.merging import open_entry
+    from widgets.dialogs.three_way import Question, ThreeWay
+
+    fresh = fresh if fresh is not None else pane.find(pane.ref(item))
+    theirs = None if fresh is None else getattr(fresh, "entry", None)
+    if theirs is None:
+        return ask_gone(context, pane, item, text, title=str(getattr(item, "title", "")), source=text)
+    try:
+        merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
+    except MemdeckError as error:
+        return Steps((Fail(error), Copy(text)))
+
+    def write(answers: Answers) -> Step:
         try:
-            merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
+            texts = [answers[str(place)] for place, _ in enumerate(merge.differences)]
+            settled = merge.settled(texts)
+            build = pane.from_source(fresh, settled.text, context.clock())
         except MemdeckError as error:
-            self.app.say_error(error)
-            self.app.copy_to_clipboard(text)
-            return
+            return Steps((Fail(error), Copy(text)))
 
-        def write(answers: Answers) -> None:
-            try:
-                texts = [answers[str(place)] for place, _ in enumerate(merge.differences)]
-                settled = merge.settled(texts)
-                build = pane.from_source(fresh, settled.text, self.app.clock())
-            except MemdeckError as error:
-                self.app.say_error(error)
-                self.app.copy_to_clipboard(text)
-                return
+        def otherwise(error: MemdeckError) -> Step:
+            if isinstance(error, ConflictError):
+                return Look(lambda: ask_source(context, pane, item, text))
+            return Steps((Copy(text), Fail(error)))
 
-            def otherwise(error: MemdeckError) -> bool:
-                if isinstance(error, ConflictError):
-                    self.app.looking.request(lambda: self.source(pane, item, text))
-                    return True
-                self.app.copy_to_clipboard(text)
-                return False
+        return None if build is None else Change(f"{pane.pane_id}.source", build, GoTo, otherwise)
 
-            if build is not None:
-                self.app.changing.change(
-                    f"{pane.pane_id}.source", build, then=self.app.entries.go_to, otherwise=otherwise
-                )
+    def answered(answers: Answers | None) -> Step:
+        if answers is None:
+            return Copy(text, "Nothing was written; your text is in the clipboard.")
+        return write(answers)
 
-        def answered(answers: Answers | None) -> None:
-            if answers is None:
-                self.app.copy_to_clipboard(text)
-                self.app.say("Nothing was written; your text is in the clipboard.")
-            else:
-                write(answers)
+    questions = [
+        Question(str(place), one.name, one.base, one.ours, one.theirs) for place, one in enumerate(merge.differences)
+    ]
+    if not questions:
+        return write({})
+    title = str(getattr(item, "title", ""))
+    return Ask(ThreeWay(CHANGED, questions, note=title), answered)
 
-        questions = [
-            Question(str(place), one.name, one.base, one.ours, one.theirs)
-            for place, one in enumerate(merge.differences)
-        ]
-        if questions:
-            title = str(getattr(item, "title", ""))
-            self.app.push_screen(ThreeWay(CHANGED, questions, note=title), answered)
-        else:
-            write({})
 
-    # Verbs
+# Commands
 
-    def verb(
-        self, error: ConflictError, title: str, write: Callable[[Mapping[str, str]], None], labels: Mapping[str, str]
-    ) -> bool:
-        """Ask about what a verb would set and somebody else set meanwhile; False: the error says too little."""
-        from widgets.dialogs.three_way import Question, ThreeWay
 
-        questions = []
-        for one in error.details.get("conflicts") or ():
-            name = str(one["field"])
-            questions.append(Question(name, labels.get(name, name), one["base"], one["ours"], one["theirs"]))
-        if not questions:
-            return False
+def ask_command(error: ConflictError, title: str, write: Callable[[Mapping[str, str]], Step]) -> Step:
+    """Ask about what a command would set and somebody else set meanwhile; None: the error says too little."""
+    from widgets.dialogs.three_way import Question, ThreeWay
 
-        def answered(answers: Answers | None) -> None:
-            theirs = {one.name: one.theirs for one in questions}
-            chosen = {name: text or "" for name, text in (answers or {}).items() if text != theirs[name]}
-            if chosen:
-                write(chosen)
-            else:
-                self.app.say("It stays as it is.")
+    questions = []
+    for one in error.details.get("conflicts") or ():
+        name = str(one["field"])
+        questions.append(Question(name, name, one["base"], one["ours"], one["theirs"]))
+    if not questions:
+        return None
 
-        self.app.push_screen(ThreeWay(CHANGED, questions, note=title), answered)
-        return True
+    def answered(answers: Answers | None) -> Step:
+        theirs = {one.name: one.theirs for one in questions}
+        chosen = {name: text or "" for name, text in (answers or {}).items() if text != theirs[name]}
+        return write(chosen) if chosen else Say("It stays as it is.")
 
-    # Entries that are gone
+    return Ask(ThreeWay(CHANGED, questions, note=title), answered)
 
-    def gone(
-        self,
-        pane: Pane,
-        item: Any,
-        typed: str,
-        *,
-        title: str,
-        renamed: Callable[[Any], None] | None = None,
-        again: Callable[[], None] | None = None,
-        source: str | None = None,
-        left: Callable[[], None] | None = None,
-        done: Callable[[], None] | None = None,
-        ref: str | None = None,
-    ) -> None:
-        """The entry was removed or renamed meanwhile: find out which in a worker, then offer what can be done."""
-        workspace, now = self.app.workspace, self.app.clock()
-        assert workspace is not None
-        known = ref or (None if item is None else pane.ref(item))
 
-        def work() -> str | None:
-            workspace.notice(now)
-            kind, mark, digits = (known or "").partition("#")
-            return workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
+# Entries that are gone
 
-        def found(name: str | None) -> None:
-            fresh = None if name is None else pane.find(name)
-            self._choose(
-                title,
-                typed,
-                fresh,
-                renamed if fresh is not None else None,
-                again if source is not None and fresh is None else None,
-                left,
-                done,
-            )
 
-        self.app.changing.ask(work, found, lambda _: False)
+def ask_gone(
+    context: Context,
+    pane: Pane,
+    item: Any,
+    typed: str,
+    *,
+    title: str,
+    renamed: Callable[[Any], Step] | None = None,
+    again: Callable[[], Step] | None = None,
+    source: str | None = None,
+    left: Callable[[], Step] | None = None,
+    done: Callable[[], Step] | None = None,
+    ref: str | None = None,
+) -> Step:
+    """The entry was removed or renamed meanwhile: find out which in a worker, then offer what can be done."""
+    workspace, now = context.workspace, context.clock()
+    assert workspace is not None
+    known = ref or (None if item is None else pane.ref(item))
 
-    def _choose(
-        self,
-        title: str,
-        typed: str,
-        fresh: Any,
-        renamed: Callable[[Any], None] | None,
-        again: Callable[[], None] | None,
-        left: Callable[[], None] | None,
-        done: Callable[[], None] | None,
-    ) -> None:
-        from widgets.dialogs.choices import Choices, Option
+    def work() -> str | None:
+        workspace.notice(now)
+        kind, mark, digits = (known or "").partition("#")
+        return workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
 
-        options = []
-        if renamed is not None:
-            new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
-            head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-            options.append(Option("s", "save", "Save into it", "your changes go into the renamed entry"))
-        else:
-            head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
-            if again is not None:
-                options.append(Option("p", "put back", "Put it back", "with what you changed"))
-        shown = typed.strip().split("\n")
-        words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-        options.append(Option("c", "copy", "Copy what you typed", "and leave"))
-        if left is not None:
-            options.append(Option("k", "keep", "Keep it as a draft", "w goes on with it"))
-        options.append(Option("d", "drop", "Throw it away", "what you typed is lost"))
-
-        def chosen(choice: str | None) -> None:
-            if choice == "save" and renamed is not None:
-                renamed(fresh)
-            elif choice == "put back" and again is not None:
-                again()
-            elif choice == "drop":
-                if done is not None:
-                    done()
-            elif choice == "copy" or left is None:
-                self.app.copy_to_clipboard(typed)
-                self.app.say("What you typed is in the clipboard.")
-                if done is not None:
-                    done()
-            else:
-                left()
-
-        self.app.push_screen(Choices(head, words, options), chosen)
-
-    def draft_gone(self, pane: Pane, draft: Draft) -> None:
-        """The entry of a draft is not there any more."""
-        from .form_session import Sheet
-
-        typed = "\n".join(f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name))
-
-        def renamed(fresh: Any) -> None:
-            plan = pane.editing(fresh, self.app.clock())
-            if plan is not None:
-                sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
-                self.app.filling.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
-
-        def again() -> None:
-            self._put_back(draft)
-
-        def drop() -> None:
-            self.app.drafting.drop(draft)
-
-        self.gone(
-            pane,
-            None,
+    def found(name: str | None) -> Step:
+        fresh = None if name is None else pane.find(name)
+        return _choose(
+            title,
             typed,
-            title=draft.title,
-            renamed=renamed,
-            again=again,
-            source=draft.source if draft.file else None,
-            left=lambda: self.app.drafting.give_back(draft),
-            done=drop,
-            ref=None if draft.new else draft.ref,
+            fresh,
+            renamed if fresh is not None else None,
+            again if source is not None and fresh is None else None,
+            left,
+            done,
         )
 
-    def _put_back(self, draft: Draft) -> None:
-        """Put the removed entry of a draft back, then open its form with what was typed."""
-        from memory.document import Entry
-        from memory.files.restore import restore_version
+    return Find(work, found)
 
-        source, file, section = draft.source or "", draft.file, draft.section
 
-        def otherwise(_: MemdeckError) -> bool:
-            self.app.drafting.give_back(draft)
-            return False
+def _choose(
+    title: str,
+    typed: str,
+    fresh: Any,
+    renamed: Callable[[Any], Step] | None,
+    again: Callable[[], Step] | None,
+    left: Callable[[], Step] | None,
+    done: Callable[[], Step] | None,
+) -> Step:
+    from widgets.dialogs.choices import Choices, Option
 
-        self.app.changing.change(
-            "restore",
-            lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
-            then=lambda _: self.app.filling.resume(draft),
-            otherwise=otherwise,
-        )
+    options = []
+    if renamed is not None:
+        new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
+        head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
+        options.append(Option("s", "save", "Save into it", "your changes go into the renamed entry"))
+    else:
+        head, words = "This entry is not there any more", f"{title}\nwas removed or renamed by somebody else."
+        if again is not None:
+            options.append(Option("p", "put back", "Put it back", "with what you changed"))
+    shown = typed.strip().split("\n")
+    words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
+    options.append(Option("c", "copy", "Copy what you typed", "and leave"))
+    if left is not None:
+        options.append(Option("k", "keep", "Keep it as a draft", "w goes on with it"))
+    options.append(Option("d", "drop", "Throw it away", "what you typed is lost"))
+
+    def chosen(choice: str | None) -> Step:
+        if choice == "save" and renamed is not None:
+            return renamed(fresh)
+        if choice == "put back" and again is not None:
+            return again()
+        if choice == "drop":
+            return None if done is None else done()
+        if choice == "copy" or left is None:
+            copied = Copy(typed, "What you typed is in the clipboard.")
+            return copied if done is None else Steps((copied, done()))
+        return left()
+
+    return Ask(Choices(head, words, options), chosen)

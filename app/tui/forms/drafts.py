@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from widgets.input.form import Form
     from widgets.pane.offers import Values
 
-    from .form_session import Sheet
+    from .sheet import Sheet
 
 SAVE_SECONDS = 1.0
 """How long after a key the draft is written; while somebody types, it is written as often."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from app.tui.part import Part
+from app.tui.steps import GoTo
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+
+from .conflicts import ask_fields, ask_gone
+from .sheet import Sheet
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
@@ -23,34 +26,6 @@ LONGEST_VALUE = 30
 
 MOST_TRIES = 5
 """How often a form is merged with newer files before a person is asked to look at it."""
-
-
-@dataclass(slots=True, eq=False)
-class Sheet:
-    """One form: the pane and the entry it is about (no item: a new one), and the values that the person started from.
-
-    `plan` follows the files; `base` stays what it was when the person began.
-    """
-
-    pane: Pane
-    plan: FormPlan
-    item: Any = None
-    base: Values = field(default_factory=dict)
-    ref: str | None = None
-    title: str = ""
-    draft_id: str = ""
-    section: str | None = None
-    tries: int = 0
-
-    def given(self, name: str) -> str:
-        """What the person started from."""
-        if name in self.base:
-            return self.base[name]
-        return next((spec.value for spec in self.plan.fields if spec.name == name), "")
-
-    def changes(self, values: Mapping[str, str]) -> Values:
-        """The values that the person changed."""
-        return {name: value for name, value in values.items() if value != self.given(name)}
 
 
 class Filling(Part):
@@ -142,7 +117,11 @@ class Filling(Part):
             self.app.drafting.end(sheet)
             self.app.say("Nothing was changed.")
             return
-        if self.app.conflicts.form(sheet, values):
+        asked = ask_fields(
+            sheet, values, lambda: self.show(sheet, values), lambda answers: self.write(sheet, values, answers)
+        )
+        if asked is not None:
+            self.app.perform(asked)
             return
         if not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Somebody else keeps changing this entry.")
@@ -171,7 +150,7 @@ class Filling(Part):
 
         def done(outcome: Outcome) -> None:
             self.app.drafting.end(sheet)
-            self.app.entries.go_to(outcome)
+            self.app.perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self._failed(sheet, final, error)
@@ -212,17 +191,20 @@ class Filling(Part):
         source, section = where(sheet)
         sheet.section = section
         typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
-        self.app.conflicts.gone(
-            sheet.pane,
-            sheet.item,
-            typed,
-            title=sheet.title,
-            renamed=lambda fresh: self.follow(sheet, fresh, values),
-            again=lambda: self._put_back(sheet, values),
-            source=source,
-            left=lambda: self.app.drafting.keep(sheet, values),
-            done=lambda: self.app.drafting.end(sheet),
-            ref=sheet.ref,
+        self.app.perform(
+            ask_gone(
+                self.app,
+                sheet.pane,
+                sheet.item,
+                typed,
+                title=sheet.title,
+                renamed=lambda fresh: self.follow(sheet, fresh, values),
+                again=lambda: self._put_back(sheet, values),
+                source=source,
+                left=lambda: self.app.drafting.keep(sheet, values),
+                done=lambda: self.app.drafting.end(sheet),
+                ref=sheet.ref,
+            )
         )
 
     def _put_back(self, sheet: Sheet, values: Values) -> None:
@@ -243,7 +225,7 @@ class Filling(Part):
 
         def done(outcome: Outcome) -> None:
             self.app.drafting.end(sheet)
-            self.app.entries.go_to(outcome)
+            self.app.perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
@@ -281,7 +263,51 @@ class Filling(Part):
                     pane.go_to(draft.ref or "")
                 self.show(sheet, dict(draft.values), note)
                 return
-        self.app.conflicts.draft_gone(pane, draft)
+        self._draft_gone(pane, draft)
+
+    def _draft_gone(self, pane: Pane, draft: Draft) -> None:
+        """The entry of a draft is not there any more."""
+        typed = "\n".join(f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name))
+
+        def renamed(fresh: Any) -> None:
+            plan = pane.editing(fresh, self.app.clock())
+            if plan is not None:
+                sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
+                self.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
+
+        self.app.perform(
+            ask_gone(
+                self.app,
+                pane,
+                None,
+                typed,
+                title=draft.title,
+                renamed=renamed,
+                again=lambda: self._put_draft_back(draft),
+                source=draft.source if draft.file else None,
+                left=lambda: self.app.drafting.give_back(draft),
+                done=lambda: self.app.drafting.drop(draft),
+                ref=None if draft.new else draft.ref,
+            )
+        )
+
+    def _put_draft_back(self, draft: Draft) -> None:
+        """Put the removed entry of a draft back, then open its form with what was typed."""
+        from memory.document import Entry
+        from memory.files.restore import restore_version
+
+        source, file, section = draft.source or "", draft.file, draft.section
+
+        def otherwise(_: MemdeckError) -> bool:
+            self.app.drafting.give_back(draft)
+            return False
+
+        self.app.changing.change(
+            "restore",
+            lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
+            then=lambda _: self.resume(draft),
+            otherwise=otherwise,
+        )
 
 
 def short(value: str) -> str:

@@ -1,16 +1,21 @@
 """Every action of the application, once: its stable id, its keys, who does it, and the words people read.
 
 Key bindings, the hints of the footer, the help, the palette and `docs/keys.md` derive from this table. An action is
-done by calling `method` of the application's part `target` with `arguments`; `needs` names what must be there
-for it (see `app.tui.commands.conditions`).
+done by the function `method` of the module `app.tui.commands.<target>`, which gets the context and `arguments` and
+returns a step; where `target` is a part of the application, by that method of it. `needs` names what must be there for
+it (see `app.tui.commands.conditions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from widgets.panes import all_panes
+
+if TYPE_CHECKING:
+    from app.tui.steps import Step
 
 
 class Action(NamedTuple):
@@ -43,6 +48,10 @@ class Action(NamedTuple):
     def sentence_in(self, pane: str) -> str:
         """What it does in a pane."""
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
+
+
+PARTS = frozenset({"navigation", "consent", "searching", "drafting", "overlays", "changing", "jobs", "looking"})
+"""The targets that are parts of the application."""
 
 
 def _pane_actions() -> Iterator[Action]:
@@ -95,7 +104,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "change.revert",
         ("X",),
-        "reverting",
+        "revert",
         "revert",
         "take back",
         "Take back the change under the cursor, whoever made it; shows first what that does",
@@ -106,7 +115,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "entry.restore",
         ("B",),
-        "reverting",
+        "revert",
         "restore",
         "bring back",
         "Bring the archived entry back to where it came from, or a change that another program's save took back",
@@ -117,7 +126,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "run.now",
         ("R",),
-        "runner",
+        "run",
         "run",
         "run",
         "Run the monitor now, or the task's action; asks for consent first",
@@ -132,7 +141,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "run.mute",
         ("m",),
-        "runner",
+        "run",
         "mute",
         "mute",
         "Send no messages about the monitor for a while",
@@ -156,7 +165,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "knowledge.move",
         ("F",),
-        "diary",
+        "journal",
         "move_line",
         "move",
         "Move the line to another section or topic",
@@ -240,8 +249,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "list.filter",
         ("slash",),
-        "listing",
-        "filter",
+        "filter_and_sort",
+        "filter_words",
         "filter",
         "Filter the list as you type",
         _LIST,
@@ -307,7 +316,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "upkeep.archive",
         ("A",),
-        "upkeep",
+        "maintenance",
         "archive",
         "archive old",
         "Archive tasks that were completed a while ago; shows its plan first",
@@ -393,7 +402,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "journal.mentions",
         ("O",),
-        "diary",
+        "journal",
         "mentions",
         "mentions",
         "List every journal entry that mentions the task, plan or monitor",
@@ -403,8 +412,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "facts.inject",
         ("i",),
-        "injecting",
-        "show",
+        "inject",
+        "inject",
         "inject",
         "Show what a message would inject into a prompt",
         "Facts",
@@ -481,7 +490,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "list.fields",
         ("f",),
-        "listing",
+        "filter_and_sort",
         "filter_fields",
         "filter by field",
         "Filter by a field, for example tag:infra priority:high",
@@ -489,15 +498,17 @@ ACTIONS: tuple[Action, ...] = (
         needs="fields",
     ),
     Action(
-        "journal.capture", ("J",), "diary", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
+        "journal.capture", ("J",), "journal", "capture", "jot", "Write one line into the journal, from any pane", _ENTRY
     ),
     Action("task.quick", ("Q",), "tasks", "quick", "quick", "Add a task in one line, from any pane", _TASK),
     Action("view.saved", ("V",), "views", "saved", "views", "Open or keep a view under a name", _LIST, needs="keeps"),
-    Action("list.sort", ("S",), "listing", "sort", "sort", "Choose the order, also reversed", _LIST, needs="sorts"),
+    Action(
+        "list.sort", ("S",), "filter_and_sort", "sort", "sort", "Choose the order, also reversed", _LIST, needs="sorts"
+    ),
     Action(
         "upkeep.prune",
         ("P",),
-        "upkeep",
+        "maintenance",
         "prune",
         "prune",
         "Move old journal entries to the archive; shows its plan first",
@@ -506,7 +517,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "upkeep.maintain",
         ("M",),
-        "upkeep",
+        "maintenance",
         "maintain",
         "maintain",
         "All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first",
@@ -710,7 +721,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "view.zoom",
         ("Z",),
-        "listing",
+        "navigation",
         "zoom",
         "zoom",
         "Give the list the whole width, or list and entry their parts again",
@@ -759,3 +770,9 @@ BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 
 PINNED = ("view.leave", "entry.add", "entry.edit", "list.filter", "app.help", "app.palette")
 """Hints that stay in the footer at every width."""
+
+
+def command_of(action: Action) -> Callable[..., Step]:
+    """Return the function of an action; its module is imported with its first use."""
+    command: Callable[..., Step] = getattr(import_module(f"app.tui.commands.{action.target}"), action.method)
+    return command

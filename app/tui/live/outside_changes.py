@@ -163,7 +163,9 @@ class Noticing(Part):
         new = [one for one in self.undone if one.id not in self._told]
         self._told.update(one.id for one in new)
         if new:
-            self.app.reverting.taken_back(new)
+            from app.tui.commands.revert import taken_back
+
+            self.app.perform(taken_back(self.app, new))
 
 
 class LogSource:

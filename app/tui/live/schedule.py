@@ -20,6 +20,7 @@ from .jobs import Job
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
+    from app.tui.context import JobView
     from memory.document import Document
     from memory.files.snapshot import Snapshot
     from memory.monitoring.alerts.channels import Addresses
@@ -158,7 +159,7 @@ class Watching(Part):
         environ, workspace = self.app.environ, self.app.workspace
         return Addresses(config_home(environ), environ, workspace=None if workspace is None else workspace.root)
 
-    def ways(self, job: Job) -> Ways:
+    def ways(self, job: JobView) -> Ways:
         """What a run of this application reaches; it says how far it is, and can be called off."""
         from memory.monitoring.run.run import Ways
 
