@@ -16,7 +16,7 @@ from .document.compare import Region, compare
 from .errors import ConflictError, MemdeckError, UsageError
 from .files.edit import Edit
 from .files.secret_notes import secrets_in
-from .files.snapshot import Snapshot, Views
+from .files.snapshot import Snapshot, Views, Written
 from .registry import workspace_of
 from .storage import Change, State, Store, Stored
 from .storage.log.shared import Together
@@ -328,7 +328,7 @@ class Workspace:
             secrets = secrets_in(edited)
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
-        after = Snapshot(_Committed(before, written), lambda: self.machine_zone, self._views, None, _nobody)
+        after = Snapshot(Written(before, written), lambda: self.machine_zone, self._views, None, _nobody)
         after.past = self._past
         said = tuple(before.remarks)
         return Outcome(change, edit.summary, edit.ref, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said)
@@ -479,23 +479,6 @@ def _absolute(path: str | os.PathLike[str]) -> str:
 
 def _nobody(_: MemdeckError) -> None:
     """Leave it to the next look to say why config.md cannot be read."""
-
-
-class _Committed:
-    """Reads the files as a change left them: those it wrote as it wrote them, the others as it saw them."""
-
-    def __init__(self, before: Snapshot, written: dict[str, Document]) -> None:
-        self._before = before
-        self._written = written
-
-    def document(self, name: str) -> Document | None:
-        if name in self._written:
-            return self._written[name]
-        return self._before.document(name) if self._before.exists(name) else None
-
-    def archives(self) -> tuple[str, ...]:
-        new = (name for name in self._written if name.startswith("archive/"))
-        return tuple(sorted({*self._before.archive_names, *new}))
 
 
 class _Reader:

@@ -252,8 +252,8 @@ class FactStore:
                     "raise it in .aegis/agent.json, or import a part",
                 )
             noun = "fact" if len(lines) == 1 else "facts"
-            _, ids, pruned = self._add(transaction, lines, most, now, f"imported {len(lines):,} {noun}")
-            return Import(ids, skipped, refused, pruned)
+            change, ids, pruned = self._add(transaction, lines, most, now, f"imported {len(lines):,} {noun}")
+            return Import(ids, skipped, refused, pruned, change.id)
 
         return self._change("facts.import", build, actor, now)
 

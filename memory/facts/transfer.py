@@ -30,12 +30,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What came in: the new ids, how many were there already, the lines that were refused with their reasons."""
+    """What came in: the new ids, how many were there already, the lines that were refused with their reasons.
+
+    `change` is the id of the change, None where nothing was written.
+    """
 
     ids: tuple[str, ...]
     skipped: int
     refused: tuple[tuple[int, str], ...]
     pruned: tuple[str, ...] = ()
+    change: str | None = None
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""

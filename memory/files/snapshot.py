@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .refs.refs import Past
     from .tasks.model import TaskList
 
-__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views"]
+__all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views", "Written"]
 
 V = TypeVar("V")
 _EMPTY = parse(b"")
@@ -276,3 +276,23 @@ class _Readable(Snapshot):
                 self._refused[name] = error
                 self._documents[name] = None
         return self._documents[name]
+
+
+class Written:
+    """A source with some files as they were written, and the others as a look saw them before."""
+
+    def __init__(self, before: Snapshot, written: Mapping[str, Document]) -> None:
+        """Keep both; `written` is looked into when a file is asked for."""
+        self._before = before
+        self._written = written
+
+    def document(self, name: str) -> Document | None:
+        """Return the document of a file, None where there is no such file."""
+        if name in self._written:
+            return self._written[name]
+        return self._before.document(name) if self._before.exists(name) else None
+
+    def archives(self) -> tuple[str, ...]:
+        """Return the names of all archive files."""
+        new = (name for name in self._written if name.startswith("archive/"))
+        return tuple(sorted({*self._before.archive_names, *new}))

@@ -19,6 +19,7 @@ from memory.storage.log.records import PlainReading
 from .protocol import Advice, Contribution, PlainSystem
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
@@ -168,6 +169,21 @@ class CuratedMemory(PlainSystem):
             text = " ".join((one.header.description, one.body))
             day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
             yield Record(self.name, path, one.header.name, text, Found(), day, (one.header.type,))
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield the memories of the workspace and its agents, and the files that are none."""
+        from memory.curated.exchange import items_of
+
+        look = self.look()
+        if look.error is not None:
+            raise look.error
+        return items_of(look.memories, look.invalid, FOLDER)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Return what becomes of items as memories of the scope that `place` names; the controller decides on each."""
+        from memory.curated.exchange import take
+
+        return take(self.curated, items, place, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many memories there are by scope, and what cannot be read."""

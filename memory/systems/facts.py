@@ -16,6 +16,7 @@ from memory.workspace import Outcome
 from .protocol import BriefLine, Contribution, PlainSystem
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.maintenance import Report
     from memory.search import Record
@@ -94,6 +95,18 @@ class Facts(PlainSystem):
         rule = RuleReport(RULE, SHOWN, before, before - len(gone), 0, len(gone), moves, (), ("fact", "cleared"), why)
         took = round((time.perf_counter() - begun) * 1000, 1)
         return Report(dry_run, now, (rule,), duration_ms=took, change=change)
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield the facts as they stand in the file."""
+        from memory.facts.exchange import items_of
+
+        return items_of(self.store)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
+        """Return what becomes of items as facts, in one change."""
+        from memory.facts.exchange import take
+
+        return take(self.store, items, actor=actor, now=now)
 
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None

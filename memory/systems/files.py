@@ -11,6 +11,7 @@ from memory.workspace import MEMORY_FOLDER
 from .protocol import PlainSystem
 
 if TYPE_CHECKING:
+    from memory.base.items import Committed, Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
@@ -72,6 +73,30 @@ class WorkspaceMemory(PlainSystem):
         from memory.maintenance import maintain
 
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield every entry, archives included."""
+        from memory.files.exchange.reading import items_of
+
+        return items_of(self._workspace.snapshot())
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
+        """Return what becomes of items: tasks, journal entries, contacts, and all else as knowledge; in one change."""
+        from memory.base.items import Committed, Taken
+        from memory.files.edit import Edit
+        from memory.files.exchange.drafts import Drafts
+
+        drafts = Drafts.of(self._workspace.snapshot(), items, now)
+
+        def commit() -> Committed:
+            def build(snapshot: Snapshot) -> Edit:
+                made = Drafts.of(snapshot, items, now)
+                return Edit(made.documents(), f"converted {len(made.converted):,} entries")
+
+            change = self._workspace.change("files.convert", build, actor=actor, now=now).change
+            return Committed((change.id,) if change.files else ())
+
+        return Taken(drafts.converted, drafts.skipped, drafts.losses, commit)
 
     def records(
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None

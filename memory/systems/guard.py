@@ -15,6 +15,7 @@ from memory.registry import system_name
 from .protocol import Advice, BriefLine, Contribution, System
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.maintenance.report import Report
     from memory.search.index.inventory import Shelf
     from memory.search.records import Record
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from memory.workspace import Workspace
 
 T = TypeVar("T")
-_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "shelves", "status"})
+_MAY_RAISE = frozenset({"look", "check", "maintain", "records", "items", "shelves", "status"})
 """The questions that a MemdeckError answers as well: a file cannot be read, or a setting is wrong."""
 
 
@@ -128,6 +129,14 @@ class Guarded:
         except MemdeckError as error:
             self._refuse(error, refused)
 
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield its entries for another memory; a failure ends them."""
+        return self._each("items", lambda system: system.items())
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Return what becomes of entries of another memory."""
+        return self._ask("take", lambda system: system.take(items, place=place, actor=actor, now=now))
+
     def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:
         """Yield its records file by file; what came before a failure stays."""
         try:
@@ -177,6 +186,7 @@ class Guarded:
             "check": lambda system: system.check(),
             "maintain": lambda system: system.maintain(now, actor="doctor", dry_run=True),
             "records": lambda system: sum(1 for _ in system.records(None, {})),
+            "items": lambda system: sum(1 for _ in system.items()),
             "shelves": lambda system: sum(1 for _ in system.shelves({})),
             "status": lambda system: system.status(now),
             "brief_lines": lambda system: tuple(system.brief_lines(now)),

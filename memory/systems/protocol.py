@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.errors import MemdeckError
     from memory.maintenance.report import Report
@@ -94,6 +95,16 @@ class System(Protocol):
         A file that cannot be read is left out and noted in `refused`, by its name; without `refused` it raises.
         """
 
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield its entries for another memory, and what cannot come along."""
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Return what becomes of entries of another memory; nothing is written before `Taken.commit` is called.
+
+        `place` is where they go in a system that has several places: the agent of typed memory, the scope of curated
+        memory. RefusedError `convert.no_target` for a system that takes none.
+        """
+
     def shelves(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[Shelf]:
         """Yield its records file by file, for an index that reads only files that changed."""
 
@@ -159,6 +170,21 @@ class PlainSystem:
         from memory.search.index.inventory import shelves_of_records
 
         return shelves_of_records(self.records(None, refused))
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield its records as notes."""
+        from memory.base.items import Item
+
+        for one in self.records():
+            yield Item("note", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
+        """Refuse."""
+        from memory.errors import RefusedError
+
+        raise RefusedError(
+            "convert.no_target", f"{self.name} takes no entries of other memories", "name another target"
+        )
 
     def status(self, now: datetime) -> Mapping[str, object]:  # noqa: ARG002
         """Return no counts."""

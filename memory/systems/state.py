@@ -31,6 +31,7 @@ from .protocol import Advice, BriefLine, Contribution, PlainSystem
 from .state_reading import StateReading, ref_of
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
     from memory.maintenance import Report, RuleReport
     from memory.search import Record
@@ -129,6 +130,22 @@ class ProjectState(PlainSystem):
 
         if kinds is None or self.name in kinds:
             yield from records_of(self.store.memory(), refused)
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield the bundle, then the events with those of the archive."""
+        from memory.base.items import Item
+        from memory.state.exchange import parts_of
+
+        yield from parts_of(self.store.memory())
+        for one in self.records():
+            if one.file != STATE:
+                yield Item("event", one.title, one.text, f"{one.file}:{one.line + 1}", one.date, one.tags)
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
+        """Return what becomes of items: open tasks become next steps, gotchas gotchas."""
+        from memory.state.exchange import take
+
+        return take(self.store, items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` says; MemdeckError where the state or its events cannot be read."""

@@ -17,6 +17,7 @@ from memory.typed.stores import TypedReading, path_in
 from .protocol import Advice, BriefLine, PlainSystem
 
 if TYPE_CHECKING:
+    from memory.base.items import Item, Skipped, Taken
     from memory.maintenance import Report, RuleReport
     from memory.search import Record
     from memory.storage import Change, Store
@@ -181,6 +182,20 @@ class TypedMemory(PlainSystem):
         for look in self.look().agents:
             for entry in entries_of(look, self._shown(look.agent), passed):
                 yield Record(KIND, entry.path, entry.title, entry.text, entry, entry.date)
+
+    def items(self) -> Iterator[Item | Skipped]:
+        """Yield the blocks and files of all agents."""
+        from memory.typed.exchange import items_of
+
+        for look in self.look().agents:
+            yield from items_of(look, self._shown(look.agent))
+
+    def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
+        """Return what becomes of items as blocks of the agent that `place` names, or the only one."""
+        from memory.typed.exchange import agent_for, take
+
+        look = agent_for(self.look().agents, place)
+        return take(look, self.store(look.agent), items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return sizes, ages, tokens and what the next prune would take, agent by agent."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -175,22 +175,45 @@ def add_knowledge(
     title = one_line("knowledge.section", "the name of a section", section)
     if date is None and (reason is not None or title.casefold() == DECISIONS.casefold()):
         date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
-    raw = _compose(text, date, reason)
-    document = started_document(snapshot, FILE, now)
+    raw = compose(text, date, reason)
+    document = with_bullets(started_document(snapshot, FILE, now), title, topic, [raw])
+    _, index, number = _place(document, title, topic)
+    return _edit(document, (index, number), -1, raw, "added")
+
+
+def _place(document: Document, section: str, topic: str | None) -> tuple[Document, int, int | None]:
+    """Return the document with a section, or a topic in it, and where that is: section index and entry index."""
+    title = one_line("knowledge.section", "the name of a section", section)
     places = document.find(title)
     if not places:
         new = Section.compose(title, newline=document.newline)
         document = document.insert_section(len(document.sections), new)
         places = document.find(title)
-    index = places[0]
     if topic is None:
-        part = document.section(index)
-        body = _with_bullet(part.body, raw, document, index, None)
-        return _edit(document.with_section(index, part.with_body(body)), (index, None), -1, raw, "added")
+        return document, places[0], None
     index, number, document = _topic(document, places, one_line("knowledge.section", "the name of a topic", topic))
-    entry = document.section(index).entries[number]
-    new_entry = entry.with_body(_with_bullet(entry.body, raw, document, index, number))
-    return _edit(document.replace_entry(index, number, new_entry), (index, number), -1, raw, "added")
+    return document, index, number
+
+
+def with_bullets(document: Document, section: str, topic: str | None, raws: Sequence[str]) -> Document:
+    """Return the document with bullets behind the last one of a section, or of a topic in it; missing ones are made.
+
+    `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
+    """
+    document, index, number = _place(document, section, topic)
+    block: Section | Entry = document.section(index) if number is None else document.section(index).entries[number]
+    body = _with_bullet(block.body, raws[0], document, index, number)
+    before = read_bullets(body)
+    if raws[1:]:
+        prefix = _prefix(body[before[-1].start : before[-1].end])
+        written = document.newline.join(_written(prefix, raw, document.newline) for raw in raws[1:])
+        body = insert_line(body, before[-1].end, written, document.newline)
+        found = [bullet.text.split() for bullet in read_bullets(body)]
+        if found != [bullet.text.split() for bullet in before] + [raw.split() for raw in raws[1:]]:
+            raise _no_bullet()
+    if isinstance(block, Entry):
+        return document.replace_entry(index, number or 0, block.with_body(body))
+    return document.with_section(index, block.with_body(body))
 
 
 def edit_knowledge(
@@ -210,9 +233,9 @@ def edit_knowledge(
     new = text.strip()
     if item.date is not None and _DECISION.fullmatch(new) is None:
         kept = item.reason if reason is None and split_remark(new)[1] is None else reason
-        new = _compose(new, date or item.date, kept)
+        new = compose(new, date or item.date, kept)
     else:
-        new = _compose(new, date, reason)
+        new = compose(new, date, reason)
     return _replaced(snapshot, item, new, "changed")
 
 
@@ -221,7 +244,8 @@ def remove_knowledge(snapshot: Files, ref: str, *, now: datetime) -> Edit:  # no
     return _replaced(snapshot, find_knowledge(snapshot, ref), None, "removed")
 
 
-def _compose(text: str, date: str | None, reason: str | None) -> str:
+def compose(text: str, date: str | None, reason: str | None) -> str:
+    """Return the source of a bullet; UsageError `knowledge.text`, `knowledge.date`, BadMoment."""
     raw = "\n".join(line.rstrip() for line, _ in split_lines(text.strip()))
     if not raw:
         raise UsageError("knowledge.text", "there is no text", "say what is known")
@@ -274,9 +298,13 @@ def _check(old: str, new: str, at: int, raw: str | None) -> None:
     if at < len(before):
         del before[at]
     if before != after:
-        raise UsageError(
-            "knowledge.text", "the text would not stay one bullet", "leave out HTML and code fences that stay open"
-        )
+        raise _no_bullet()
+
+
+def _no_bullet() -> UsageError:
+    return UsageError(
+        "knowledge.text", "the text would not stay one bullet", "leave out HTML and code fences that stay open"
+    )
 
 
 def _topic(document: Document, places: list[int], title: str) -> tuple[int, int, Document]:

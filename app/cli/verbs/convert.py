@@ -1,0 +1,82 @@
+"""The verb that converts between memory systems and from the files of other tools."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.lazy_groups import verb
+from app.cli.session import Session
+
+if TYPE_CHECKING:
+    from memory.convert import Report
+    from memory.workspace import Workspace
+
+_SHOWN = 20
+
+
+@verb(
+    "convert",
+    examples=(
+        "memdeck convert facts files --dry-run",
+        "memdeck convert taskwarrior:export.json files",
+        "memdeck convert claude-code:CLAUDE.md facts",
+        "memdeck convert files:../shop typed --into planner",
+    ),
+)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
+@click.option("--into", default="", metavar="PLACE", help="The agent of typed memory, or the scope of curated memory.")
+def convert(session: Session, source: str, target: str, dry_run: bool, into: str) -> None:
+    """Copy what one memory holds into another, and say what has no home there.
+
+    FROM is a system (files, facts, typed, state, curated), one of another workspace as SYSTEM:DIR, or files of another
+    tool: claude-code, basic-memory, backlog, taskwarrior, todotxt or jrnl, as FORMAT:PATH. TO is a system of this
+    workspace. Nothing in FROM changes, and what TO holds already is left out.
+    """
+    from memory.convert import convert as run
+
+    report = run(
+        session.workspace,
+        source,
+        target,
+        open_workspace=lambda path: _opened(session, path),
+        actor=session.actor,
+        now=session.now,
+        into=into,
+        dry_run=dry_run,
+    )
+    session.answer(report.json, lambda: _lines(report))
+
+
+def _opened(session: Session, path: Path) -> Workspace:
+    from app.places import home, state_home
+    from memory.workspace import Workspace
+
+    return session.opened(Workspace.open(path, state_home=state_home(os.environ), home=home(os.environ)))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    from memory.base.safe_text import visible
+
+    words = "would be converted" if report.dry_run else "converted"
+    yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
+    for one in report.skipped[:_SHOWN]:
+        yield f"  skipped {visible(one.what)}: {visible(one.reason)}"
+    if len(report.skipped) > _SHOWN:
+        yield f"  … and {len(report.skipped) - _SHOWN:,} more, see -o json"
+    counted = Counter((one.field, one.reason) for one in report.losses)
+    for (field, reason), count in counted.most_common():
+        yield f"  without {visible(field)} ({count:,}): {visible(reason)}"
+    if report.changes:
+        yield (
+            f"change {', '.join(report.changes)}: `memdeck undo` takes it back"
+            if len(report.changes) == 1
+            else (f"{len(report.changes):,} changes")
+        )

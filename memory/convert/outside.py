@@ -1,0 +1,122 @@
+"""Files of other tools, read within bounds: no links, no giants, errors with file and line."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memory.base.items import Skipped
+from memory.document import parse
+from memory.document.content.front_matter import FrontMatter
+from memory.errors import UsageError
+
+LARGEST = 64_000_000
+"""Bytes of a file that is read."""
+MOST_FILES = 100_000
+"""Files of a folder that are read."""
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; UsageError `convert.unreadable` for what is none, is too large, or is no UTF-8."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or "it cannot be opened") from None
+    try:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
+            raise _unreadable(path, "it is no file")
+        if status.st_size > LARGEST:
+            raise _unreadable(path, f"it is larger than {LARGEST // 1_000_000} MB")
+        with os.fdopen(os.dup(opened), "rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or "it cannot be read") from None
+    finally:
+        os.close(opened)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError("convert.unreadable", f"{path}:{line}: it is not UTF-8", "convert it first") from None
+
+
+def _unreadable(path: Path, why: str) -> UsageError:
+    return UsageError("convert.unreadable", f"{path}: {why}", "name a file or a folder of that format")
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; UsageError `convert.unreadable` with file and line where it holds none."""
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError("convert.unreadable", f"{path}:{error.lineno}: {error.msg}", "export it again") from None
+    except (ValueError, RecursionError):
+        raise UsageError("convert.unreadable", f"{path}:1: a number or the nesting is too large", "mend it") from None
+
+
+def markdown_files(folder: Path) -> Iterator[Path]:
+    """Yield the Markdown files beneath a folder in the order of their paths; hidden ones and links are left out."""
+    if not folder.is_dir():
+        raise _unreadable(folder, "it is no folder")
+    found = []
+    for top, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in names:
+            path = os.path.join(top, name)
+            if name.endswith(".md") and not name.startswith(".") and not os.path.islink(path):
+                found.append(path)
+        if len(found) > MOST_FILES:
+            raise _unreadable(folder, f"it holds more than {MOST_FILES:,} files")
+    yield from map(Path, sorted(found))
+
+
+class Note(NamedTuple):
+    """A Markdown file: its front matter, what stands below, and how many lines the front matter takes."""
+
+    front: FrontMatter
+    body: str
+    first: int
+
+
+def read_note(path: Path) -> Note | Skipped:
+    """Return a Markdown file, or why it cannot be read."""
+    try:
+        text = read_text(path)
+    except UsageError as error:
+        return Skipped(str(path), error.message)
+    document = parse(text.encode())
+    front = FrontMatter.read(document.front)
+    if front.opaque:
+        line, _, why = front.problems[0]
+        return Skipped(f"{path}:{line + 1}", why)
+    return Note(front, text[len(document.front) :], document.front.count("\n") + 1)
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Return a value of the front matter as texts: a list of texts, or a text with commas."""
+    if isinstance(value, str):
+        return tuple(part for one in value.strip("[]").split(",") if (part := one.strip().strip("\"'")))
+    if isinstance(value, list):
+        return tuple(one for one in value if isinstance(one, str) and one)
+    return ()
+
+
+def rest_of(values: Mapping[str, object], known: Collection[str]) -> dict[str, str]:
+    """Return the values that nothing reads, as texts; empty ones and what is false are left out."""
+    empty: tuple[object, ...] = (None, "", False, [], {})
+    return {key: one_line(one) for key, one in values.items() if key not in known and one not in empty}
+
+
+def one_line(value: object) -> str:
+    """Return a value of JSON or front matter as a text: lists with commas, objects as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(one, (str, int, float)) for one in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,39 @@
+"""The files of other tools as items; the one list that a new format joins.
+
+A reader takes a path and yields items and what it skips; it reads nothing outside of that path, follows no links and
+changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from memory.base.items import Item, Skipped
+
+Reader = Callable[[Path], Iterator[Item | Skipped]]
+
+
+class Format(NamedTuple):
+    """A format: what it is, in words, and the module that reads it."""
+
+    words: str
+    module: str
+
+
+FORMATS: dict[str, Format] = {
+    "claude-code": Format("a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", "claude_code"),
+    "basic-memory": Format("a folder of basic-memory notes", "basic_memory"),
+    "backlog": Format("a Backlog.md folder of tasks", "backlog"),
+    "taskwarrior": Format("what `task export` writes", "taskwarrior"),
+    "todotxt": Format("a todo.txt file", "todo_txt"),
+    "jrnl": Format("what `jrnl --format json` writes", "jrnl"),
+}
+
+
+def reader_of(name: str) -> Reader:
+    """Return what reads a format; KeyError for a name that is none."""
+    found: Reader = import_module(f"{__name__}.{FORMATS[name].module}").read
+    return found

@@ -1,0 +1,52 @@
+"""Backlog.md: a folder with one Markdown file a task, its fields in the front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory.base.items import Item, Skipped
+from memory.convert.outside import Note, markdown_files, read_note, rest_of, texts
+
+_SECTIONS = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
+_PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
+_READ = frozenset({"title", "status", "priority", "created_date", "labels", "assignee"})
+_MARKER = re.compile(r"<!-- [A-Z:]+ -->\n?")
+
+
+def read(path: Path) -> Iterator[Item | Skipped]:
+    """Yield the tasks of a folder `backlog`, of the folder that holds it, or of a folder of task files.
+
+    Completed and archived tasks come along as completed; documents, decisions and drafts are skipped.
+    """
+    top = next((one for one in (path / "backlog", path) if one.is_dir()), path)
+    for file in markdown_files(top):
+        place = file.relative_to(top).parts[:-1]
+        if place and place[0] not in ("tasks", "completed", "archive"):
+            yield Skipped(str(file), f"it lies in {place[0]}, and is no task")
+            continue
+        note = read_note(file)
+        yield note if isinstance(note, Skipped) else _item(file, note, place[:1])
+
+
+def _item(file: Path, note: Note, place: tuple[str, ...]) -> Item | Skipped:
+    front = note.front
+    title = front.get("title")
+    if not title:
+        return Skipped(str(file), "its front matter names no title")
+    status = (front.get("status") or "").strip()
+    section = "completed" if place in (("completed",), ("archive",)) else _SECTIONS.get(status.casefold())
+    fields = {"section": section or "pending"}
+    if section is None and status:
+        fields["status"] = status
+    priority = front.get("priority")
+    if priority:
+        fields["priority"] = _PRIORITIES.get(priority.casefold(), priority)
+    people = texts(front.data.get("assignee"))
+    if people:
+        fields["assigned"] = ", ".join(people)
+    fields |= rest_of(front.data, _READ)
+    text = _MARKER.sub("", note.body).strip()
+    created = front.get("created_date") or ""
+    return Item("task", " ".join(title.split()), text, str(file), created, texts(front.data.get("labels")), fields)

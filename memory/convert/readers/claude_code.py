@@ -1,0 +1,72 @@
+"""Claude Code: a folder of memory files with front matter, or the lists of a CLAUDE.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory.base.items import Item, Skipped
+from memory.convert.outside import Note, markdown_files, read_note, read_text, rest_of
+from memory.document import parse
+from memory.document.content.fields import read_bullets
+
+_INDEX = "MEMORY.md"
+_READ = frozenset({"name"})
+
+
+def read(path: Path) -> Iterator[Item | Skipped]:
+    """Yield one item for each memory file of a folder, or for each bullet of a file, under the heading above it."""
+    if not path.is_dir():
+        yield from _lists(path)
+        return
+    for file in markdown_files(path):
+        if file.name == _INDEX:
+            yield Skipped(str(file), "it is the index of the others")
+            continue
+        note = read_note(file)
+        yield note if isinstance(note, Skipped) else _memory(file, note)
+
+
+def _memory(file: Path, note: Note) -> Item | Skipped:
+    title = " ".join((note.front.get("name") or file.stem).split())
+    fields = rest_of(note.front.data, _READ)
+    text = note.body.strip("\n")
+    if not text and not fields:
+        return Skipped(str(file), "it is empty")
+    return Item("memory", title, text, str(file), fields=fields)
+
+
+def _lists(path: Path) -> Iterator[Item | Skipped]:
+    """Yield the bullets of a file; what stands between them is prose that no entry can be made of."""
+    document = parse(read_text(path).encode())
+    for index, section in document.all_sections():
+        blocks = [(section.title if section.heading else "", section.body, index, -1)]
+        blocks += [(entry.title, entry.body, index, number) for number, entry in enumerate(section.entries)]
+        for heading, body, place, number in blocks:
+            line = document.line_of(place, number) if number >= 0 else document.line_of(place) if place >= 0 else 0
+            yield from _bullets(path, heading, body, line + 1)
+
+
+def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | Skipped]:
+    bullets = read_bullets(body)
+    end = 0
+    for bullet in bullets:
+        if body[end : bullet.start].strip():
+            yield _prose(path, heading, body, end, bullet.start, line)
+        title, _, text = bullet.text.partition("\n")
+        where = f"{path}:{line + bullet.line + bool(heading)}"
+        if title.strip():
+            yield Item("fact", title.strip(), text, where, fields={"section": heading} if heading else {})
+        end = bullet.end
+    if body[end:].strip():
+        yield _prose(path, heading, body, end, len(body), line)
+
+
+def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int) -> Skipped:
+    """Return what stands in a part of a body that is no bullet; `line` is that of the heading."""
+    text = body[start:end]
+    at = start + len(text) - len(text.lstrip())
+    first = " ".join(text.split())
+    shown = first if len(first) <= 60 else first[:59] + "…"
+    why = f"it is text below {heading!r}, no list" if heading else "it is no list"
+    return Skipped(f"{path}:{line + bool(heading) + body.count(chr(10), 0, at)}: {shown}", why)

@@ -1,0 +1,117 @@
+"""One conversion: read there, write here, and account for every entry and field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memory.base.items import Committed, Item, Loss, Skipped
+from memory.errors import UsageError
+from memory.registry import registered
+from memory.systems.guard import Guarded
+
+from .readers import FORMATS, reader_of
+
+if TYPE_CHECKING:
+    from memory.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of every entry: `read` is `converted` and those skipped; `losses` are fields without a home."""
+
+    source: str
+    target: str
+    dry_run: bool
+    read: int
+    converted: int
+    skipped: Sequence[Skipped]
+    losses: Sequence[Loss]
+    changes: Sequence[str] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "dry_run": self.dry_run,
+            "read": self.read,
+            "converted": self.converted,
+            "skipped": [one._asdict() for one in self.skipped],
+            "losses": [one._asdict() for one in self.losses],
+            "changes": list(self.changes),
+        }
+
+
+def convert(
+    workspace: Workspace,
+    source: str,
+    target: str,
+    *,
+    open_workspace: Callable[[Path], Workspace],
+    actor: str,
+    now: datetime,
+    into: str = "",
+    dry_run: bool = False,
+) -> Report:
+    """Convert the entries of a source into a memory system of the workspace; nothing in the source changes.
+
+    `source` is the name of a system, `SYSTEM:DIR` for that of another workspace (`open_workspace` opens it), or
+    `FORMAT:PATH` for files of another tool. `target` is the name of a system, `into` a place in it. UsageError
+    `convert.source`, `convert.target`, `convert.same`, `convert.absent`, `convert.unreadable`.
+    """
+    name, _, path = source.partition(":")
+    to = _target(workspace, target)
+    if name in FORMATS:
+        if not path:
+            raise UsageError("convert.source", f"{name} needs a path", f"write {name}:PATH, {FORMATS[name].words}")
+        found = reader_of(name)(Path(path))
+    else:
+        found = _entries(workspace, name, path, target, open_workspace)
+    entries = list(found)
+    items = [one for one in entries if isinstance(one, Item)]
+    taken = to.take(items, place=into, actor=actor, now=now)
+    done = Committed(()) if dry_run or not taken.converted else taken.commit()
+    gone = {item.what for item, _ in done.refused}
+    return Report(
+        source,
+        target,
+        dry_run,
+        len(entries),
+        len(taken.converted) - len(done.refused),
+        (
+            *(one for one in entries if isinstance(one, Skipped)),
+            *taken.skipped,
+            *(Skipped(item.what, reason) for item, reason in done.refused),
+        ),
+        tuple(loss for loss in taken.losses if loss.what not in gone),
+        tuple(done.changes),
+    )
+
+
+def _target(workspace: Workspace, name: str) -> Guarded:
+    known = [one.name for one in registered()]
+    if name not in known:
+        raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
+    # Facts need no setting up: the first one makes the file.
+    if name != "facts" and name not in workspace.present():
+        raise UsageError("convert.absent", f"this workspace holds no {name}", "make it first, then convert")
+    return Guarded(workspace, name)
+
+
+def _entries(
+    workspace: Workspace, name: str, path: str, target: str, open_workspace: Callable[[Path], Workspace]
+) -> Iterator[Item | Skipped]:
+    if name not in [one.name for one in registered()]:
+        formats = ", ".join(f"{one}:PATH" for one in FORMATS)
+        systems = ", ".join(one.name for one in registered())
+        raise UsageError("convert.source", f"{name[:60]!r} is nothing to convert from", f"use {systems}, or {formats}")
+    where = open_workspace(Path(path)) if path else workspace
+    if name == target and where.root.resolve() == workspace.root.resolve():
+        raise UsageError("convert.same", f"{name} would be converted into itself", "name another source or target")
+    if name not in where.present():
+        raise UsageError("convert.absent", f"{where.root} holds no {name}", "name another source")
+    return iter(Guarded(where, name).items())

@@ -1,0 +1,88 @@
+"""Facts on their way from and to other memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
+
+from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line
+from .reading import time_key
+from .transfer import Row, sort_out
+
+if TYPE_CHECKING:
+    from .store import FactStore
+
+_KNOWN = ("scope", "ts", "tags", "created")
+
+
+def items_of(store: FactStore) -> Iterator[Item | Skipped]:
+    """Yield the facts as items, as they stand in the file; lines that are none are skipped."""
+    reading = store.read()
+    for fact in reading.facts:
+        yield _item(fact)
+    for unread in reading.unread:
+        yield Skipped(f"{SHOWN}:{unread.line + 1}", unread.why)
+
+
+def _item(fact: Fact) -> Item:
+    title = fact.title
+    fields = {"id": fact.id, "scope": fact.scope}
+    where = f"{SHOWN}:{fact.line + 1}"
+    return Item("fact", title, "" if fact.text == title else fact.text, where, fact.ts, fact.tags, fields)
+
+
+def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
+    """Return what becomes of items as facts: each is one text of at most 500 characters, with tags, scope and time.
+
+    An `id` has no home: a fact gets the next number. What `store` refuses is skipped with its reason, and so is a text
+    that stands there already.
+    """
+    rows, losses = [], []
+    for number, item in enumerate(items):
+        row, lost = _row(number, item)
+        rows.append(row)
+        losses.append(lost)
+    reading, most = store.read(), store.settings.max_total
+    known = {fact.text for fact in reading.facts}
+    wanted, _, refused = sort_out(rows, reading)
+    reasons = dict(refused)
+    room = max(most - len(reading.facts), 0)
+    reasons.update((row.line, f"the {most:,} facts that max_total allows are there") for row in wanted[room:])
+    wanted = wanted[:room]
+    taken = {row.line for row in wanted}
+    skipped = [
+        Skipped(item.what, reasons.get(number) or _twin(rows[number].text in known))
+        for number, item in enumerate(items)
+        if number not in taken
+    ]
+
+    def commit() -> Committed:
+        done = store.take_in(wanted, actor=actor, now=now)
+        return Committed(() if done.change is None else (done.change,))
+
+    converted = [items[row.line] for row in wanted]
+    return Taken(converted, skipped, [loss for number in sorted(taken) for loss in losses[number]], commit)
+
+
+def _twin(there: bool) -> str:
+    return "it is there already" if there else "it came along already"
+
+
+def _row(number: int, item: Item) -> tuple[Row, list[Loss]]:
+    """Return an item as a fact to be stored, and what it loses."""
+    text = item.text if one_line(item.text) == item.title else f"{item.title}\n{item.text}" if item.text else item.title
+    losses = losses_of(item, _KNOWN, "a fact has text, tags, scope and time")
+    scope = item.fields.get("scope", DEFAULT_SCOPE)
+    if scope not in SCOPES:
+        losses.append(Loss(item.what, "scope", f"{scope[:40]!r} is none of {', '.join(SCOPES)}"))
+        scope = DEFAULT_SCOPE
+    ts = item.created
+    if ts and not time_key(ts):
+        losses.append(Loss(item.what, "created", f"{ts[:40]!r} is no time with an offset"))
+        ts = ""
+    if len(item.tags) > MOST_TAGS:
+        losses.append(Loss(item.what, "tags", f"a fact has at most {MOST_TAGS}: {', '.join(item.tags[MOST_TAGS:])}"))
+    return Row(number, text, item.tags[:MOST_TAGS], scope, ts), losses

@@ -1,0 +1,102 @@
+"""The typed memory of agents on its way from and to other memories: one item for each `##` block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from memory.base.items import Committed, Item, Skipped, Taken
+from memory.document import parse
+from memory.document.content.item_block import body_of, item_of_block
+from memory.document.source import decode, encode, newline_of
+from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.storage import Store
+
+from .reading import TypedEntry, entries_of
+from .status import AgentLook
+from .writes import rewrite
+
+FILE = "converted.md"
+"""The file among an agent's procedural ones that takes what comes from other memories."""
+
+
+def items_of(look: AgentLook, shown: str) -> Iterator[Item | Skipped]:
+    """Yield the blocks and files of an agent; `shown` stands before the paths."""
+    passed: list[Skipped] = []
+    for entry in entries_of(look, shown, lambda path, reason: passed.append(Skipped(path, reason))):
+        yield _item(entry)
+    yield from passed
+
+
+def _item(entry: TypedEntry) -> Item:
+    where = f"{entry.path}:{entry.line + 1}"
+    heading, _, body = entry.text.partition("\n")
+    return item_of_block("note", entry.title, body if heading.startswith("#") else entry.text, where)
+
+
+def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
+    """Return the agent of that name, or the only one; UsageError or NotFoundError `typed.agent`."""
+    usable = [look for look in looks if look.aidefile is not None]
+    found = [look for look in usable if name in ("", look.agent.name)]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(look.agent.name for look in usable)[:200] or "none"
+    if not name and found:
+        raise UsageError("typed.agent", f"there are several agents: {known}", "name one with --into")
+    raise NotFoundError("typed.agent", f"there is no agent {name[:40]!r}", f"there is {known}")
+
+
+def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
+    """Return what becomes of items: blocks at the end of `converted.md`, with all fields as bullets; in one change."""
+    assert look.aidefile is not None
+    path = f"{look.aidefile.procedural_real}/{FILE}"
+    before = store.read(path).data
+    there = {section.raw.strip() for section in parse(before).sections}
+    converted: list[Item] = []
+    skipped: list[Skipped] = []
+    for item in items:
+        try:
+            block = block_of(item)
+        except MemdeckError as error:
+            skipped.append(Skipped(item.what, error.message))
+            continue
+        if block.strip() in there:
+            skipped.append(Skipped(item.what, "it is there already"))
+            continue
+        there.add(block.strip())
+        converted.append(item)
+
+    def commit() -> Committed:
+        def build(data: bytes) -> bytes:
+            return _behind(data, [block_of(item) for item in converted])
+
+        if not converted:
+            return Committed(())
+        summary = f"converted {len(converted):,} entries"
+        change = rewrite(store, path, build, "typed.convert", summary, now=now, actor=actor)
+        return Committed((change.id,) if change.files else ())
+
+    return Taken(converted, skipped, (), commit)
+
+
+def block_of(item: Item) -> bytes:
+    """Return an item as one block; UsageError `convert.block` where it would not be read as what it is."""
+    body = body_of(item)
+    raw = encode(f"## {item.title}\n\n{body}")
+    document = parse(raw + b"\n## next\n")
+    titles = [section.title for section in document.sections]
+    if titles != [item.title, "next"] or document.head.raw.strip():
+        raise UsageError("convert.block", "its title or text holds a heading, or leaves a fence open", "mend it there")
+    back = item_of_block("", item.title, body, "")
+    if (back.kind, back.text.strip("\r\n")) != (item.kind, item.text.strip("\r\n")):
+        raise UsageError("convert.block", "its text would be read as something else", "mend it there")
+    return raw
+
+
+def _behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
+    """Return a file with blocks at its end, a blank line before each, in the file's own line ends."""
+    newline = newline_of(data).encode() if data else b"\n"
+    text = b"\n".join(blocks)
+    if newline != b"\n":
+        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline.decode()))
+    return data.rstrip(b"\r\n") + newline * 2 + text if data.strip() else text

@@ -1,0 +1,201 @@
+"""The files of other tools: what each becomes, what is skipped and why, and errors with file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory.base.items import Item, Skipped
+from memory.convert.readers import FORMATS, reader_of
+from memory.errors import UsageError
+
+
+def read(name: str, path: Path) -> tuple[list[Item], list[Skipped]]:
+    """The items and what was skipped."""
+    found = list(reader_of(name)(path))
+    return [one for one in found if isinstance(one, Item)], [one for one in found if isinstance(one, Skipped)]
+
+
+def written(path: Path, text: str) -> Path:
+    """A file with a text, its folders made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_taskwarrior(tmp_path: Path) -> None:
+    """Status, dates, priority, recurrence, annotations, user-defined attributes; computed values are no loss."""
+    tasks = [
+        {
+            "id": 1, "description": "Pay the rent", "due": "20240201T090000Z", "entry": "20240101T080000Z",
+            "project": "home", "priority": "H", "recur": "monthly", "status": "recurring", "tags": ["money"],
+            "uuid": "a-1", "urgency": 12.1, "depends": ["a-2", "a-3"], "size": 3,
+            "annotations": [{"entry": "20240103T080000Z", "description": "by transfer"}],
+        },
+        {"description": "Old", "status": "deleted"},
+        {"description": "Report", "status": "completed", "end": "20240105T100000Z", "start": "20240104T100000Z"},
+        {"description": "Now", "status": "pending", "start": "20240104T100000Z", "recur": "3days"},
+        {"status": "pending"},
+        "nonsense",
+    ]  # fmt: skip
+    items, skipped = read("taskwarrior", written(tmp_path / "t.json", json.dumps(tasks)))
+    assert items[0].fields == {
+        "section": "pending",
+        "priority": "HIGH",
+        "due": "2024-02-01T09:00:00Z (recurring: 0 9 1 * *)",
+        "project": "home",
+        "uuid": "a-1",
+        "depends": "a-2, a-3",
+        "size": "3",
+        "notes": "2024-01-03T08:00:00Z by transfer",
+    }
+    assert (items[0].created, items[0].tags) == ("2024-01-01T08:00:00Z", ("money",))
+    assert [one.fields["section"] for one in items] == ["pending", "completed", "in-progress"]
+    assert items[2].fields["recur"] == "3days"
+    assert [one.reason for one in skipped] == [
+        "its status is deleted",
+        "it has no description",
+        "it has no description",
+    ]
+
+
+def test_taskwarrior_one_task_a_line(tmp_path: Path) -> None:
+    """What older versions write, one task a line with a comma behind it, is read as well."""
+    text = '{"description":"One","status":"pending"},\n{"description":"Two","status":"pending"}\n'
+    assert [one.title for one in read("taskwarrior", written(tmp_path / "t.json", text))[0]] == ["One", "Two"]
+
+
+def test_todo_txt(tmp_path: Path) -> None:
+    """Priority, dates, projects, contexts and pairs are taken apart; an address stays in the title."""
+    text = (
+        "(A) 2024-01-02 Call Mum +family @phone due:2024-01-20\n\nx 2024-01-05 2024-01-01 Buy milk\n"
+        "See http://example.com/x\n(Z) Last\n+only @tags\n"
+    )
+    items, skipped = read("todotxt", written(tmp_path / "todo.txt", text))
+    assert [(one.title, one.created, one.tags, dict(one.fields)) for one in items] == [
+        (
+            "Call Mum", "2024-01-02", ("family", "@phone"),
+            {"section": "pending", "priority": "HIGH", "due": "2024-01-20"},
+        ),
+        ("Buy milk", "2024-01-01", (), {"section": "completed", "completed": "2024-01-05"}),
+        ("See http://example.com/x", "", (), {"section": "pending"}),
+        ("Last", "", (), {"section": "pending", "priority": "Z"}),
+    ]  # fmt: skip
+    assert skipped == [Skipped(f"{tmp_path}/todo.txt:6", "it has no text")]
+
+
+def test_jrnl(tmp_path: Path) -> None:
+    """Entries with body, time and tags; one without a title is skipped."""
+    entry = {
+        "title": "Deploy.",
+        "body": "Fine.\n",
+        "date": "2024-01-10",
+        "time": "17:30",
+        "tags": ["@w"],
+        "starred": True,
+    }
+    text = json.dumps({"tags": {}, "entries": [entry, {"title": " "}]})
+    items, skipped = read("jrnl", written(tmp_path / "j.json", text))
+    assert items == [
+        Item(
+            "journal", "Deploy.", "Fine.", f"{tmp_path}/j.json:1", "2024-01-10 17:30", ("w",),
+            {"date": "2024-01-10", "time": "17:30", "starred": "true"},
+        )
+    ]  # fmt: skip
+    assert [one.reason for one in skipped] == ["it has no title"]
+
+
+def test_backlog(tmp_path: Path) -> None:
+    """Tasks with their fields and text, the archive as completed, documents skipped."""
+    written(
+        tmp_path / "backlog/tasks/task-1 - Login.md",
+        "---\nid: task-1\ntitle: Login page\nstatus: In Progress\nassignee:\n  - '@sara'\ncreated_date: '2024-01-05'\n"
+        "labels: [web, auth]\ndependencies: []\npriority: medium\n---\n\n## Description\n\n"
+        "<!-- SECTION:DESCRIPTION:BEGIN -->\nA page.\n<!-- SECTION:DESCRIPTION:END -->\n",
+    )
+    written(tmp_path / "backlog/archive/tasks/task-0.md", "---\ntitle: Old\nstatus: To Do\n---\n")
+    written(tmp_path / "backlog/docs/doc-1.md", "---\ntitle: Guide\n---\n")
+    written(tmp_path / "backlog/tasks/task-2.md", "---\ntitle: *broken\n---\n")
+    items, skipped = read("backlog", tmp_path)
+    old, login = items
+    assert (old.title, old.fields["section"]) == ("Old", "completed")
+    assert (login.title, login.tags, login.created) == ("Login page", ("web", "auth"), "2024-01-05")
+    assert login.fields == {"section": "in-progress", "priority": "NORMAL", "assigned": "@sara", "id": "task-1"}
+    assert login.text == "## Description\n\nA page."
+    assert len(skipped) == 2
+    assert "docs" in skipped[0].reason
+    assert skipped[1].what.endswith("task-2.md:2")
+
+
+def test_basic_memory(tmp_path: Path) -> None:
+    """A note stays one entry with its observations and relations as they are written."""
+    text = (
+        "---\ntitle: Coffee\ntype: note\ntags:\n- drink\n---\n\n# Coffee\n\n- [method] Pour over #brew\n- of [[Tea]]\n"
+    )
+    written(tmp_path / "notes/coffee.md", text)
+    (tmp_path / "notes/link.md").symlink_to("/etc/hostname")
+    items, skipped = read("basic-memory", tmp_path)
+    assert [(one.title, one.text, one.tags, dict(one.fields)) for one in items] == [
+        ("Coffee", "- [method] Pour over #brew\n- of [[Tea]]", ("drink",), {"type": "note"})
+    ]
+    assert not skipped
+
+
+def test_claude_code_folder(tmp_path: Path) -> None:
+    """Memory files become memories with type and description; the index is skipped."""
+    written(tmp_path / "user_role.md", "---\nname: role\ndescription: d\ntype: user\n---\n\nA scientist.\n")
+    written(tmp_path / "MEMORY.md", "- [role](user_role.md)\n")
+    items, skipped = read("claude-code", tmp_path)
+    assert [(one.title, one.text, dict(one.fields)) for one in items] == [
+        ("role", "A scientist.", {"description": "d", "type": "user"})
+    ]
+    assert [one.reason for one in skipped] == ["it is the index of the others"]
+
+
+def test_claude_md(tmp_path: Path) -> None:
+    """Each bullet is a fact below its heading, found at its line; prose is skipped where it stands."""
+    head = "# Shop\n\nSome prose.\n\n## Commands\n\n- `make test`\n- `make run`\n  with more\n\n"
+    text = head + "### Deep\n\n- deep one\n\nEnd.\n"
+    path = written(tmp_path / "CLAUDE.md", text)
+    items, skipped = read("claude-code", path)
+    assert [(one.title, one.text, one.fields["section"], one.where) for one in items] == [
+        ("`make test`", "", "Commands", f"{path}:7"),
+        ("`make run`", "with more", "Commands", f"{path}:8"),
+        ("deep one", "", "Deep", f"{path}:13"),
+    ]
+    assert [one.what for one in skipped] == [f"{path}:3: Some prose.", f"{path}:15: End."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("taskwarrior", '[{"description": "a"},\n{', 2),
+        ("taskwarrior", '{"description": "a"}\n{nonsense', 2),
+        ("taskwarrior", "17", 1),
+        ("jrnl", "{}", 1),
+        ("jrnl", "[" * 100_000, 1),
+        ("jrnl", '{"entries": ' + "9" * 5000 + "}", 1),
+    ],
+)
+def test_what_is_no_export_is_refused_with_its_line(tmp_path: Path, name: str, text: str, line: int) -> None:
+    """A broken export is one error that names file and line, whatever the parser makes of it."""
+    path = written(tmp_path / "x.json", text)
+    with pytest.raises(UsageError) as caught:
+        read(name, path)
+    assert caught.value.code == "convert.unreadable"
+    assert f"{path}:{line}:" in caught.value.message
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_no_bytes_end_a_reader(tmp_path: Path, name: str) -> None:
+    """Bytes that are no text, and a file that is a pipe's end or a folder, are errors or skipped, never a traceback."""
+    (tmp_path / "bad.md").write_bytes(b"---\ntitle: \xff\n---\n\xfe")
+    for path in (tmp_path, tmp_path / "bad.md", Path("/dev/null"), tmp_path / "gone"):
+        codes = []
+        try:
+            list(reader_of(name)(path))
+        except UsageError as error:
+            codes.append(error.code)
+        assert set(codes) <= {"convert.unreadable"}
