@@ -154,7 +154,7 @@ class Workspace:
 
     def close(self) -> None:
         """Close what is open outside of the folder: the change log; what is asked later opens it again."""
-        self.store.history.close()
+        self.together.close()
 
     def __enter__(self) -> Workspace:
         """Return the workspace, which is closed at the end of the block."""

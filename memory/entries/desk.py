@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memory.base.safe_text import visible
-from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.errors import BlockedError, MemdeckError, NotFoundError, UsageError
 
 from .bounds import MOST_VALUES, check_day, check_text, check_values, cut, page_of, read_cursor, refuse_cut
 from .kinds import ALIASES, kind_named, kind_of_ref
@@ -222,7 +222,9 @@ class Desk:
         check_values(fields or {})
         check_text("text", text or "")
         with self._mutex:
-            return self._answer(kind_named(kind, self.workspace).add(self._call(actor), title, fields or {}, text))
+            return self._answered(
+                lambda: kind_named(kind, self.workspace).add(self._call(actor), title, fields or {}, text)
+            )
 
     def edit(
         self,
@@ -253,8 +255,7 @@ class Desk:
                     refuse_cut(item, text, LONGEST_TEXT)
 
             with self._traced(ref):
-                made = kind.edit(self._call(actor), ref.strip(), changes, checked)
-            return self._answer(made)
+                return self._answered(lambda: kind.edit(self._call(actor), ref.strip(), changes, checked))
 
     def remove(self, ref: str, hash: str, reason: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Remove an entry that still has the hash, and return `{"change"}`; errors as `edit`.
@@ -265,12 +266,21 @@ class Desk:
         with self._mutex:
             kind = kind_named(kind_of_ref(ref), self.workspace)
             with self._traced(ref):
-                made = kind.remove(self._call(actor, reason or ""), ref.strip(), self._check(hash))
-        return {"change": made.change, "summary": visible(made.summary)}
+                found = self._answered(
+                    lambda: kind.remove(self._call(actor, reason or ""), ref.strip(), self._check(hash))
+                )
+        return found if "proposal" in found else {"change": found["change"], "summary": found["summary"]}
 
-    def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002, ARG002
-        """Return `{"proposals"}`: none, since every change is made at once."""
-        return {"proposals": []}
+    def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002
+        """Return `{"proposals"}`: what `actor` wants to change and a person has to decide, or decided; newest first."""
+        from memory.review import Inbox, row
+
+        with self._mutex:
+            inbox = Inbox(self.workspace)
+            found = inbox.list((), actor=actor, limit=FEW) if id is None else (inbox.get(id),)
+        if id is not None and found[0].actor != actor:
+            raise NotFoundError("review.not_found", f"no proposal of {actor} has the id {id[:40]!r}", "list them")
+        return {"proposals": [_safe({**row(one), "entries": row(one)["entries"][:FEW]}) for one in found]}
 
     @contextmanager
     def _traced(self, ref: str) -> Iterator[None]:
@@ -298,6 +308,16 @@ class Desk:
                 raise stale(item, self._seen.get((item.ref, hash)))
 
         return check
+
+    def _answered(self, change: Callable[[], Made]) -> Json:
+        """Return what a change did, or `{"proposal"}` where it waits for a person."""
+        try:
+            return self._answer(change())
+        except BlockedError as error:
+            if error.code != "review.waiting":
+                raise
+            told = "nothing is changed yet: a person decides; ask review"
+            return {"proposal": error.details["proposal"], "state": "waiting", "summary": told}
 
     def _answer(self, made: Made) -> Json:
         item = made.item

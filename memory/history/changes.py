@@ -71,6 +71,8 @@ def row(record: Record) -> dict[str, Any]:
         "entry": first.ref if first else None,
         "summary": record.summary,
         "undoneBy": record.undone_by,
+        "reviewedBy": record.reviewer,
+        "proposal": record.proposal,
         "files": files,
         "entries": [
             {"file": file_name(one.file), "ref": one.ref, "title": one.title, "kind": one.kind}
@@ -92,6 +94,8 @@ def unrecorded_row(change: Change) -> dict[str, Any]:
         "entry": None,
         "summary": change.summary,
         "undoneBy": None,
+        "reviewedBy": change.reviewer,
+        "proposal": change.proposal,
         "files": files,
         "entries": [],
         "revertible": False,

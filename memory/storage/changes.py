@@ -26,7 +26,7 @@ class Change(NamedTuple):
 
     `id` is a ULID, `time` aware, `actor` one of `human`, `cli`, `maintain`, `agent:<name>`, `outside`.
     `undoes` and `redoes` name the change that this one takes back or brings back, `undone_by` the one that
-    took this one back.
+    took this one back. `reviewer` accepted it and `proposal` is what waited for that, where it was reviewed.
     """
 
     id: str
@@ -38,6 +38,8 @@ class Change(NamedTuple):
     undone_by: str | None = None
     undoes: str | None = None
     redoes: str | None = None
+    reviewer: str | None = None
+    proposal: str | None = None
 
 
 SERIES = 22

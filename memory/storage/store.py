@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .private.state import State
     from .transaction.intent_log import Journal
     from .transaction.recovery import Recovery
-    from .transaction.transaction import Transaction
+    from .transaction.transaction import Accepted, Transaction
 
 
 class Store:
@@ -111,17 +111,27 @@ class Store:
         redoes: str | None = None,
         part: tuple[bytes, int] | None = None,
         recorded: bool = False,
+        accepted: Accepted | None = None,
     ) -> Transaction:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the
         change.
 
         `part` is (8 random bytes, number) of a change that is made in several transactions and undone as one.
-        `recorded` fails a change that the change log does not take, for what it removes would be gone.
+        `recorded` fails a change that the change log does not take, for what it removes would be gone. `accepted` names
+        the proposal that a person accepted; without it what an agent does passes the rules of `memory.storage.review`.
         """
         from .transaction.transaction import Transaction
 
         return Transaction(
-            self, operation, actor=actor, now=now, undoes=undoes, redoes=redoes, part=part, recorded=recorded
+            self,
+            operation,
+            actor=actor,
+            now=now,
+            undoes=undoes,
+            redoes=redoes,
+            part=part,
+            recorded=recorded,
+            accepted=accepted,
         )
 
     @property

@@ -233,6 +233,10 @@ class CuratedMemory(PlainSystem):
 class CuratedReading(PlainReading):
     """Reads the files of curated memory for the history: each goes back whole."""
 
+    def authored(self, path: str, data: bytes) -> bytes:
+        """Return what people and agents wrote of a file: nothing of an index, which is made from the memories."""
+        return b"" if path.rpartition("/")[2] == INDEX else data
+
     def document(self, path: str, data: bytes) -> None:  # noqa: ARG002
         """Return none: a memory is one file and has no entries."""
         return

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from memory.document import Document
-from memory.state.files.model import ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS
+from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
 from memory.storage.log.records import PlainReading
 
 _OWN = re.compile(
@@ -26,6 +27,19 @@ class StateReading(PlainReading):
         folder, _, name = path.rpartition("/")
         return folder == PROJECTIONS and name.endswith(".md")
 
+    def authored(self, path: str, data: bytes) -> bytes:
+        """Return what people and agents wrote of a file: the bundle, and all of an entry file but the entry block."""
+        if path.startswith(f"{PROJECTIONS}/") or path == ANALYSED:
+            return b""
+        if path == STATE:
+            return _bundle(data)
+        if path in ENTRY_FILES:
+            from memory.state.projections.entry_block import find_blocks
+
+            for block in reversed(find_blocks(data)):
+                data = data[: block.start] + data[block.end :]
+        return data
+
     def document(self, path: str, data: bytes) -> Document | None:  # noqa: ARG002
         """Return none: nothing in these files goes back entry by entry."""
         return None
@@ -44,3 +58,13 @@ class StateReading(PlainReading):
 def ref_of(name: str) -> str:
     """Return the ref of an event, a checkpoint, or an item of the bundle: `state#evt-000001`."""
     return f"state#{name}"
+
+
+def _bundle(data: bytes) -> bytes:
+    """Return the bundle of a state without the outcome of the last validation; bytes that hold none as they are."""
+    try:
+        bundle = json.loads(data)["bundle"]
+        bundle["currentFocus"].pop("validationSnapshot", None)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return data
+    return json.dumps(bundle).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,9 @@ class TypedMemory(PlainSystem):
 
     def _store(self, folder: str) -> Store:
         if folder not in self._stores:
-            self._stores[folder] = self._workspace.add_store(folder, TypedReading())
+            self._stores[folder] = self._workspace.add_store(
+                folder, TypedReading(os.path.realpath(self._workspace.root / folder))
+            )
         return self._stores[folder]
 
     def _shown(self, agent: Agent) -> str:

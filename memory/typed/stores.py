@@ -16,6 +16,14 @@ from .files import LOCK, PRIVATE
 class TypedReading(PlainReading):
     """Reads an agent's files for the history: Markdown by sections, any other file as bytes."""
 
+    def __init__(self, folder: str = "") -> None:
+        """`folder` is that of the agent, which is named like it."""
+        self._owner = f"agent:{folder.rpartition('/')[2]}"
+
+    def owner(self, path: str) -> str | None:
+        """Return the agent whose own memory a file is; None for the Aidefile and the core, which a person sets up."""
+        return None if self.lasts(path) else self._owner
+
     def knows(self, path: str) -> bool:
         """Take any file of the agent but sentinels and memdeck's own."""
         return not path.endswith(LOCK) and PRIVATE not in path.split("/")
@@ -34,7 +42,7 @@ def store_of(folder: Path, state_home: Path | None, home: Path | None = None) ->
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
     state = None if state_home is None else State(state_home, root, home)
-    return Store(Path(real), state=state, workspace=root, reading=TypedReading())
+    return Store(Path(real), state=state, workspace=root, reading=TypedReading(real))
 
 
 def path_in(store: Store, path: str | os.PathLike[str]) -> str:

@@ -24,6 +24,7 @@ from memory.registry import REGISTRY
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE
+from tests.reviewing import let_agents
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -59,6 +60,7 @@ def start(workspace: Workspace, ref: str, actor: str = "human") -> str:
 
 def edit(workspace: Workspace, ref: str, actor: str = "human", at: datetime = NOW, **values: str) -> str:
     """Change fields of a task and return the id of the change."""
+    let_agents(workspace.store)
     outcome = workspace.change(
         "edit", lambda snapshot: task_edits.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
     )
@@ -143,6 +145,7 @@ def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopene
     """Whatever happened to other entries since; the revert is a change of who made it."""
     week = NOW - timedelta(days=7)
     removed = find_task(workspace.snapshot(), "Update README").entry.raw
+    let_agents(reopened().store)
     outcome = reopened().change(
         "remove",
         lambda snapshot: task_edits.remove_task(snapshot, "Update README", now=week),

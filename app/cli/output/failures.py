@@ -48,8 +48,9 @@ def known_error(error: BaseException) -> MemdeckError:
 
 
 def document_of(error: MemdeckError) -> dict[str, object]:
-    """Return an error as programs get it."""
-    return {"error": {"code": error.code, "message": error.message, "details": _details(error)}}
+    """Return an error as programs get it; of a change that waits for a person the id of the proposal comes first."""
+    found: dict[str, object] = {"error": {"code": error.code, "message": error.message, "details": _details(error)}}
+    return {"proposal": error.details["proposal"], **found} if error.code == "review.waiting" else found
 
 
 def made_document(error: MemdeckError, made: str) -> dict[str, object]:

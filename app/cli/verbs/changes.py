@@ -127,6 +127,8 @@ def _told(session: Session, record: Record, views: tuple[ChangeView, ...]) -> It
     yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
     if record.summary:
         yield paint.line(record.summary, "  ")
+    if record.reviewer:
+        yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
     for taken in (one for one in session.taken_back() if one.id == record.id):
@@ -161,7 +163,9 @@ def revert(session: Session, change_id: str) -> None:
 def keep(session: Session, change_id: str) -> None:
     """Leave what another program's save took back as it is, and be reminded of it no more."""
     from memory.history.taken_back import leave
+    from memory.review import refuse_agents
 
+    refuse_agents(session.actor, "leave it so")
     left = leave(session.workspace, change_id)
     words = f"{left.words} stays as the other program left it"
     session.answer(lambda: {"kept": left.json()}, lambda: [session.paint.line(words)])

@@ -40,6 +40,16 @@ def status(session: Session) -> None:
     )
 
 
+def _waiting(session: Session) -> int:
+    """Return how many proposals of agents wait for the person."""
+    from memory.review import Inbox
+
+    try:
+        return Inbox(session.workspace).count()
+    except MemdeckError:
+        return 0  # doctor says what is wrong with the folder
+
+
 def _is_short(session: Session) -> bool:
     """Tell whether the files are read in no time: noting what others did to very long ones is left to other verbs."""
     import os
@@ -119,6 +129,7 @@ def _document(
         ],
         "systems": _systems(session),
         "last_maintenance": format_utc(last) if last else None,
+        "review": {"waiting": _waiting(session)},
         "taken_back": [one.json() for one in session.taken_back()],
         "problems": [as_json(problem) for problem in _serious(session, found)],
     }
@@ -154,6 +165,9 @@ def _lines(
             for name, values in _systems(session).items()
         ]
     )
+    if waiting := _waiting(session):
+        yield ""
+        yield paint.notice(f"{waiting:,} {_noun('proposals', waiting)} of agents: `memdeck review list`")
     undone = session.taken_back()
     taken = [(one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in undone[:_SOME]]
     yield from _part(session, "Taken back by another program's save", taken, len(undone), range(len(taken)))

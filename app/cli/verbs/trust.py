@@ -12,6 +12,7 @@ import click
 from app.cli.lazy_groups import group, under
 from app.cli.session import Session
 from memory.errors import BlockedError, RefusedError, UsageError
+from memory.storage.review import OWN, may_need_review
 
 if TYPE_CHECKING:
     from memory.trust.consent import Ask, Decision, Trust
@@ -155,7 +156,7 @@ def _need_person(session: Session) -> None:
             )
     if session.output != "human":
         raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
-    if session.actor.startswith("agent:") or session.actor in ("maintain", "outside"):
+    if may_need_review(session.actor) or session.actor in OWN:
         raise BlockedError("trust.person", f"{session.actor} cannot approve anything", "a person does that")
 
 

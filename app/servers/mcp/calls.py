@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory.entries.desk import Desk, error_json
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.storage.review import is_agent
 
 from .arguments import checked
 from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, TOOLS, tools
@@ -50,7 +51,8 @@ class Calls:
     def actor(self, client: str | None) -> str:
         """Return in whose name a client changes memory: `agent:` and what it calls itself."""
         if self._actor is not None:
-            return self._actor
+            # Whatever comes through here is an agent's: it never works in the name of the person.
+            return self._actor if is_agent(self._actor) else f"agent:{self._actor}"
         name = "".join(one if one.isalnum() or one in "-_." else "-" for one in (client or "").lower()[:40]).strip("-")
         return f"agent:{name or 'mcp'}"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memory.storage.contracts import ChangingStore
 
-    from .records import Record, RecordedFile
+    from .records import Record, RecordedFile, Touched
     from .shared import Together
     from .taken_back_rows import TakenBack
     from .undo import Turner
@@ -407,6 +407,15 @@ class History:
         """Return what is different in a file that a change would write; its path as seen from the workspace."""
         with self._mutex:
             return self._log.regions(file)
+
+    def entries_of(self, path: str, regions: Sequence[Region]) -> Sequence[Touched]:
+        """Return the entries of one file that some regions touch."""
+        with self._mutex:
+            return self._log.touched(path, regions, by_place=True)
+
+    def made_of(self, proposal: str) -> Record | None:
+        """Return the change that a proposal became; None where it became none."""
+        return next(iter(self.records("proposal = ?", (proposal,), 1)), None)
 
     def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
         """Return the newest changes of which an SQL condition holds."""

@@ -59,6 +59,8 @@ class Record(NamedTuple):
     undone_by: str | None = None
     undoes: str | None = None
     redoes: str | None = None
+    reviewer: str | None = None
+    proposal: str | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -68,8 +68,8 @@ def time_text(time: datetime) -> str:
 def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bool) -> int:
     """Add the row of a change and return its place in the order."""
     cursor = db.execute(
-        "INSERT INTO change (id, time, actor, operation, summary, status, undoes, redoes, named)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO change (id, time, actor, operation, summary, status, undoes, redoes, named, reviewer, proposal)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             change.id,
             time_text(change.time),
@@ -80,6 +80,8 @@ def add_change(db: sqlite3.Connection, change: Change, status: str, *, named: bo
             change.undoes,
             change.redoes,
             named,
+            None if change.reviewer is None else _text(change.reviewer),
+            change.proposal,
         ),
     )
     assert cursor.lastrowid is not None
@@ -384,7 +386,7 @@ def thin(db: sqlite3.Connection, seq: int, number: int) -> None:
 _FILES = (
     "SELECT seq, n, path, before_size, before_hash, after_size, after_hash, kept FROM file WHERE seq = ? ORDER BY n"
 )
-_COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes"
+_COLUMNS = "seq, id, time, actor, operation, summary, named, undone_by, undoes, redoes, reviewer, proposal"
 
 
 def records(db: sqlite3.Connection, where: str, values: Sequence[object], limit: int) -> Sequence[Record]:
@@ -402,7 +404,7 @@ def operation_name(text: str) -> str:
 def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
     from .records import Record, RecordedFile, Touched
 
-    seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes = row
+    seq, change_id, time, actor, operation, summary, named, undone_by, undoes, redoes, *reviewed = row
     files = db.execute(_FILES, (seq,)).fetchall()
     paths = {number: path_of(path) for _, number, path, *_ in files}
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
@@ -428,4 +430,5 @@ def _record(db: sqlite3.Connection, row: Sequence[object]) -> Record:
         undone_by,  # type: ignore[arg-type]
         undoes,  # type: ignore[arg-type]
         redoes,  # type: ignore[arg-type]
+        *reviewed,  # type: ignore[arg-type]
     )

@@ -9,7 +9,7 @@ oldest change that it lacks, `settled` the change that brought it back, or `kept
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 """Stored as `user_version`; a database of a newer version is left alone."""
 
 UPGRADES: dict[int, str] = {
@@ -39,6 +39,12 @@ CREATE TABLE taken_back (
 );
 CREATE INDEX taken_back_seq ON taken_back (seq);
 """,
+    # Who accepted a change was not noted.
+    4: """
+ALTER TABLE change ADD COLUMN reviewer TEXT;
+ALTER TABLE change ADD COLUMN proposal TEXT;
+CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
+""",
 }
 """What makes the tables of each older version those of the next one."""
 
@@ -54,8 +60,11 @@ CREATE TABLE change (
     undone_by TEXT,
     undoes TEXT,
     redoes TEXT,
-    named INTEGER NOT NULL DEFAULT 0
+    named INTEGER NOT NULL DEFAULT 0,
+    reviewer TEXT,
+    proposal TEXT
 );
+CREATE INDEX change_proposal ON change (proposal) WHERE proposal IS NOT NULL;
 CREATE INDEX change_pending ON change (status) WHERE status = 'pending';
 CREATE TABLE file (
     seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE,

@@ -18,6 +18,7 @@ from memory.document.nodes import Entry
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
     from memory.storage.private.state import State
+    from memory.storage.review.proposals import Proposals
 
     from .history import History
 
@@ -35,6 +36,7 @@ class Together:
         self._grow = grow
         self._stores: list[ChangingStore] = []
         self._histories: dict[str, History] = {}
+        self._proposals: dict[str, Proposals] = {}
         self._glances: dict[int, dict[str, tuple[ChangingStore, ...]]] = {}
 
     def add(self, store: ChangingStore) -> None:
@@ -106,6 +108,22 @@ class Together:
             log = ChangeLog(self._state.folder if self._state else None, self)
             self._histories.setdefault("", History(log, self))
         return self._histories[""]
+
+    @property
+    def proposals(self) -> Proposals:
+        """What agents want to change and a person has to see first; kept as the history is."""
+        if not self._proposals:
+            from memory.storage.review.proposals import Proposals
+
+            self._proposals.setdefault("", Proposals(self._state.folder if self._state else None))
+        return self._proposals[""]
+
+    def close(self) -> None:
+        """Close what is open in the private state folder; what is asked later opens it again."""
+        if self._histories:
+            self.history.close()
+        for proposals in self._proposals.values():
+            proposals.close()
 
     # -- what the change log asks about files; paths as seen from the workspace -----------------------------------
 

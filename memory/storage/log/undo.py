@@ -113,8 +113,13 @@ class Turner:
 
     def _own(self, actor: str, limit: int, condition: str = "1") -> Sequence[Record]:
         """Return the newest changes of an actor that fit a condition."""
-        names = sorted(PEOPLE) if actor in PEOPLE else [actor]
-        return self._history.records(f"actor IN ({', '.join('?' * len(names))}) AND {condition}", names, limit)
+        if actor not in PEOPLE:
+            return self._history.records(f"actor = ? AND {condition}", [actor], limit)
+        # What a person accepted is the person's change as much as the agent's who proposed it.
+        names = sorted(PEOPLE)
+        marks = ", ".join("?" * len(names))
+        whose = f"(actor IN ({marks}) OR reviewer IN ({marks}))"
+        return self._history.records(f"{whose} AND {condition}", [*names, *names], limit)
 
     def _undone(self, actor: str) -> Record | None:
         """Find what the last undo of an actor took back, unless the actor went on to something new."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import BusyError, MemdeckError, RefusedError
 from memory.storage import fsio
@@ -19,6 +19,7 @@ from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
 from memory.storage.files.version import Stored
 from memory.storage.private.places import OpenFolder
+from memory.storage.review import may_need_review
 
 from .appending import Appending
 from .displaced import forgotten, sweep
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
 
 _PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
+
+
+class Accepted(NamedTuple):
+    """A proposal by its id, and the person who accepted it."""
+
+    proposal: str
+    reviewer: str
 
 
 class Transaction:
@@ -52,6 +60,7 @@ class Transaction:
         redoes: str | None = None,
         part: tuple[bytes, int] | None = None,
         recorded: bool = False,
+        accepted: Accepted | None = None,
     ) -> None:
         """Keep what the change is called and who makes it when; the lock is taken on entry."""
         self.operation = operation
@@ -62,6 +71,7 @@ class Transaction:
         self._redoes = redoes
         self._part = part
         self._recorded = recorded
+        self._accepted = accepted
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
         self._like: dict[str, str] = {}
@@ -282,7 +292,8 @@ class Transaction:
         writes nothing. RefusedError `file.*` for what may not be written, MemdeckError `file.io` with `errno`
         for a disk that fails, `change.unrecorded`, `change.incomplete` if a file could then not be put back.
         Once the files are in their places, what fails becomes one of the history's `warnings`.
-        RuntimeError outside the `with` block and the second time.
+        RuntimeError outside the `with` block and the second time. What an agent does is compared with the rules for it
+        first: BlockedError `review.waiting` where it became a proposal, RefusedError `review.denied`.
         """
         if self._open is None or self._committed:
             raise RuntimeError("a transaction is committed once, inside its with block")
@@ -298,7 +309,13 @@ class Transaction:
             tuple(planned),
             undoes=self._undoes,
             redoes=self._redoes,
+            reviewer=None if self._accepted is None else self._accepted.reviewer,
+            proposal=None if self._accepted is None else self._accepted.proposal,
         )
+        if planned and self._accepted is None and may_need_review(self.actor):
+            from memory.storage.review.gate import pass_or_hold
+
+            pass_or_hold(change, self._store)
         if planned or self._folders:
             try:
                 if self._appended is not None and planned:

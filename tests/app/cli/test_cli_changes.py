@@ -80,6 +80,7 @@ def test_what_an_editor_did_is_listed_and_reverted(memdeck: Memdeck, memory: Pat
 
 def test_a_conflict_says_what_happened(memdeck: Memdeck, memory: Path) -> None:
     """Exit 4, one line, the entries with their reasons in JSON, and nothing written."""
+    memdeck("review", "policy", "agent:a", "rewrite", "apply")
     memdeck("tasks", "edit", "Deploy", "--set", "notes=mine")
     memdeck("tasks", "edit", "Deploy", "--set", "notes=theirs", "--actor", "agent:a")
     before = (memory / "tasks.md").read_bytes()

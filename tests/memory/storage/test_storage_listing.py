@@ -18,6 +18,7 @@ from memory.history.partial_revert import contested_entries, settle
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
 from memory.storage import Store
 from memory.workspace import Workspace
+from tests.reviewing import let_agents
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 
@@ -38,6 +39,7 @@ def ref_of(workspace: Workspace) -> str:
 
 def edit(workspace: Workspace, actor: str = "agent:x", **fields: str) -> str:
     """Edit the task and return the id of the change."""
+    let_agents(workspace.store)
     ref = ref_of(workspace)
     outcome = workspace.change(
         "tasks.edit", lambda look: edit_task(look, ref, set=fields, now=NOW), actor=actor, now=NOW

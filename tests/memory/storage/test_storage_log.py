@@ -23,6 +23,7 @@ from memory.storage.log.history import History
 from memory.storage.log.log import ChangeLog
 from memory.storage.transaction.intent_log import Journal
 from tests.patience import PATIENCE, join, reap
+from tests.reviewing import let_agents
 
 TASKS = "memory/tasks.md"
 SHOWN = f".aiter/{TASKS}"
@@ -94,6 +95,7 @@ for number in range(30):
         transaction.commit(str(number))
 say("done")
 """
+    let_agents(store)
     children = [child(code) for _ in range(2)]
     store._timeout = PATIENCE
     for _ in range(30):
@@ -337,7 +339,7 @@ def test_a_change_that_happened_counts(reopened, tasks: Path, now: datetime, set
     if settled_by == "a look":
         assert store.history.notice([SHOWN], now) == 0
     else:
-        write(store, now, b"newer", "memory/new.md", actor="agent:x")
+        write(let_agents(store), now, b"newer", "memory/new.md", actor="agent:x")
     assert "crashed" in [record.summary for record in store.history.list()]
     assert {record.actor for record in store.history.list()} <= {"human", "agent:x"}
     store.history.undo(actor="human", now=now)

@@ -17,6 +17,7 @@ from memory.storage import State, Store
 from memory.storage.log.schema import VERSION
 from memory.storage.log.shared import Together
 from tests.patience import PATIENCE
+from tests.reviewing import let_agents
 
 NAME = "memory/tasks.md"
 LINES = "memory/notes.jsonl"
@@ -97,6 +98,7 @@ def test_a_line_that_is_gone_is_a_conflict(pair: tuple[Store, Store], now: datet
 def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store], now: datetime) -> None:
     """A change in one system does not decide about one that another system is in the middle of."""
     one, other = pair
+    let_agents(one)
     write(other, now, b"before")
     with other.transaction("edit", actor="agent:x", now=now) as transaction:
         transaction.write(NAME, b"after", base=b"before")
@@ -117,6 +119,9 @@ def test_a_log_of_the_first_version_goes_on(pair: tuple[Store, Store], now: date
             database.execute(f"UPDATE {table} SET path = replace(path, '.aiter/', '')")
         database.execute("ALTER TABLE file DROP COLUMN mode")
         database.execute("DROP TABLE taken_back")
+        database.execute("DROP INDEX change_proposal")
+        for column in ("reviewer", "proposal"):
+            database.execute(f"ALTER TABLE change DROP COLUMN {column}")
         database.execute("PRAGMA user_version = 1")
     database.close()
     again = Store(store.root, state=store.state)
@@ -132,6 +137,7 @@ def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Pat
     """Each has its own lock: processes that change different systems at once never stumble over each other."""
     one, other = pair
     assert one.state is not None
+    let_agents(one)
     code = (
         "import sys, datetime, pathlib\nfrom memory.storage import State, Store\n"
         f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"

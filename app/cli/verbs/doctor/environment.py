@@ -136,10 +136,23 @@ def of_workspace(workspace: Workspace, now: datetime) -> Iterator[Finding]:
     yield from _trust(workspace)
     yield from _history(workspace)
     yield from taken_back
+    yield _guarded("review", lambda: _review(workspace))
     yield from _systems(workspace, now)
     yield from _hooks(workspace)
     yield _guarded("config", lambda: _settings(workspace))
     yield _guarded("check", lambda: _problems(workspace))
+
+
+def _review(workspace: Workspace) -> Finding:
+    from memory.review import Inbox
+
+    inbox = Inbox(workspace)
+    rules = len(inbox.policy().rules)
+    count = inbox.count()
+    if inbox.warnings:
+        return Finding("review", "person", inbox.warnings[-1], "agents cannot propose anything until it can be used")
+    said = f"waiting proposals of agents: {count:,}; rules of your own: {rules:,}"
+    return Finding("review", "note" if count else "ok", said, "`memdeck review list` shows them" if count else "")
 
 
 def _taken_back(workspace: Workspace, now: datetime) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ async def test_a_session_of_an_agent(tmp_path: Path, mode: str) -> None:
     removal back, and the agent sees it. Both eras of the protocol answer the same.
     """
     root = make_workspace(tmp_path)
+    memdeck(root, "review", "policy", "agent:*", "*", "apply")
 
     async def session() -> None:
         async with _client(root, mode) as client:

@@ -1,0 +1,271 @@
+"""The verbs of review: what agents want to change, a person's decisions about it, and the rules for agents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.lazy_groups import group, under
+from app.cli.session import Session
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.review import Inbox, Standing
+    from memory.storage.review.policy import Policy
+    from memory.storage.review.proposals import Proposal
+
+_ID = 16  # the time and enough behind it that no two are alike
+
+review = group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
+_id = click.argument("proposal_id", metavar="ID")
+_ids = click.argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
+
+
+def inbox_of(session: Session) -> Inbox:
+    """Return the inbox of the workspace of this run."""
+    from memory.review import Inbox
+
+    return Inbox(session.workspace)
+
+
+@under(review, "list", examples=("memdeck review list", "memdeck review list --state all -o json"))
+@click.option(
+    "--state",
+    type=click.Choice(("waiting", "accepted", "rejected", "all")),
+    default="waiting",
+    help="Which (default: those that wait).",
+)
+@click.option("--limit", type=click.IntRange(min=0), default=50, help="At most so many (default: 50; 0: all).")
+def list_proposals(session: Session, state: str, limit: int) -> None:
+    """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
+    from memory.review import row
+
+    inbox = inbox_of(session)
+    states = () if state == "all" else (state,)
+    found = inbox.list(states, actor=session.actor_option, limit=limit)
+    _warn(session, inbox)
+    session.listing("proposals", lambda: map(row, found), lambda: _table(session, found))
+
+
+def _table(session: Session, found: tuple[Proposal, ...]) -> Iterator[str]:
+    if not found:
+        yield "nothing waits"
+        return
+    zone = session.snapshot.zone
+    yield from session.paint.columns(
+        (
+            one.id[:_ID],
+            one.time.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
+            one.actor,
+            "" if one.waiting else one.state,
+            ", ".join(one.kinds),
+            one.summary or one.operation,
+        )
+        for one in found
+    )
+
+
+@under(
+    review, "show", examples=("memdeck review show 01HM5Z0C8WJ4QXKD", "memdeck review show 01HM5Z0C8WJ4QXKD -o json")
+)
+@_id
+def show(session: Session, proposal_id: str) -> None:
+    """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
+    from memory.review import row
+
+    inbox = inbox_of(session)
+    proposal = inbox.get(proposal_id)
+    views = inbox.views(proposal)
+    standing = inbox.standing(proposal, session.now)
+
+    def document() -> dict[str, Any]:
+        return {
+            "proposal": row(proposal),
+            "standing": standing.json(),
+            "views": [view.json() for view in views],
+        }
+
+    session.answer(document, lambda: _told(session, proposal, views, standing))
+
+
+def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], standing: Standing) -> Iterator[str]:
+    from memory.review.model import WORDS
+
+    paint = session.paint
+    time = proposal.time.astimezone(session.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
+    yield paint.line(f"{proposal.id}  {time}  {proposal.actor}  {proposal.operation}")
+    yield paint.line(proposal.summary, "  ")
+    if proposal.edited:
+        yield "  a person edited it"
+    if not proposal.waiting:
+        became = f", change {proposal.change_id}" if proposal.change_id else ""
+        yield paint.line(f"{proposal.state} by {proposal.decided_by}{became}", "  ")
+        if proposal.note:
+            yield paint.line(proposal.note, "  ")
+        return
+    said = WORDS[standing.state]
+    yield paint.line(said, "  ") if standing.state in ("ready", "moved") else paint.notice(paint.line(said, "  "))
+    for reason in standing.reasons:
+        yield paint.line(reason, "  ")
+    for view in views:
+        place = f"{view.file}: {view.section}" if view.section and view.entry else view.file
+        name = f"  {view.entry}" if view.entry else ""
+        yield ""
+        yield paint.line(f"{view.kind} {view.title}{name}  in {place}")
+        for line in view.lines:
+            yield paint.line(line, "  ")
+    for clash in standing.clashes:
+        told = clash.json()
+        yield ""
+        yield paint.line(f"{told['entry'] or told['section']}: {told['field']}")
+        for word, key in (("before", "base"), ("proposal", "ours"), ("file now", "theirs")):
+            yield paint.line(f"{word:<9} {told[key] if told[key] is not None else '(nothing)'}", "  ")
+
+
+@under(review, "accept", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
+@_ids
+@click.option(
+    "--take",
+    type=click.Choice(("proposal", "file")),
+    help="Where the same was changed since: whose side counts.",
+)
+def accept(session: Session, proposal_ids: tuple[str, ...], take: str | None) -> None:
+    """Make the changes that agents proposed, each as one change in the agent's name.
+
+    `undo` takes the newest back. Where the files moved on the change is merged. Where the same was changed since nothing is written: exit code 4,
+    `review.conflict`, with the three sides; --take chooses one.
+    """
+    from memory.history.changes import row as change_row
+    from memory.review import row
+    from memory.review.standing import taking
+
+    inbox = inbox_of(session)
+    done = []
+    for number in _all_of(inbox, proposal_ids):
+        change = inbox.accept(number, reviewer=session.actor, now=session.now, take=taking(take))
+        session.made = change.summary
+        done.append((inbox.get(number), change))
+    session.warn()
+    session.answer(
+        lambda: {
+            "proposals": [row(proposal) for proposal, _ in done],
+            "changes": [change_row(session.workspace.store.history.get(change.id)) for _, change in done],
+        },
+        lambda: [session.paint.line(f"accepted: {change.summary}") for _, change in done],
+    )
+
+
+def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
+    """Return the whole ids, each once, before anything is decided: one that is wrong stops all."""
+    return list(dict.fromkeys(inbox.get(number).id for number in proposal_ids))
+
+
+@under(review, "reject", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
+@_ids
+@click.option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
+def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
+    """Decide that proposals are not made; the files stay as they are."""
+    from memory.review import row
+
+    inbox = inbox_of(session)
+    done = [
+        inbox.reject(number, reviewer=session.actor, now=session.now, note=note)
+        for number in _all_of(inbox, proposal_ids)
+    ]
+    session.answer(
+        lambda: {"proposals": [row(one) for one in done]},
+        lambda: [session.paint.line(f"rejected: {one.summary}") for one in done],
+    )
+
+
+@under(
+    review,
+    "edit",
+    examples=(
+        "memdeck review edit 01HM5Z0C8WJ4QXKD --text '### Rotate the keys'",
+        "cat entry.md | memdeck review edit 01HM5Z0C8WJ4QXKD",
+    ),
+)
+@_id
+@click.option("--text", metavar="TEXT", help="The whole text of the entry (default: what stdin holds).")
+def edit(session: Session, proposal_id: str, text: str | None) -> None:
+    """Give the entry of a proposal another text before you accept it; the proposal waits on."""
+    from memory.review import row
+
+    if text is None:
+        if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+            raise UsageError("usage.arguments", "there is no text", "give --text TEXT, or the text on stdin")
+        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    inbox = inbox_of(session)
+    found = inbox.edit(proposal_id, text, reviewer=session.actor, now=session.now)
+    session.answer(lambda: {"proposal": row(found)}, lambda: [session.paint.line(f"edited: {found.summary}")])
+
+
+# -- rules ---------------------------------------------------------------------------------------------------------
+
+
+@under(
+    review,
+    "policy",
+    examples=(
+        "memdeck review policy",
+        "memdeck review policy agent:builder rewrite apply",
+        "memdeck review policy 'agent:*' remove deny",
+        "memdeck review policy agent:builder rewrite --unset",
+    ),
+)
+@click.argument("name", metavar="ACTOR", required=False)
+@click.argument("kind", metavar="KIND", required=False)
+@click.argument("decision", metavar="DECISION", required=False)
+@click.option("--unset", is_flag=True, help="Take a rule away.")
+def policy(session: Session, name: str | None, kind: str | None, decision: str | None, unset: bool) -> None:
+    """Show the rules for agents, or set one: what ACTOR may do at once, what waits for you, what is refused.
+
+    ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, status, move, rewrite, remove (of what a person
+    wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
+    counts. The rules lie in the private state folder, not in the workspace.
+    """
+    from memory.storage.review.policy import checked_rule
+
+    inbox = inbox_of(session)
+    if name is None:
+        rules = inbox.policy()
+    elif unset:
+        if kind is None or decision is not None:
+            raise UsageError("usage.arguments", "--unset takes an actor and a kind", "see memdeck review policy --help")
+        wanted, actor = kind, name
+        rules = inbox.change_policy(lambda old: old.without(actor, wanted), reviewer=session.actor, now=session.now)
+    else:
+        if kind is None or decision is None:
+            raise UsageError("usage.arguments", "a rule has an actor, a kind and a decision", "see its --help")
+        rule = checked_rule(name, kind, decision)
+        rules = inbox.change_policy(lambda old: old.with_rule(rule), reviewer=session.actor, now=session.now)
+    session.answer(lambda: _policy_json(rules), lambda: _policy_lines(session, rules))
+
+
+def _policy_json(rules: Policy) -> dict[str, Any]:
+    from memory.storage.review.policy import KINDS, USUAL
+
+    return {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}}
+
+
+def _policy_lines(session: Session, rules: Policy) -> Iterator[str]:
+    from memory.storage.review.policy import KINDS, USUAL, WORDS
+
+    yield "What an agent does, where no rule says otherwise:"
+    yield from session.paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)
+    if rules.rules:
+        yield "Rules:"
+        yield from session.paint.columns((rule.actor, rule.kind, rule.decision) for rule in rules.rules)
+
+
+def _warn(session: Session, inbox: Inbox) -> None:
+    from app.cli.output.printing import tell
+
+    session.warn()
+    for warning in inbox.warnings:
+        tell(f"memdeck: warning: {warning}")

@@ -1,0 +1,313 @@
+"""The inbox of a workspace: the proposals of agents, and what a person does with them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document import Entry
+from memory.document.units import units_of
+from memory.errors import BusyError, ConflictError, MemdeckError, RefusedError, UsageError
+from memory.storage.changes import Change, FileChange
+from memory.storage.review.gate import digest_for, touched_by
+from memory.storage.review.policy import Policy, change_policy, read_policy
+from memory.storage.review.proposals import STATES, Proposal
+from memory.storage.transaction.transaction import Accepted
+
+from .model import Standing
+from .person import refuse_agents
+from .standing import Take, standing_of
+
+if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.storage.store import Store
+    from memory.workspace import Workspace
+
+_TRIES = 12
+_LONGEST_PAUSE = 0.1
+_LONGEST_NOTE = 500
+
+
+class Inbox:
+    """What waits for a person in one workspace; safe to share between threads.
+
+    A proposal is found by its id or the beginning of it. All decisions are refused to agents.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Nothing is opened yet."""
+        self._workspace = workspace
+        self._together = workspace.together
+        self._mutex = threading.RLock()
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    def list(
+        self, states: Sequence[str] = ("waiting",), *, actor: str | None = None, limit: int = 0
+    ) -> tuple[Proposal, ...]:
+        """Return proposals, newest first: those that wait, or those in `states` (none: all)."""
+        unknown = [state for state in states if state not in STATES]
+        if unknown:
+            raise UsageError("review.state", f"{unknown[0][:40]!r} is no state", f"write {', '.join(STATES)}")
+        with self._mutex:
+            self._settle()
+            return self._together.proposals.list(states=states, actor=actor, limit=limit)
+
+    def get(self, proposal_id: str) -> Proposal:
+        """Return one proposal; NotFoundError `review.not_found`, AmbiguousError `review.ambiguous`."""
+        with self._mutex:
+            self._settle()
+            return self._together.proposals.get(proposal_id)
+
+    def count(self) -> int:
+        """Return how many proposals wait."""
+        with self._mutex:
+            return self._together.proposals.count()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong with the record of proposals."""
+        with self._mutex:
+            return self._together.proposals.warnings
+
+    def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
+        """Return what a proposal that waits would change, as the agent saw the files."""
+        with self._mutex:
+            return self._together.proposals.files(proposal)
+
+    def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
+        """Return what a proposal that waits would do, entry by entry; with `files` what writing those would do."""
+        from memory.files.diff import FileRegions, change_views
+
+        history = self._together.history
+        wanted = self.files(proposal) if files is None else files
+        return change_views(
+            [FileRegions(file.path.removeprefix(".aiter/memory/"), history.touched_by(file)) for file in wanted],
+            id=proposal.id,
+            time=proposal.time,
+            actor=proposal.actor,
+            operation=proposal.operation,
+            summary=proposal.summary,
+        )
+
+    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> Standing:
+        """Return what accepting a proposal would do now; nothing is written."""
+        if not proposal.waiting:
+            return Standing("decided")
+
+        def read(path: str) -> bytes | None:
+            found = self._together.find(path)
+            return None if found is None else found[0].read(found[1]).base
+
+        with self._together.glance():
+            return standing_of(self._together, self.files(proposal), read, now, take)
+
+    # -- deciding -----------------------------------------------------------------------------------------------
+
+    def accept(self, proposal_id: str, *, reviewer: str, now: datetime, take: Take | None = None) -> Change:
+        """Make the change that an agent proposed, in one transaction, in the agent's name, with the reviewer noted.
+
+        Where the files moved on it is merged. ConflictError `review.conflict` where the same was changed since, unless
+        `take` settles it; `review.gone` where there is nothing left to do; `review.decided`. RefusedError
+        `review.person_only`; other errors as those of a transaction.
+        """
+        refuse_agents(reviewer, "accept a proposal")
+        proposal = self._waiting(proposal_id)
+        store = self._store(proposal)
+        for tries in range(1, _TRIES + 1):
+            try:
+                change = self._accept(store, proposal, reviewer, now, take)
+                break
+            except ConflictError as error:
+                if tries == _TRIES or not error.details.get("crossed"):
+                    raise
+                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
+        # What is made is made: where this cannot be noted, the change log tells it to whoever looks next.
+        with suppress(MemdeckError), self._mutex:
+            self._together.proposals.decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
+        return change
+
+    def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
+        with store.transaction(
+            proposal.operation,
+            actor=proposal.actor,
+            now=now,
+            undoes=proposal.undoes,
+            redoes=proposal.redoes,
+            recorded=True,
+            accepted=Accepted(proposal.id, reviewer),
+        ) as transaction:
+            # Looked at once more under the lock: two reviewers may have begun at the same time.
+            proposal = self._waiting(proposal.id)
+            prefix = store.shown("")
+
+            def read(path: str) -> bytes | None:
+                return transaction.read(path.removeprefix(prefix)).base
+
+            with self._together.glance():
+                standing = standing_of(self._together, self.files(proposal), read, now, take)
+            if standing.state == "conflict":
+                raise _conflict(proposal, standing)
+            if standing.state == "gone":
+                raise ConflictError(
+                    "review.gone",
+                    f"what proposal {proposal.id} would change is not there any more, or is so already",
+                    "reject it",
+                    proposal=proposal.id,
+                )
+            for file in standing.files:
+                path = file.path.removeprefix(prefix)
+                if file.after is None:
+                    assert file.before is not None
+                    transaction.remove(path, base=file.before)
+                else:
+                    transaction.write(path, file.after, base=file.before, mode=file.mode)
+            return transaction.commit(proposal.summary)
+
+    def reject(self, proposal_id: str, *, reviewer: str, now: datetime, note: str = "") -> Proposal:
+        """Note that a proposal is not made, and why; nothing else changes. Errors as `accept`."""
+        refuse_agents(reviewer, "reject a proposal")
+        if len(note) > _LONGEST_NOTE:
+            raise UsageError("review.note", f"the note has {len(note)} characters", f"write {_LONGEST_NOTE} at most")
+        proposal = self._waiting(proposal_id)
+        try:
+            lock: AbstractContextManager[object] = self._store(proposal).transaction(
+                "review.reject", actor=reviewer, now=now
+            )
+        except RefusedError:
+            lock = nullcontext()  # Its files are not known any more, so nobody can accept it either.
+        # Under the lock: who accepts it at this moment comes first or finds it rejected.
+        with lock:
+            proposal = self._waiting(proposal.id)
+            with self._mutex:
+                self._together.proposals.decide(proposal, "rejected", by=reviewer, now=now, note=note)
+        return self.get(proposal.id)
+
+    def text_of(self, proposal: Proposal) -> str:
+        """Return the text of the entry as a proposal would write it; UsageError `review.not_editable`."""
+        return self._editable(proposal)[2].text
+
+    def edit(self, proposal_id: str, text: str, *, reviewer: str, now: datetime) -> Proposal:
+        """Give the entry of a proposal another text; it waits on. UsageError `review.not_editable` where it is not
+        about the text of one entry, `document.*` for a text that is not one entry. Errors as `accept`.
+        """
+        from memory.files.source_text import entry_of_text
+
+        refuse_agents(reviewer, "edit a proposal")
+        proposal = self._waiting(proposal_id)
+        store = self._store(proposal)
+        files, path, entry = self._editable(proposal)
+        new = entry_of_text(text, entry, None, entry.title)
+        if new is None:
+            return proposal
+        file = next(file for file in files if file.path == path)
+        document = self._together.document(path, file.after or b"")
+        assert document is not None
+        place = next(
+            (section, index)
+            for section, part in document.all_sections()
+            for index, one in enumerate(part.entries)
+            if one.raw.rstrip() == entry.raw.rstrip()
+        )
+        changed = replace(file, after=document.replace_entry(*place, new).dump())
+        edited = tuple(changed if one.path == path else one for one in files)
+        with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
+            self._waiting(proposal.id)
+            touched = touched_by(store, edited)
+            digest = digest_for(store, proposal.actor, proposal.operation, edited)
+            self._together.proposals.replace(proposal, edited, touched, digest)
+        return self.get(proposal.id)
+
+    def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
+        """Return the files of a proposal, and the file and the entry whose text a person may change."""
+        files = self.files(proposal)
+        found = []
+        for file in files:
+            for unit in units_of(self._together.history.touched_by(file)):
+                if unit.after is not None:
+                    found.append((file.path, unit.after))
+        # The line that a change of a task leaves in the journal is not what it is about.
+        mine = [one for one in found if not one[0].endswith("/journal.md")] or found
+        if len(mine) != 1:
+            raise UsageError(
+                "review.not_editable",
+                f"proposal {proposal.id} is not about the text of one entry",
+                "accept or reject it",
+                proposal=proposal.id,
+            )
+        return files, *mine[0]
+
+    # -- rules --------------------------------------------------------------------------------------------------
+
+    def policy(self) -> Policy:
+        """Return the person's rules; ConfigError `review.policy`."""
+        return read_policy(self._workspace.state)
+
+    def change_policy(self, change: Callable[[Policy], Policy], *, reviewer: str, now: datetime) -> Policy:
+        """Change the rules and return them; RefusedError `review.person_only`, errors as `policy`."""
+        refuse_agents(reviewer, "set the rules for agents")
+        return change_policy(self._workspace.state, change, now=now)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _waiting(self, proposal_id: str) -> Proposal:
+        proposal = self.get(proposal_id)
+        if not proposal.waiting:
+            raise ConflictError(
+                "review.decided",
+                f"proposal {proposal.id} was {proposal.state} by {proposal.decided_by}",
+                "list what waits",
+                proposal=proposal.id,
+                state=proposal.state,
+            )
+        return proposal
+
+    def _store(self, proposal: Proposal) -> Store:
+        """Return the store whose files a proposal is about; RefusedError `review.path` where it has none.
+
+        The record lies where only its owner writes; still no file is written because a row names it.
+        """
+        stores = {self._together.store_of(path) for path in proposal.paths}
+        store = stores.pop() if len(stores) == 1 else None
+        if store is None or store.shown("") != proposal.folder or not all(map(self._together.knows, proposal.paths)):
+            raise RefusedError(
+                "review.path", f"proposal {proposal.id} names what is no memory file", "reject it", proposal=proposal.id
+            )
+        return store
+
+    def _settle(self) -> None:
+        """Note the proposals whose change was made by a process that was killed before it could note that."""
+        proposals, history = self._together.proposals, self._together.history
+        waiting = proposals.list(states=("waiting",))
+        if not waiting:
+            return
+        # The change log of a process that was killed may hold changes that are not known to be done.
+        with suppress(MemdeckError, BusyError):
+            history.notice((), waiting[0].time)
+        marks = ", ".join("?" * len(waiting))
+        made = history.records(f"proposal IN ({marks})", [one.id for one in waiting], 0)
+        by_id = {one.id: one for one in waiting}
+        for record in made:
+            one = by_id.get(record.proposal or "")
+            if one is not None:
+                with suppress(MemdeckError):
+                    proposals.decide(
+                        one, "accepted", by=record.reviewer or "human", now=record.time, change_id=record.id
+                    )
+
+
+def _conflict(proposal: Proposal, standing: Standing) -> ConflictError:
+    first = standing.reasons[0] if standing.reasons else standing.clashes[0].conflict.why
+    return ConflictError(
+        "review.conflict",
+        f"proposal {proposal.id} and the files do not go together any more: {first}",
+        "choose a side with --take, or reject it" if standing.clashes and not standing.reasons else "reject it",
+        proposal=proposal.id,
+        conflicts=[one.json() for one in standing.clashes],
+        reasons=list(standing.reasons),
+    )

@@ -1,0 +1,84 @@
+"""How a proposal stands to the files as they are now, and its form for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from memory.document.merge import Conflict
+
+if TYPE_CHECKING:
+    from memory.storage.changes import FileChange
+    from memory.storage.review.proposals import Proposal
+
+_MEMORY = ".aiter/memory/"
+State = Literal["ready", "moved", "conflict", "gone", "decided"]
+WORDS: dict[State, str] = {
+    "ready": "the files are as the agent saw them",
+    "moved": "the files moved on; both changes go together",
+    "conflict": "the same was changed since",
+    "gone": "what it would change is not there any more, or is so already",
+    "decided": "somebody decided already",
+}
+"""How a proposal stands, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One thing that a proposal and somebody else changed; `file` is as seen from the workspace."""
+
+    file: str
+    conflict: Conflict
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs: base, `ours` (the proposal) and `theirs` (the file now)."""
+        return {"file": self.file.removeprefix(_MEMORY), **self.conflict.json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a proposal stands: what accepting it would write, and what was changed on both sides.
+
+    `files` have the bytes of now and those to write, with their paths as seen from the workspace.
+    """
+
+    state: State
+    files: tuple[FileChange, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "state": self.state,
+            "conflicts": [one.json() for one in self.clashes],
+            "reasons": list(self.reasons),
+        }
+
+
+def row(proposal: Proposal) -> dict[str, Any]:
+    """Return a proposal under the keys of the interface; `file` and `ref` are those of its first entry."""
+    named = [one for one in proposal.touched if one.ref is not None]
+    first = next((one for one in named if not one.file.endswith("/journal.md")), named[0] if named else None)
+    files = [path.removeprefix(_MEMORY) for path in proposal.paths]
+    return {
+        "id": proposal.id,
+        "time": proposal.time.isoformat().replace("+00:00", "Z"),
+        "actor": proposal.actor,
+        "operation": proposal.operation,
+        "file": first.file.removeprefix(_MEMORY) if first else (files[0] if files else None),
+        "ref": None if first is None else first.old_ref or first.ref,
+        "summary": proposal.summary,
+        "state": proposal.state,
+        "kinds": list(proposal.kinds),
+        "files": files,
+        "entries": [
+            {"file": one.file.removeprefix(_MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind}
+            for one in proposal.touched
+        ],
+        "edited": proposal.edited,
+        "decidedBy": proposal.decided_by,
+        "decidedAt": None if proposal.decided_at is None else proposal.decided_at.isoformat().replace("+00:00", "Z"),
+        "note": proposal.note or None,
+        "change": proposal.change_id,
+    }

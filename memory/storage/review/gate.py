@@ -1,0 +1,86 @@
+"""The gate that every change of an agent passes, right before its files would move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memory.errors import BlockedError, RefusedError
+from memory.storage.log.records import Touched
+
+from .kinds import kinds_of
+from .policy import read_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memory.storage.changes import Change, FileChange
+    from memory.storage.store import Store
+
+
+def pass_or_hold(change: Change, store: Store) -> None:
+    """Return where a change may be made at once; the lock of its store is held.
+
+    BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
+    `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be kept.
+    """
+    policy = read_policy(store.state)
+    if not policy.covers(change.actor):
+        return
+    files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
+    with store.together.glance():
+        kinds = kinds_of(store, change.actor, files)
+        decision = policy.strictest(change.actor, kinds)
+        if decision == "apply":
+            return
+        touched = touched_by(store, files)
+    waits = tuple(sorted(kind for kind in kinds if policy.decide(change.actor, kind) == decision))
+    if decision == "deny":
+        raise RefusedError(
+            "review.denied",
+            f"the person does not let {change.actor} do this ({', '.join(waits)})",
+            "ask the person",
+            kinds=list(waits),
+        )
+    proposal = store.together.proposals.add(
+        change.id,
+        time=change.time,
+        actor=change.actor,
+        operation=change.operation,
+        summary=change.summary or summary_of(touched),
+        kinds=waits,
+        folder=store.shown(""),
+        files=files,
+        touched=touched,
+        digest=digest_for(store, change.actor, change.operation, files),
+        undoes=change.undoes,
+        redoes=change.redoes,
+    )
+    raise BlockedError(
+        "review.waiting",
+        f"nothing is changed yet: proposal {proposal} waits for the person",
+        "ask for its fate with the tool or verb review",
+        proposal=proposal,
+        kinds=list(waits),
+        summary=change.summary,
+    )
+
+
+def touched_by(store: Store, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+    """Return the entries that a change would touch."""
+    return tuple(one for file in files for one in store.history.entries_of(file.path, store.history.touched_by(file)))
+
+
+def digest_for(store: Store, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+    """Return what tells a proposal from others, see `digest_of`."""
+    from .proposals import digest_of
+
+    regions = ((file.path, region) for file in files for region in store.history.touched_by(file))
+    return digest_of(actor, operation, regions)
+
+
+def summary_of(touched: tuple[Touched, ...]) -> str:
+    """Return a sentence for a change that came without one."""
+    from memory.storage.log.records import touched_in
+
+    return touched_in(touched)

@@ -1,0 +1,299 @@
+"""What a planned change does, and to whose text: its kinds, as the rules of `policy` name them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory.document.compare import Region
+from memory.document.lines import lines_of
+from memory.document.units import Unit, bare, sections_in, units_of
+from memory.storage.changes import FileChange
+from memory.storage.log.records import OUTSIDE
+
+from .authors import Author, author_of_entry, author_of_file, versions, whose
+
+if TYPE_CHECKING:
+    from memory.storage.store import Store
+
+    from .policy import Kind
+
+STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
+"""The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""
+_UPDATED = re.compile(rb"updated[ \t]*:")
+_FIELD = re.compile(rb"[ \t]*[-*][ \t]+(?:\*\*)?([A-Za-z][A-Za-z ]*?)(?:\*\*)?[ \t]*:")
+_REPEATS = re.compile(rb"\(recurring:[^)]*\)")
+_BOX = re.compile(rb"\[[ xX/~-]\]")
+_MOST_LEAVES = 20_000
+
+
+class Part(NamedTuple):
+    """One thing that a change does: its kind for a person's text, and the file and entry (None: none) it is about."""
+
+    kind: Kind
+    path: str
+    ref: str | None
+    before: bytes
+    after: bytes
+
+
+def kinds_of(store: Store, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+    """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
+
+    Paths are as seen from the workspace.
+    """
+    moved = _moved_files(files)
+    parts = _without_moved([part for file in files if file not in moved for part in _parts(store, file)])
+    parts += [Part("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
+    known: dict[tuple[str, str | None], Author] = {}
+    found: set[Kind] = set()
+    for part in parts:
+        if part.kind == "add":
+            found.add("add")
+            continue
+        file = next(file for file in files if file.path == part.path)
+        key = part.path, part.ref
+        if part.ref is None and part.before and file.before is not None:
+            author = _author_of_lines(store, actor, file, part)
+        elif key in known:
+            author = known[key]
+        else:
+            history = store.history
+            author = (
+                author_of_file(history, actor, part.path)
+                if part.ref is None
+                else author_of_entry(history, actor, part.ref)
+            )
+            known[key] = author
+        found.add(part.kind if author == "person" else author)
+    return frozenset(found)
+
+
+def _moved_files(files: tuple[FileChange, ...]) -> list[FileChange]:
+    """Return the files that go and come again under another name with all their bytes, and those that come so."""
+    gone = [file for file in files if file.after is None and file.before is not None]
+    found = []
+    for file in files:
+        source = next((one for one in gone if one.before == file.after and one not in found), None)
+        if file.before is None and file.after is not None and source is not None:
+            found += [source, file]
+    return found
+
+
+def _without_moved(parts: list[Part]) -> list[Part]:
+    """Return the parts, with what is taken out here and put in there byte for byte as one that is moved."""
+    come = Counter(part.after.strip() for part in parts if part.kind == "add")
+    found = []
+    for part in parts:
+        if part.kind == "remove" and part.before.strip() and come[part.before.strip()] > 0:
+            come[part.before.strip()] -= 1
+            part = part._replace(kind="move")
+        found.append(part)
+    return found
+
+
+def _parts(store: Store, file: FileChange) -> Iterator[Part]:
+    path = file.path
+    authored = _authored(store, file)
+    if authored is not file:
+        if authored.before == authored.after:
+            return
+        file = authored
+    if path.endswith(".json") and file.before is not None and file.after is not None:
+        yield from _json_parts(file)
+        return
+    regions = store.history.touched_by(file)
+    for region in regions:
+        if region.kind == "lines":
+            yield from _line_parts(store, path, region)
+        elif region.kind in ("body", "top"):
+            yield _text_part(path, region.before, region.after)
+        elif region.kind == "bytes":
+            yield from _bytes_parts(file)
+            return
+        elif region.kind == "sections":
+            yield from _section_parts(path, region)
+    together = store.together
+    for unit in units_of(regions):
+        before = None if unit.before is None else together.ref(path, unit.section, unit.before)
+        yield _unit_part(path, unit, before)
+
+
+def _authored(store: Store, file: FileChange) -> FileChange:
+    """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
+    found = store.together.find(file.path)
+    authored = None if found is None else getattr(found[0].reading, "authored", None)
+    if found is None or authored is None:
+        return file
+    path = found[1]
+    before, after = (None if data is None else authored(path, data) for data in (file.before, file.after))
+    return file if (before, after) == (file.before, file.after) else replace(file, before=before, after=after)
+
+
+def _unit_part(path: str, unit: Unit, ref: str | None) -> Part:
+    old = b"" if unit.before is None else bare(unit.before)
+    new = b"" if unit.after is None else bare(unit.after)
+    if unit.before is None:
+        return Part("add", path, ref, old, new)
+    if unit.after is None:
+        return Part("remove", path, ref, old, new)
+    kind: Kind = _text_kind(old, new, moved=unit.section != unit.new_section)
+    return Part(kind, path, ref, old, new)
+
+
+def _text_kind(old: bytes, new: bytes, *, moved: bool = False) -> Kind:
+    """Return what became of a text: only moved, only longer, only its status, or rewritten."""
+    before, after = (Counter(filter(None, map(bytes.rstrip, data.splitlines()))) for data in (old, new))
+    gone, come = before - after, after - before
+    if not gone:
+        if not come:
+            return "move"
+        return "status" if moved or all(map(_is_status, come)) else "add"
+    if any(_name(line) == b"outcome" for line in gone):
+        return "rewrite"
+    return "status" if _same_but_status(gone, come) else "rewrite"
+
+
+def _same_but_status(gone: Counter[bytes], come: Counter[bytes]) -> bool:
+    """Tell whether lines differ in nothing but check marks, status fields, and the next time of what recurs."""
+    left = Counter(_plain(line) for line in gone if not _is_status(line))
+    return not left - Counter(map(_plain, come))
+
+
+def _plain(line: bytes) -> bytes:
+    repeats = _REPEATS.search(line) if _name(line) == b"due" else None
+    return b"due " + repeats[0] if repeats else _BOX.sub(b"[]", line)
+
+
+def _is_status(line: bytes) -> bool:
+    return _name(line).decode() in STATUS
+
+
+def _name(line: bytes) -> bytes:
+    """Return the name of the field that a line holds, as `STATUS` has it; nothing for another line."""
+    found = _FIELD.match(line)
+    return b"" if found is None else found[1].replace(b" ", b"").lower()
+
+
+def _text_part(path: str, old: bytes, new: bytes) -> Part:
+    """Return what became of a front matter or of a section's own text; that it was `updated` is nothing."""
+    before, after = (
+        b"\n".join(line for line in data.splitlines() if line.strip() and not _UPDATED.match(line))
+        for data in (old, new)
+    )
+    gone = Counter(before.splitlines()) - Counter(after.splitlines())
+    return Part("rewrite" if gone else "add", path, None, b"\n".join(gone.elements()), after)
+
+
+def _section_parts(path: str, region: Region) -> Iterator[Part]:
+    """Yield the headings and own texts of sections that went; their entries are units.
+
+    A heading that goes with all that stood below it is no text of its own; one in whose place others come is.
+    """
+    new = sections_in(region.after)
+    left = Counter((part.heading.strip(), part.lead.strip()) for part in new)
+    for part in sections_in(region.before):
+        key = part.heading.strip(), part.lead.strip()
+        if left[key]:
+            left[key] -= 1
+        elif part.lead.strip():
+            yield Part("remove", path, None, part.heading + part.lead, b"")
+        elif new:
+            yield Part("rewrite", path, None, part.heading, b"")
+    for part in new:
+        yield Part("add", path, None, b"", part.heading + part.lead)
+
+
+def _line_parts(store: Store, path: str, region: Region) -> Iterator[Part]:
+    """Yield the lines that went and came; one whose ref came too was rewritten."""
+    come = lines_of(region.after)
+    refs = {store.together.line(path, line)[0] for line in come}
+    for line in lines_of(region.before):
+        ref = store.together.line(path, line)[0]
+        if line.rstrip(b"\r\n") in {one.rstrip(b"\r\n") for one in come}:
+            continue
+        yield Part("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
+    for line in come:
+        yield Part("add", path, None, b"", line)
+
+
+def _bytes_parts(file: FileChange) -> Iterator[Part]:
+    """Yield what became of a file that has no entries: line by line."""
+    if file.before is None:
+        yield Part("add", file.path, None, b"", file.after or b"")
+    elif file.after is None:
+        yield Part("remove", file.path, None, file.before, b"")
+    else:
+        yield _text_part(file.path, file.before, file.after)
+
+
+def _json_parts(file: FileChange) -> Iterator[Part]:
+    """Yield what became of the values of a JSON file."""
+    try:
+        before, after = (Counter(_leaves(json.loads(data or b"null"))) for data in (file.before, file.after))
+    except (ValueError, RecursionError):
+        yield Part("rewrite", file.path, None, file.before or b"", file.after or b"")
+        return
+    gone = before - after
+    if gone:
+        text = b"\n".join(leaf.encode() for leaf in gone.elements())
+        yield Part("rewrite", file.path, None, text, b"json")
+    if after - before:
+        yield Part("add", file.path, None, b"", b"")
+
+
+def _leaves(value: Any, where: str = "") -> Iterator[str]:
+    """Yield every value of a document as text, with the keys that lead to it; places in lists do not count."""
+    stack: list[tuple[str, Any]] = [(where, value)]
+    count = 0
+    while stack:
+        path, one = stack.pop()
+        count += 1
+        if count > _MOST_LEAVES:
+            raise ValueError("too many values")
+        if isinstance(one, dict):
+            stack += [(f"{path}/{key}", child) for key, child in one.items()]
+        elif isinstance(one, list):
+            stack += [(f"{path}/", child) for child in one]
+        elif one is not None:
+            yield f"{path}={json.dumps(one)}"
+
+
+def _is_own_place(store: Store, actor: str, path: str) -> bool:
+    """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
+    found = store.together.find(path)
+    owner = None if found is None else getattr(found[0].reading, "owner", None)
+    return found is not None and owner is not None and owner(found[1]) == actor
+
+
+def _author_of_lines(store: Store, actor: str, file: FileChange, part: Part) -> Author:
+    """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
+    is_json = part.after == b"json"
+    at_home = _is_own_place(store, actor, part.path)
+    wanted = {line.strip() for line in part.before.splitlines() if line.strip()}
+    writers: set[Author] = set()
+    for writer, before in versions(store.history, part.path, file.before or b""):
+        written = _authored(store, FileChange(part.path, before, before)).before
+        there = _texts(written or b"", is_json=is_json)
+        found = {line for line in wanted if line not in there}
+        if found:
+            writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
+            wanted -= found
+        if not wanted:
+            break
+    if "person" in writers or ((wanted or not writers) and not at_home):
+        return "person"
+    return "agents" if "agents" in writers else "own"
+
+
+def _texts(data: bytes, *, is_json: bool) -> set[bytes]:
+    if not is_json:
+        return {line.strip() for line in data.splitlines()}
+    try:
+        return {leaf.encode() for leaf in _leaves(json.loads(data))} if data.strip() else set()
+    except (ValueError, RecursionError):
+        return set()

@@ -1,0 +1,172 @@
+"""The person's rules for agents: what each may do at once, what waits for the person, what is refused.
+
+They are kept in the private state folder of the workspace (`review/policy.json`), where no repository brings any along.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal, get_args
+
+from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
+
+from . import OWN, PERSONS, is_agent
+
+if TYPE_CHECKING:
+    from memory.storage.private.record import PrivateRecord
+    from memory.storage.private.state import State
+
+Decision = Literal["apply", "review", "deny"]
+Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ANY = "*"
+"""The kind of a rule for all kinds."""
+USUAL: dict[Kind, Decision] = {
+    "add": "apply",
+    "status": "apply",
+    "move": "apply",
+    "rewrite": "review",
+    "remove": "review",
+    "agents": "apply",
+    "own": "apply",
+}
+"""What counts for an agent where no rule of the person says otherwise."""
+WORDS: dict[Kind, str] = {
+    "add": "adds an entry, a field or a line",
+    "status": "starts, finishes or reopens what a person wrote, and notes its progress",
+    "move": "moves what a person wrote, and leaves it as it is",
+    "rewrite": "rewrites what a person wrote",
+    "remove": "removes what a person wrote",
+    "agents": "changes what other agents wrote",
+    "own": "changes what it wrote itself",
+}
+"""The kinds in words."""
+_FOLDER, _FILE = "review", "policy.json"
+_VERSION = 1
+_MOST_RULES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: for the actors that a pattern fits (`agent:*`), and a kind of change or `*`."""
+
+    actor: str
+    kind: str
+    decision: Decision
+
+    def json(self) -> dict[str, str]:
+        """Return it for programs."""
+        return {"actor": self.actor, "kind": self.kind, "decision": self.decision}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All rules of a workspace; the most exact one for an actor and a kind counts, else what is usual."""
+
+    rules: tuple[Rule, ...] = ()
+
+    def covers(self, actor: str) -> bool:
+        """Tell whether anything holds for an actor: for every agent, and for whom a rule names."""
+        return is_agent(actor) or any(fnmatchcase(actor, rule.actor) for rule in self.rules)
+
+    def decide(self, actor: str, kind: Kind) -> Decision:
+        """Return what happens to a change of a kind by an actor."""
+        fitting = [
+            rule
+            for rule in self.rules
+            if rule.kind in (kind, ANY) and (rule.actor == actor or fnmatchcase(actor, rule.actor))
+        ]
+        if not fitting:
+            return USUAL[kind] if is_agent(actor) else "apply"
+        return max(fitting, key=lambda rule: (rule.actor == actor, len(rule.actor), rule.kind != ANY)).decision
+
+    def strictest(self, actor: str, kinds: Iterable[Kind]) -> Decision:
+        """Return what happens to a change that is of several kinds."""
+        found: list[Decision] = [self.decide(actor, kind) for kind in kinds]
+        return max(found, key=DECISIONS.index, default="apply")
+
+    def with_rule(self, rule: Rule) -> Policy:
+        """Return the rules with one more, in place of that for the same actor and kind."""
+        others = tuple(one for one in self.rules if (one.actor, one.kind) != (rule.actor, rule.kind))
+        return Policy((*others, rule))
+
+    def without(self, actor: str, kind: str) -> Policy:
+        """Return the rules without one; NotFoundError `review.no_rule`."""
+        others = tuple(one for one in self.rules if (one.actor, one.kind) != (actor, kind))
+        if others == self.rules:
+            raise NotFoundError("review.no_rule", f"there is no rule for {actor} and {kind}", "list them")
+        return Policy(others)
+
+
+def checked_rule(actor: str, kind: str, decision: str) -> Rule:
+    """Return a rule that can hold; UsageError `review.rule` for one that cannot."""
+    actor = actor.strip()
+    if not actor or len(actor) > 80 or not actor.isprintable():
+        raise UsageError("review.rule", f"{actor[:80]!r} is no actor", "write agent:NAME, or agent:* for all")
+    if actor in PERSONS | OWN:
+        raise UsageError("review.rule", f"no rule can hold for {actor}", "rules are for agents")
+    if kind != ANY and kind not in KINDS:
+        raise UsageError("review.rule", f"{kind[:40]!r} is no kind of change", f"write {', '.join(KINDS)} or *")
+    for one in DECISIONS:
+        if one == decision:
+            return Rule(actor, kind, one)
+    raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
+
+
+def read_policy(state: State | None) -> Policy:
+    """Return the rules; ConfigError `review.policy` where the file holds anything else, RefusedError `state.*`.
+
+    A damaged file is no reason to let an agent do what the person wanted to see first, so nothing counts as usual then.
+    """
+    if state is None:
+        return Policy()
+    record = _record(state)
+    stored = record.read()
+    return Policy() if not stored.exists else _read(stored.data, str(record.path))
+
+
+def change_policy(state: State | None, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
+    """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
+    if state is None:
+        raise RefusedError("review.no_room", "nothing is kept outside of this workspace", "use one with a state folder")
+    record = _record(state)
+    made = Policy()
+
+    def work(data: bytes | None) -> bytes:
+        nonlocal made
+        made = change(Policy() if data is None else _read(data, str(record.path)))
+        if len(made.rules) > _MOST_RULES:
+            raise UsageError("review.rule", f"there are {_MOST_RULES} rules already", "use patterns such as agent:*")
+        document = {"version": _VERSION, "rules": [rule.json() for rule in made.rules]}
+        return json.dumps(document, indent=1).encode() + b"\n"
+
+    record.update(work, command="review policy", now=now)
+    return made
+
+
+def _record(state: State) -> PrivateRecord:
+    from memory.storage.private.record import PrivateRecord
+
+    return PrivateRecord(state.folder, _FOLDER, _FILE)
+
+
+def _read(data: bytes, path: str) -> Policy:
+    try:
+        document = json.loads(data)
+        if document["version"] != _VERSION:
+            raise ValueError("another version")
+        rules = tuple(checked_rule(rule["actor"], rule["kind"], rule["decision"]) for rule in document["rules"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
+        raise ConfigError(
+            "review.policy",
+            f"the rules for agents cannot be read: {path} ({type(error).__name__})",
+            "mend the file, or remove it and set them anew; agents change nothing meanwhile",
+            file=path,
+            line=1,
+        ) from None
+    return Policy(rules)

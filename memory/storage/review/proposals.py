@@ -1,0 +1,389 @@
+"""Proposals: changes of agents that wait for a person, in a database beside the change log.
+
+A proposal holds the bytes of every file before and after it, as the agent saw and planned them; nothing of it is in the
+files. Unlike the change log it is no record of what is done: what cannot be kept durably is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from memory.document.compare import Region
+from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
+from memory.storage.changes import FileChange
+from memory.storage.log.database import Kind, LogFile
+from memory.storage.log.records import Touched
+from memory.storage.log.rows import key, path_of, time_text
+from memory.storage.log.schema import CONNECTION
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memory.storage.private.places import StateFolder
+
+T = TypeVar("T")
+State = Literal["waiting", "accepted", "rejected"]
+STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
+MOST_WAITING = 1_000
+"""How many proposals may wait in a workspace."""
+LARGEST = 64_000_000
+"""How many bytes the files of one proposal may have, before and after."""
+KEPT = 500
+"""How many decided proposals are remembered."""
+
+_TABLES = """
+CREATE TABLE proposal (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    kinds TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    state TEXT NOT NULL,
+    edited INTEGER NOT NULL DEFAULT 0,
+    undoes TEXT,
+    redoes TEXT,
+    decided_by TEXT,
+    decided_at TEXT,
+    note TEXT NOT NULL DEFAULT '',
+    change_id TEXT
+);
+CREATE INDEX proposal_state ON proposal (state);
+CREATE TABLE proposal_file (
+    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    before BLOB,
+    after BLOB,
+    mode INTEGER,
+    kept INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (seq, n)
+);
+CREATE TABLE proposal_entry (
+    seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    ref TEXT,
+    title TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    old_ref TEXT,
+    PRIMARY KEY (seq, n)
+);
+"""
+PROPOSALS = Kind(
+    "proposals.sqlite",
+    "proposals.damaged.sqlite",
+    "the record of proposals",
+    _TABLES,
+    1,
+    CONNECTION.replace("synchronous = NORMAL", "synchronous = FULL"),
+)
+_COLUMNS = (
+    "seq, id, time, actor, operation, summary, kinds, folder, state, edited, undoes, redoes, decided_by, decided_at,"
+    " note, change_id"
+)
+_MOST_ENTRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that waits, or waited, for a person; `files` have no bytes any more once it is decided.
+
+    `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
+    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before.
+    """
+
+    seq: int
+    id: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    kinds: tuple[str, ...]
+    folder: str
+    state: State
+    edited: bool
+    undoes: str | None
+    redoes: str | None
+    decided_by: str | None
+    decided_at: datetime | None
+    note: str
+    change_id: str | None
+    paths: tuple[str, ...]
+    touched: tuple[Touched, ...]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether nobody decided yet."""
+        return self.state == "waiting"
+
+
+class Proposals:
+    """The proposals of one workspace; the caller keeps threads apart.
+
+    MemdeckError `review.unrecorded` where the database cannot be used.
+    """
+
+    def __init__(self, folder: StateFolder | None) -> None:
+        """Nothing is opened yet; without a folder they live as long as the process."""
+        self._file = LogFile(folder, kind=PROPOSALS)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong with the database, such as that it was damaged."""
+        return tuple(self._file.warnings)
+
+    def close(self) -> None:
+        """Close the database; the next work opens it again."""
+        if self._file.folder is not None:
+            self._file.close()
+
+    def add(
+        self,
+        proposal_id: str,
+        *,
+        time: datetime,
+        actor: str,
+        operation: str,
+        summary: str,
+        kinds: Iterable[str],
+        folder: str,
+        files: Sequence[FileChange],
+        touched: Sequence[Touched],
+        digest: bytes,
+        undoes: str | None = None,
+        redoes: str | None = None,
+    ) -> str:
+        """Keep a proposal durably and return its id: that of an equal one which waits already, where there is one.
+
+        RefusedError `review.full` where too many wait, `review.large`.
+        """
+        if sum(len(file.before or b"") + len(file.after or b"") for file in files) > LARGEST:
+            raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
+
+        def work(db: sqlite3.Connection) -> str | None:
+            same = db.execute("SELECT id FROM proposal WHERE state = 'waiting' AND digest = ?", (digest,)).fetchone()
+            if same is not None:
+                return str(same[0])
+            (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
+            if count >= MOST_WAITING:
+                return None
+            cursor = db.execute(
+                "INSERT INTO proposal"
+                " (id, time, actor, operation, summary, kinds, folder, digest, state, undoes, redoes)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
+                (
+                    *(proposal_id, time_text(time), _text(actor), _text(operation), _text(summary)),
+                    *(json.dumps(sorted(kinds)), key(folder), digest, undoes, redoes),
+                ),
+            )
+            seq = cursor.lastrowid
+            assert seq is not None
+            _put(db, seq, files, touched)
+            return proposal_id
+
+        found = self._run(work)
+        if found is None:
+            raise RefusedError(
+                "review.full", f"{MOST_WAITING} proposals wait for the person already", "wait until some are decided"
+            )
+        return found
+
+    def replace(
+        self, proposal: Proposal, files: Sequence[FileChange], touched: Sequence[Touched], digest: bytes
+    ) -> bool:
+        """Give a proposal that waits other bytes; False where it was decided, or changed, meanwhile."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            done = db.execute(
+                "UPDATE proposal SET edited = 1, digest = ? WHERE seq = ? AND state = 'waiting'",
+                (digest, proposal.seq),
+            )
+            if done.rowcount != 1:
+                return False
+            for table in ("proposal_file", "proposal_entry"):
+                db.execute(f"DELETE FROM {table} WHERE seq = ?", (proposal.seq,))
+            _put(db, proposal.seq, files, touched)
+            return True
+
+        return self._run(work)
+
+    def decide(
+        self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
+    ) -> bool:
+        """Note what became of a proposal and let go of its bytes; False where somebody decided already."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            done = db.execute(
+                "UPDATE proposal SET state = ?, decided_by = ?, decided_at = ?, note = ?, change_id = ?"
+                " WHERE seq = ? AND state = 'waiting'",
+                (state, _text(by), time_text(now), _text(note), change_id, proposal.seq),
+            )
+            if done.rowcount != 1:
+                return False
+            db.execute("UPDATE proposal_file SET before = NULL, after = NULL, kept = 0 WHERE seq = ?", (proposal.seq,))
+            db.execute(
+                "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
+                " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY decided_at DESC LIMIT ?)",
+                (KEPT,),
+            )
+            return True
+
+        return self._run(work)
+
+    def list(self, *, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
+        """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
+        conditions, values = ["1"], list[object]()
+        if states:
+            conditions.append(f"state IN ({', '.join('?' * len(states))})")
+            values += states
+        if actor is not None:
+            conditions.append("actor = ?")
+            values.append(actor)
+        return self._read(" AND ".join(conditions), values, limit)
+
+    def get(self, proposal_id: str) -> Proposal:
+        """Return the proposal of an id or its beginning; NotFoundError `review.not_found`, AmbiguousError."""
+        text = proposal_id.strip().upper()
+        found = self._read("substr(id, 1, ?) = ?", (len(text), text), 21) if text else ()
+        exact = [one for one in found if one.id == text]
+        if len(exact) == 1 or len(found) == 1:
+            return (exact or list(found))[0]
+        if not found:
+            raise NotFoundError(
+                "review.not_found", f"no proposal has the id {proposal_id[:40]!r}", "list them", id=proposal_id[:80]
+            )
+        raise AmbiguousError(
+            "review.ambiguous",
+            f"{len(found)} proposals have ids that begin with {text[:30]}",
+            "write more of it",
+            candidates=[one.id for one in found],
+        )
+
+    def count(self) -> int:
+        """Return how many wait."""
+
+        def work(db: sqlite3.Connection) -> int:
+            return int(db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()[0])
+
+        return self._file.run(work, 0, make=False)
+
+    def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
+        """Return the bytes of a proposal that waits; paths as seen from the workspace, none once it is decided."""
+
+        def work(db: sqlite3.Connection) -> tuple[FileChange, ...]:
+            query = "SELECT path, before, after, mode FROM proposal_file WHERE seq = ? AND kept ORDER BY n"
+            return tuple(
+                FileChange(path_of(path), _unpacked(before), _unpacked(after), mode)
+                for path, before, after, mode in db.execute(query, (proposal.seq,))
+            )
+
+        nothing: tuple[FileChange, ...] = ()
+        return self._file.run(work, nothing, make=False)
+
+    def _read(self, where: str, values: Sequence[object], limit: int) -> tuple[Proposal, ...]:
+        def work(db: sqlite3.Connection) -> tuple[Proposal, ...]:
+            query = f"SELECT {_COLUMNS} FROM proposal WHERE {where} ORDER BY seq DESC LIMIT ?"
+            return tuple(_proposal(db, row) for row in db.execute(query, (*values, limit or -1)).fetchall())
+
+        nothing: tuple[Proposal, ...] = ()
+        return self._file.run(work, nothing, make=False)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        found = self._file.run(lambda db: (work(db),), None)
+        if found is None:
+            why = f" ({self._file.warnings[-1]})" if self._file.warnings else ""
+            raise MemdeckError(
+                "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
+            )
+        return found[0]
+
+
+def _put(db: sqlite3.Connection, seq: int, files: Sequence[FileChange], touched: Sequence[Touched]) -> None:
+    db.executemany(
+        "INSERT INTO proposal_file (seq, n, path, before, after, mode) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (seq, number, key(file.path), _packed(file.before), _packed(file.after), file.mode)
+            for number, file in enumerate(files)
+        ],
+    )
+    db.executemany(
+        "INSERT INTO proposal_entry VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (seq, number, key(one.file), one.ref, _text(one.title), one.kind, one.old_ref)
+            for number, one in enumerate(touched[:_MOST_ENTRIES])
+        ],
+    )
+
+
+def _proposal(db: sqlite3.Connection, row: Sequence[object]) -> Proposal:
+    seq, number, time, actor, operation, summary, kinds, folder, state, edited, *more = row
+    undoes, redoes, decided_by, decided_at, note, change_id = more
+    paths = db.execute("SELECT path FROM proposal_file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
+    query = "SELECT file, ref, title, kind, old_ref FROM proposal_entry WHERE seq = ? ORDER BY n"
+    touched = tuple(Touched(path_of(file), *rest) for file, *rest in db.execute(query, (seq,)).fetchall())
+    return Proposal(
+        seq,  # type: ignore[arg-type]
+        str(number),
+        _time(time),
+        str(actor),
+        str(operation),
+        str(summary),
+        tuple(json.loads(str(kinds))),
+        path_of(folder),  # type: ignore[arg-type]
+        str(state),  # type: ignore[arg-type]
+        bool(edited),
+        undoes,  # type: ignore[arg-type]
+        redoes,  # type: ignore[arg-type]
+        decided_by,  # type: ignore[arg-type]
+        None if decided_at is None else _time(decided_at),
+        str(note),
+        change_id,  # type: ignore[arg-type]
+        tuple(path_of(path) for (path,) in paths),
+        touched,
+    )
+
+
+def _time(value: object) -> datetime:
+    return datetime.fromisoformat(f"{value}+00:00")
+
+
+def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]]) -> bytes:
+    """Return what tells one proposal from another: who wants what, wherever it stands in its file by now.
+
+    `regions` are those of each file, with its path. An agent that asks again asks for the same.
+    """
+    import hashlib
+
+    found = hashlib.sha256()
+    pieces = [_bytes(actor), _bytes(operation)]
+    for path, region in regions:
+        if region.kind != "top":
+            pieces += (_bytes(path), region.before.strip(), region.after.strip())
+    for piece in pieces:
+        found.update(b"%d:" % len(piece) + piece)
+    return found.digest()
+
+
+def _packed(data: bytes | None) -> bytes | None:
+    return None if data is None else zlib.compress(data, 1)
+
+
+def _unpacked(data: bytes | None) -> bytes | None:
+    return None if data is None else zlib.decompress(data)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,126 @@
+"""Review at the command line: what an agent is told, and what a person decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.cli.conftest import HOSTILE, Answer
+
+Memdeck = Callable[..., Answer]
+
+AGENT = ("--actor", "agent:a")
+
+
+def _proposed(memdeck: Memdeck, *words: str) -> str:
+    answer = memdeck(*words, *AGENT, "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (3, "review.waiting")
+    assert len(answer.err.splitlines()) == 1
+    return str(answer.data["proposal"])
+
+
+def test_an_agent_is_told_the_id_and_a_person_accepts(memdeck: Memdeck, memory: Path) -> None:
+    """The verb ends with 3 and the id; the files change when a person accepts, and go back with undo."""
+    before = (memory / "tasks.md").read_bytes()
+    number = _proposed(memdeck, "tasks", "remove", "Deploy")
+    assert (memory / "tasks.md").read_bytes() == before
+    (waiting,) = memdeck("review", "list", "-o", "json").data["proposals"]
+    assert (waiting["id"], waiting["actor"], waiting["operation"]) == (number, "agent:a", "tasks.remove")
+    assert (waiting["file"], waiting["state"], waiting["kinds"]) == ("tasks.md", "waiting", ["remove"])
+    assert memdeck("status", "-o", "json").data["review"] == {"waiting": 1}
+    assert "1 proposal of agents" in memdeck("status").out
+    shown = memdeck("review", "show", number, "-o", "json").data
+    assert (shown["standing"]["state"], shown["views"][0]["kind"]) == ("ready", "removed")
+    refused = memdeck("review", "accept", number, *AGENT, "-o", "json")
+    assert (refused.code, refused.data["error"]["code"]) == (1, "review.person_only")
+    done = memdeck("review", "accept", number, "-o", "json")
+    assert done.code == 0
+    assert done.data["changes"][0]["reviewedBy"] == "cli"
+    assert "Deploy" not in (memory / "tasks.md").read_text()
+    assert memdeck("undo").code == 0
+    assert (memory / "tasks.md").read_bytes() == before
+
+
+def test_a_conflict_has_three_sides_and_a_choice(memdeck: Memdeck, memory: Path) -> None:
+    """Exit 4 and `review.conflict`; --take says whose side counts."""
+    number = _proposed(memdeck, "tasks", "edit", "Deploy", "--set", "due=2024-02-02")
+    memdeck("tasks", "edit", "Deploy", "--set", "due=2024-03-03")
+    answer = memdeck("review", "accept", number, "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (4, "review.conflict")
+    (clash,) = answer.data["error"]["details"]["conflicts"]
+    assert (clash["field"], clash["ours"], clash["theirs"]) == ("due", "2024-02-02", "2024-03-03")
+    told = memdeck("review", "show", number).out
+    assert "2024-02-02" in told
+    assert "2024-03-03" in told
+    assert memdeck("review", "accept", number, "--take", "proposal").code == 0
+    assert "due: 2024-02-02" in (memory / "tasks.md").read_text()
+
+
+def test_a_note_goes_with_a_rejection(memdeck: Memdeck) -> None:
+    """It is listed with the decision, and a second decision is refused."""
+    number = _proposed(memdeck, "tasks", "remove", "Deploy")
+    assert memdeck("review", "reject", number, "--note", "still needed").code == 0
+    (told,) = memdeck("review", "list", "--state", "rejected", "-o", "json").data["proposals"]
+    assert (told["note"], told["decidedBy"]) == ("still needed", "cli")
+    again = memdeck("review", "reject", number, "-o", "json")
+    assert (again.code, again.data["error"]["code"]) == (4, "review.decided")
+    assert "still needed" in memdeck("review", "show", number).out
+    assert memdeck("review", "list").out == "nothing waits\n"
+
+
+def test_a_person_edits_it_first(memdeck: Memdeck, memory: Path) -> None:
+    """The new text of the entry waits on, and is what is accepted."""
+    number = _proposed(memdeck, "tasks", "edit", "Deploy", "--set", "notes=theirs")
+    answer = memdeck("review", "edit", number, "--text", "### [HIGH] Deploy\n- notes: mine", "-o", "json")
+    assert answer.data["proposal"]["edited"]
+    assert memdeck("review", "accept", number).code == 0
+    assert "- notes: mine" in (memory / "tasks.md").read_text()
+
+
+def test_one_wrong_id_stops_all(memdeck: Memdeck) -> None:
+    """Nothing is decided where one of several ids fits nothing."""
+    number = _proposed(memdeck, "tasks", "remove", "Deploy")
+    answer = memdeck("review", "accept", number, "nothing", "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (1, "review.not_found")
+    assert len(memdeck("review", "list", "-o", "json").data["proposals"]) == 1
+
+
+def test_rules_are_set_shown_and_taken_away(memdeck: Memdeck) -> None:
+    """A rule counts from then on, an agent cannot set one, and a wrong one is refused with what can be written."""
+    assert memdeck("review", "policy", "agent:a", "remove", "deny").code == 0
+    answer = memdeck("tasks", "remove", "Deploy", *AGENT, "-o", "json")
+    assert (answer.code, answer.data["error"]["code"]) == (1, "review.denied")
+    shown = memdeck("review", "policy", "-o", "json").data
+    assert shown["rules"] == [{"actor": "agent:a", "kind": "remove", "decision": "deny"}]
+    assert shown["usual"]["rewrite"] == "review"
+    own = memdeck("review", "policy", "agent:a", "*", "apply", *AGENT, "-o", "json")
+    assert own.data["error"]["code"] == "review.person_only"
+    wrong = memdeck("review", "policy", "agent:a", "everything", "apply", "-o", "json")
+    assert (wrong.code, wrong.data["error"]["code"]) == (2, "review.rule")
+    assert memdeck("review", "policy", "agent:a", "remove", "--unset").code == 0
+    assert memdeck("review", "policy", "agent:a", "remove", "--unset").code == 1
+    assert "what a person wrote" in memdeck("review", "policy").out
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_hostile_text_is_shown_and_drives_nothing(memdeck: Memdeck, title: str) -> None:
+    """What an agent proposes is data in every line that is printed: no escape, nothing hidden."""
+    memdeck("review", "policy", "agent:a", "add", "review")
+    answer = memdeck("tasks", "add", title, *AGENT, "-o", "json")
+    if answer.code == 2:
+        return  # what is no title is refused before
+    number = answer.data["proposal"]
+    for words in (("review", "list"), ("review", "show", number), ("review", "accept", number)):
+        shown = memdeck(*words)
+        assert shown.code == 0
+        assert not [one for one in shown.out if (ord(one) < 32 and one != "\n") or 127 <= ord(one) < 160]
+        assert not set(shown.out) & set("\u202e\u2069\U000e0041\U000e0042")
+
+
+def test_doctor_says_what_waits(memdeck: Memdeck) -> None:
+    """The finding `review` counts proposals and rules."""
+    _proposed(memdeck, "tasks", "remove", "Deploy")
+    found = {one["name"]: one for one in memdeck("doctor", "-o", "json").data["checks"]}
+    assert found["review"]["message"] == "waiting proposals of agents: 1; rules of your own: 0"

@@ -1,0 +1,273 @@
+"""What waits for a person: accepted, edited, rejected, also where the files moved on or a process was killed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from memory.entries import Desk
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.files.tasks import edits
+from memory.files.tasks.model import find_task
+from memory.review import Inbox, row
+from memory.review.standing import taking
+from memory.storage.review.proposals import Proposal, Proposals
+from memory.workspace import Workspace
+from tests.memory.entries.desks import AGENT, NOW
+
+from .conftest import contents, held
+
+TASK = "Deploy v2.1"
+
+
+def _remove(workspace: Workspace, title: str = TASK) -> str:
+    return str(held(workspace, lambda look: edits.remove_task(look, title, now=NOW)).details["proposal"])
+
+
+def _set(workspace: Workspace, actor: str = "human", **values: str) -> None:
+    workspace.change("edit", lambda look: edits.edit_task(look, TASK, set=values, now=NOW), actor=actor, now=NOW)
+
+
+def _propose(workspace: Workspace, **values: str) -> str:
+    return str(held(workspace, lambda look: edits.edit_task(look, TASK, set=values, now=NOW)).details["proposal"])
+
+
+def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace: Workspace) -> None:
+    """The log has it under the agent's name, with who accepted it, and the person's undo takes it back."""
+    before = (workspace.memory / "tasks.md").read_bytes()
+    number = _remove(workspace)
+    inbox = Inbox(workspace)
+    (waiting,) = inbox.list()
+    assert row(waiting)["ref"] == find_task(workspace.snapshot(), TASK).ref
+    change = inbox.accept(number[:16], reviewer="human", now=NOW)
+    assert TASK not in (workspace.memory / "tasks.md").read_text()
+    record = workspace.store.history.get(change.id)
+    assert (record.actor, record.reviewer, record.proposal) == (AGENT, "human", number)
+    told = row(inbox.get(number))
+    assert (told["state"], told["decidedBy"], told["change"]) == ("accepted", "human", change.id)
+    assert inbox.list() == ()
+    assert inbox.files(inbox.get(number)) == ()
+    workspace.undo(actor="cli", now=NOW)
+    assert (workspace.memory / "tasks.md").read_bytes() == before
+    workspace.redo(actor="human", now=NOW)
+    assert TASK not in (workspace.memory / "tasks.md").read_text()
+
+
+def test_what_is_rejected_changes_nothing_and_says_why(workspace: Workspace) -> None:
+    """The files stay byte for byte, and the agent reads the note."""
+    before = contents(workspace.root)
+    number = _remove(workspace)
+    Inbox(workspace).reject(number, reviewer="cli", now=NOW, note="still needed")
+    assert contents(workspace.root) == before
+    (told,) = Desk(workspace, lambda: NOW).review(number, actor=AGENT)["proposals"]
+    assert (told["state"], told["note"]) == ("rejected", "still needed")
+    with pytest.raises(ConflictError) as caught:
+        Inbox(workspace).accept(number, reviewer="cli", now=NOW)
+    assert caught.value.code == "review.decided"
+
+
+def test_an_agent_decides_nothing_and_sees_its_own_only(workspace: Workspace) -> None:
+    """Accept, edit and reject are refused to every agent, its own proposals included."""
+    number = _propose(workspace, due="2024-02-02")
+    inbox = Inbox(workspace)
+    for decide in (
+        lambda: inbox.accept(number, reviewer=AGENT, now=NOW),
+        lambda: inbox.reject(number, reviewer="agent:other", now=NOW),
+        lambda: inbox.edit(number, "### x", reviewer="AGENT:x", now=NOW),
+        lambda: inbox.accept(number, reviewer="someone", now=NOW),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            decide()
+        assert caught.value.code == "review.person_only"
+    desk = Desk(workspace, lambda: NOW)
+    assert len(desk.review(actor=AGENT)["proposals"]) == 1
+    assert desk.review(actor="agent:other")["proposals"] == []
+    with pytest.raises(NotFoundError):
+        desk.review(number, actor="agent:other")
+
+
+def test_who_asks_again_gets_the_same_proposal(workspace: Workspace) -> None:
+    """An agent that repeats its call, also after the file moved on, does not fill the inbox."""
+    first = _remove(workspace)
+    workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
+    assert _remove(workspace) == first
+    assert Inbox(workspace).count() == 1
+
+
+def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
+    """What others changed since stays: another entry, another field of the same entry."""
+    number = _propose(workspace, due="2024-02-02")
+    _set(workspace, assigned="Carol")
+    workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
+    inbox = Inbox(workspace)
+    assert inbox.standing(inbox.get(number), NOW).state == "moved"
+    inbox.accept(number, reviewer="human", now=NOW)
+    task = find_task(workspace.snapshot(), TASK)
+    assert (task.due, task.assigned) == ("2024-02-02", "Carol")
+    assert find_task(workspace.snapshot(), "Other")
+
+
+@pytest.mark.parametrize("side", ["proposal", "file"])
+def test_the_same_field_is_a_conflict_until_a_person_chooses(workspace: Workspace, side: str) -> None:
+    """Three sides are told, nothing is written, and one of the two is taken then."""
+    number = _propose(workspace, due="2024-02-02", tags="ops")
+    _set(workspace, due="2024-03-03")
+    inbox = Inbox(workspace)
+    before = contents(workspace.root)
+    with pytest.raises(ConflictError) as caught:
+        inbox.accept(number, reviewer="human", now=NOW)
+    (clash,) = caught.value.details["conflicts"]
+    assert (clash["field"], clash["base"], clash["ours"], clash["theirs"]) == (
+        "due",
+        "2024-01-14",
+        "2024-02-02",
+        "2024-03-03",
+    )
+    assert contents(workspace.root) == before
+    inbox.accept(number, reviewer="human", now=NOW, take=taking(side))
+    task = find_task(workspace.snapshot(), TASK)
+    assert (task.due, task.tags) == ("2024-02-02" if side == "proposal" else "2024-03-03", ("ops",))
+
+
+def test_an_entry_that_changed_since_is_not_removed_unseen(workspace: Workspace) -> None:
+    """A removal of what a person went on writing is a conflict."""
+    number = _remove(workspace)
+    _set(workspace, notes="important")
+    with pytest.raises(ConflictError) as caught:
+        Inbox(workspace).accept(number, reviewer="human", now=NOW)
+    assert caught.value.code == "review.conflict"
+    Inbox(workspace).accept(number, reviewer="human", now=NOW, take=taking("proposal"))
+    assert TASK not in (workspace.memory / "tasks.md").read_text()
+
+
+def test_an_entry_that_is_gone_leaves_nothing_to_do(workspace: Workspace) -> None:
+    """Who removes it meanwhile was faster: the proposal says so, and can be rejected."""
+    number = _remove(workspace)
+    workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor="human", now=NOW)
+    inbox = Inbox(workspace)
+    assert inbox.standing(inbox.get(number), NOW).state == "gone"
+    with pytest.raises(ConflictError) as caught:
+        inbox.accept(number, reviewer="human", now=NOW)
+    assert caught.value.code == "review.gone"
+    assert inbox.reject(number, reviewer="human", now=NOW).state == "rejected"
+
+
+def test_a_person_edits_what_an_agent_proposed(workspace: Workspace) -> None:
+    """The new text waits in its place; a text that is not one entry is refused; a removal has none."""
+    number = _propose(workspace, due="2024-02-02")
+    inbox = Inbox(workspace)
+    text = inbox.text_of(inbox.get(number))
+    with pytest.raises(UsageError):
+        inbox.edit(number, "## Two\n\n### of them\n", reviewer="human", now=NOW)
+    edited = inbox.edit(number, text.replace("2024-02-02", "2024-02-05"), reviewer="human", now=NOW)
+    assert edited.edited
+    inbox.accept(number, reviewer="human", now=NOW)
+    assert find_task(workspace.snapshot(), TASK).due == "2024-02-05"
+    removal = _remove(workspace, "Write the report")
+    with pytest.raises(UsageError) as caught:
+        inbox.edit(removal, "### x", reviewer="human", now=NOW)
+    assert caught.value.code == "review.not_editable"
+
+
+def test_two_reviewers_at_once_make_one_change(workspace: Workspace, tmp_path: Path) -> None:
+    """Of many who accept and reject at the same time one decides, and the others hear that."""
+    number = _remove(workspace)
+    done: list[str] = []
+
+    def decide(index: int) -> None:
+        inbox = Inbox(Workspace.open(workspace.root, state_home=tmp_path / "records"))
+        try:
+            if index % 2:
+                inbox.accept(number, reviewer="human", now=NOW)
+            else:
+                inbox.reject(number, reviewer="cli", now=NOW)
+            done.append("accepted" if index % 2 else "rejected")
+        except MemdeckError as error:
+            done.append(error.code)
+
+    threads = [threading.Thread(target=decide, args=(index,)) for index in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done)[-5:] == ["review.decided"] * 5 or done.count("review.decided") == 5
+    (decision,) = [one for one in done if one != "review.decided"]
+    assert Inbox(workspace).get(number).state == decision
+    assert (TASK in (workspace.memory / "tasks.md").read_text()) == (decision == "rejected")
+    assert len(workspace.store.history.list(actor=AGENT)) == (decision == "accepted")
+
+
+def test_a_process_killed_before_it_noted_the_decision(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change log knows which proposal a change was: it is accepted for whoever looks next, and not made twice."""
+    number = _remove(workspace)
+
+    def killed(*_: object, **__: object) -> bool:
+        raise MemdeckError("killed", "the process is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Proposals, "decide", killed)
+        Inbox(workspace).accept(number, reviewer="human", now=NOW)
+    told = row(Inbox(workspace).get(number))
+    assert (told["state"], told["decidedBy"]) == ("accepted", "human")
+    with pytest.raises(ConflictError):
+        Inbox(workspace).accept(number, reviewer="human", now=NOW)
+
+
+def test_proposals_are_there_for_the_next_process(workspace: Workspace, tmp_path: Path) -> None:
+    """They lie in the private state folder, readable by the owner alone, and nothing of them in the workspace."""
+    number = _remove(workspace)
+    workspace.close()
+    again = Inbox(Workspace.open(workspace.root, state_home=tmp_path / "records"))
+    assert again.get(number).waiting
+    assert workspace.state is not None
+    assert os.stat(workspace.state.folder.path / "proposals.sqlite").st_mode & 0o777 == 0o600
+    assert not list(workspace.root.rglob("*proposal*"))
+
+
+def test_a_record_that_cannot_be_kept_changes_nothing(workspace: Workspace) -> None:
+    """Where the proposal cannot be kept the agent hears of it, and the entry stays."""
+    assert workspace.state is not None
+    _remove(workspace)
+    workspace.close()
+    path = workspace.state.folder.path / "proposals.sqlite"
+    for one in path.parent.glob("proposals.sqlite*"):
+        one.unlink()
+    path.mkdir()
+    with pytest.raises(MemdeckError) as caught:
+        workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW)
+    assert caught.value.code == "review.unrecorded"
+    assert TASK in (workspace.memory / "tasks.md").read_text()
+
+
+def test_a_row_that_names_another_file_writes_nothing(workspace: Workspace) -> None:
+    """No path is taken from the record: one that is no memory file is refused, and can be rejected."""
+    number = _remove(workspace)
+    workspace.close()
+    assert workspace.state is not None
+    victim = workspace.root / "victim.txt"
+    with sqlite3.connect(workspace.state.folder.path / "proposals.sqlite") as database:
+        database.execute("UPDATE proposal_file SET path = 'victim.txt', before = NULL")
+    database.close()
+    inbox = Inbox(workspace)
+    with pytest.raises(RefusedError) as caught:
+        inbox.accept(number, reviewer="human", now=NOW)
+    assert caught.value.code == "review.path"
+    assert not victim.exists()
+    assert inbox.reject(number, reviewer="human", now=NOW).state == "rejected"
+
+
+def test_ids_are_found_by_their_beginning(workspace: Workspace) -> None:
+    """One that fits nothing is not found, one that fits several is ambiguous."""
+    first, second = _remove(workspace), _remove(workspace, "Write the report")
+    inbox = Inbox(workspace)
+    with pytest.raises(NotFoundError) as caught:
+        inbox.get("ZZZ")
+    assert caught.value.code == "review.not_found"
+    with pytest.raises(MemdeckError) as several:
+        inbox.get(first[: next(at for at in range(26) if first[at] != second[at])])
+    assert several.value.code == "review.ambiguous"
+    assert isinstance(inbox.get(first), Proposal)
