@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from memory.storage.changes import Change, FileChange
 from memory.storage.review.gate import digest_for, touched_by
 from memory.storage.review.policy import Policy, change_policy, read_policy
 from memory.storage.review.proposals import STATES, Proposal
+from memory.storage.store import Store
 from memory.storage.transaction.transaction import Accepted
 
 from .model import Standing
@@ -25,7 +25,6 @@ from .standing import Take, standing_of
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
-    from memory.storage.store import Store
     from memory.workspace import Workspace
 
 _TRIES = 12
@@ -214,12 +213,12 @@ class Inbox:
             for index, one in enumerate(part.entries)
             if one.raw.rstrip() == entry.raw.rstrip()
         )
-        changed = replace(file, after=document.replace_entry(*place, new).dump())
+        changed = file._replace(after=document.replace_entry(*place, new).dump())
         edited = tuple(changed if one.path == path else one for one in files)
         with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
             self._waiting(proposal.id)
-            touched = touched_by(store, edited)
-            digest = digest_for(store, proposal.actor, proposal.operation, edited)
+            touched = touched_by(self._together, edited)
+            digest = digest_for(self._together, proposal.actor, proposal.operation, edited)
             self._together.proposals.replace(proposal, edited, touched, digest)
         return self.get(proposal.id)
 
@@ -274,10 +273,12 @@ class Inbox:
         """
         stores = {self._together.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
-        if store is None or store.shown("") != proposal.folder or not all(map(self._together.knows, proposal.paths)):
+        known = isinstance(store, Store) and store.shown("") == proposal.folder
+        if not known or not all(map(self._together.knows, proposal.paths)):
             raise RefusedError(
                 "review.path", f"proposal {proposal.id} names what is no memory file", "reject it", proposal=proposal.id
             )
+        assert isinstance(store, Store)
         return store
 
     def _settle(self) -> None:

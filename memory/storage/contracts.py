@@ -174,6 +174,9 @@ class ChangingStore(Protocol):
     def at_once(self) -> Self:
         """Return a store of the same files whose transactions do not wait for the lock."""
 
+    def review(self, change: Change) -> None:
+        """Return where an agent may make a change at once; raise where it waits for a person, or is refused."""
+
     def transaction(
         self,
         operation: str,

@@ -15,6 +15,7 @@ from .files.version import Stored
 from .log.shared import Together
 
 if TYPE_CHECKING:
+    from .changes import Change
     from .contracts import Reading
     from .files.lock import Lock
     from .files.protection import Kept, Protection
@@ -133,6 +134,12 @@ class Store:
             recorded=recorded,
             accepted=accepted,
         )
+
+    def review(self, change: Change) -> None:
+        """Return where an agent may make a change of this store at once; errors as `pass_or_hold`."""
+        from .review.gate import pass_or_hold
+
+        pass_or_hold(change, self.shown(""), self.together, self.state)
 
     @property
     def history(self) -> History:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.errors import BlockedError, RefusedError
@@ -15,25 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memory.storage.changes import Change, FileChange
-    from memory.storage.store import Store
+    from memory.storage.log.shared import Together
+    from memory.storage.private.state import State
 
 
-def pass_or_hold(change: Change, store: Store) -> None:
+def pass_or_hold(change: Change, folder: str, together: Together, state: State | None) -> None:
     """Return where a change may be made at once; the lock of its store is held.
+
+    `folder` is that of the store, as seen from the workspace; the paths of the change begin there.
 
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
     `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be kept.
     """
-    policy = read_policy(store.state)
+    policy = read_policy(state)
     if not policy.covers(change.actor):
         return
-    files = tuple(replace(file, path=store.shown(file.path)) for file in change.files)
-    with store.together.glance():
-        kinds = kinds_of(store, change.actor, files)
+    files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
+    with together.glance():
+        kinds = kinds_of(together, change.actor, files)
         decision = policy.strictest(change.actor, kinds)
         if decision == "apply":
             return
-        touched = touched_by(store, files)
+        touched = touched_by(together, files)
     waits = tuple(sorted(kind for kind in kinds if policy.decide(change.actor, kind) == decision))
     if decision == "deny":
         raise RefusedError(
@@ -42,17 +44,17 @@ def pass_or_hold(change: Change, store: Store) -> None:
             "ask the person",
             kinds=list(waits),
         )
-    proposal = store.together.proposals.add(
+    proposal = together.proposals.add(
         change.id,
         time=change.time,
         actor=change.actor,
         operation=change.operation,
         summary=change.summary or summary_of(touched),
         kinds=waits,
-        folder=store.shown(""),
+        folder=folder,
         files=files,
         touched=touched,
-        digest=digest_for(store, change.actor, change.operation, files),
+        digest=digest_for(together, change.actor, change.operation, files),
         undoes=change.undoes,
         redoes=change.redoes,
     )
@@ -66,16 +68,18 @@ def pass_or_hold(change: Change, store: Store) -> None:
     )
 
 
-def touched_by(store: Store, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+def touched_by(together: Together, files: Iterable[FileChange]) -> tuple[Touched, ...]:
     """Return the entries that a change would touch."""
-    return tuple(one for file in files for one in store.history.entries_of(file.path, store.history.touched_by(file)))
+    return tuple(
+        one for file in files for one in together.history.entries_of(file.path, together.history.touched_by(file))
+    )
 
 
-def digest_for(store: Store, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+def digest_for(together: Together, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
     """Return what tells a proposal from others, see `digest_of`."""
     from .proposals import digest_of
 
-    regions = ((file.path, region) for file in files for region in store.history.touched_by(file))
+    regions = ((file.path, region) for file in files for region in together.history.touched_by(file))
     return digest_of(actor, operation, regions)
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.document.compare import Region
@@ -18,7 +17,7 @@ from memory.storage.log.records import OUTSIDE
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 
 if TYPE_CHECKING:
-    from memory.storage.store import Store
+    from memory.storage.log.shared import Together
 
     from .policy import Kind
 
@@ -41,13 +40,13 @@ class Part(NamedTuple):
     after: bytes
 
 
-def kinds_of(store: Store, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
+def kinds_of(together: Together, actor: str, files: tuple[FileChange, ...]) -> frozenset[Kind]:
     """Return the kinds of a change: for each part of it `own` or `agents` where it changes no text of a person.
 
     Paths are as seen from the workspace.
     """
     moved = _moved_files(files)
-    parts = _without_moved([part for file in files if file not in moved for part in _parts(store, file)])
+    parts = _without_moved([part for file in files if file not in moved for part in _parts(together, file)])
     parts += [Part("move", file.path, None, file.before or b"", b"") for file in moved if file.after is None]
     known: dict[tuple[str, str | None], Author] = {}
     found: set[Kind] = set()
@@ -58,11 +57,11 @@ def kinds_of(store: Store, actor: str, files: tuple[FileChange, ...]) -> frozens
         file = next(file for file in files if file.path == part.path)
         key = part.path, part.ref
         if part.ref is None and part.before and file.before is not None:
-            author = _author_of_lines(store, actor, file, part)
+            author = _author_of_lines(together, actor, file, part)
         elif key in known:
             author = known[key]
         else:
-            history = store.history
+            history = together.history
             author = (
                 author_of_file(history, actor, part.path)
                 if part.ref is None
@@ -96,9 +95,9 @@ def _without_moved(parts: list[Part]) -> list[Part]:
     return found
 
 
-def _parts(store: Store, file: FileChange) -> Iterator[Part]:
+def _parts(together: Together, file: FileChange) -> Iterator[Part]:
     path = file.path
-    authored = _authored(store, file)
+    authored = _authored(together, file)
     if authored is not file:
         if authored.before == authored.after:
             return
@@ -106,10 +105,10 @@ def _parts(store: Store, file: FileChange) -> Iterator[Part]:
     if path.endswith(".json") and file.before is not None and file.after is not None:
         yield from _json_parts(file)
         return
-    regions = store.history.touched_by(file)
+    regions = together.history.touched_by(file)
     for region in regions:
         if region.kind == "lines":
-            yield from _line_parts(store, path, region)
+            yield from _line_parts(together, path, region)
         elif region.kind in ("body", "top"):
             yield _text_part(path, region.before, region.after)
         elif region.kind == "bytes":
@@ -117,21 +116,20 @@ def _parts(store: Store, file: FileChange) -> Iterator[Part]:
             return
         elif region.kind == "sections":
             yield from _section_parts(path, region)
-    together = store.together
     for unit in units_of(regions):
         before = None if unit.before is None else together.ref(path, unit.section, unit.before)
         yield _unit_part(path, unit, before)
 
 
-def _authored(store: Store, file: FileChange) -> FileChange:
+def _authored(together: Together, file: FileChange) -> FileChange:
     """Return a file with what people and agents wrote of it, without what memdeck makes of that by itself."""
-    found = store.together.find(file.path)
+    found = together.find(file.path)
     authored = None if found is None else getattr(found[0].reading, "authored", None)
     if found is None or authored is None:
         return file
     path = found[1]
     before, after = (None if data is None else authored(path, data) for data in (file.before, file.after))
-    return file if (before, after) == (file.before, file.after) else replace(file, before=before, after=after)
+    return file if (before, after) == (file.before, file.after) else file._replace(before=before, after=after)
 
 
 def _unit_part(path: str, unit: Unit, ref: str | None) -> Part:
@@ -208,12 +206,12 @@ def _section_parts(path: str, region: Region) -> Iterator[Part]:
         yield Part("add", path, None, b"", part.heading + part.lead)
 
 
-def _line_parts(store: Store, path: str, region: Region) -> Iterator[Part]:
+def _line_parts(together: Together, path: str, region: Region) -> Iterator[Part]:
     """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
-    refs = {store.together.line(path, line)[0] for line in come}
+    refs = {together.line(path, line)[0] for line in come}
     for line in lines_of(region.before):
-        ref = store.together.line(path, line)[0]
+        ref = together.line(path, line)[0]
         if line.rstrip(b"\r\n") in {one.rstrip(b"\r\n") for one in come}:
             continue
         yield Part("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
@@ -263,21 +261,21 @@ def _leaves(value: Any, where: str = "") -> Iterator[str]:
             yield f"{path}={json.dumps(one)}"
 
 
-def _is_own_place(store: Store, actor: str, path: str) -> bool:
+def _is_own_place(together: Together, actor: str, path: str) -> bool:
     """Tell whether a file is one of the agent's own memory, where what nobody else is known to have written is its."""
-    found = store.together.find(path)
+    found = together.find(path)
     owner = None if found is None else getattr(found[0].reading, "owner", None)
     return found is not None and owner is not None and owner(found[1]) == actor
 
 
-def _author_of_lines(store: Store, actor: str, file: FileChange, part: Part) -> Author:
+def _author_of_lines(together: Together, actor: str, file: FileChange, part: Part) -> Author:
     """Return whose the lines (or values of JSON) are that a part takes away: by the change with which each came."""
     is_json = part.after == b"json"
-    at_home = _is_own_place(store, actor, part.path)
+    at_home = _is_own_place(together, actor, part.path)
     wanted = {line.strip() for line in part.before.splitlines() if line.strip()}
     writers: set[Author] = set()
-    for writer, before in versions(store.history, part.path, file.before or b""):
-        written = _authored(store, FileChange(part.path, before, before)).before
+    for writer, before in versions(together.history, part.path, file.before or b""):
+        written = _authored(together, FileChange(part.path, before, before)).before
         there = _texts(written or b"", is_json=is_json)
         found = {line for line in wanted if line not in there}
         if found:

@@ -313,9 +313,7 @@ class Transaction:
             proposal=None if self._accepted is None else self._accepted.proposal,
         )
         if planned and self._accepted is None and may_need_review(self.actor):
-            from memory.storage.review.gate import pass_or_hold
-
-            pass_or_hold(change, self._store)
+            self._store.review(change)
         if planned or self._folders:
             try:
                 if self._appended is not None and planned:
