@@ -32,7 +32,7 @@ def inbox_of(session: Session) -> Inbox:
     return Inbox(session.workspace)
 
 
-@under(review, "list", examples=("memdeck review list", "memdeck review list --state all -o json"))
+@under(review, "list", serves="look", examples=("memdeck review list", "memdeck review list --state all -o json"))
 @click.option(
     "--state",
     type=click.Choice(("waiting", "accepted", "rejected", "all")),
@@ -70,7 +70,10 @@ def _table(session: Session, found: tuple[Proposal, ...]) -> Iterator[str]:
 
 
 @under(
-    review, "show", examples=("memdeck review show 01HM5Z0C8WJ4QXKD", "memdeck review show 01HM5Z0C8WJ4QXKD -o json")
+    review,
+    "show",
+    serves="look",
+    examples=("memdeck review show 01HM5Z0C8WJ4QXKD", "memdeck review show 01HM5Z0C8WJ4QXKD -o json"),
 )
 @_id
 def show(session: Session, proposal_id: str) -> None:
@@ -126,7 +129,7 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
             yield paint.line(f"{word:<9} {told[key] if told[key] is not None else '(nothing)'}", "  ")
 
 
-@under(review, "accept", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
+@under(review, "accept", serves="person", examples=("memdeck review accept 01HM5Z0C8WJ4QXKD",))
 @_ids
 @click.option(
     "--take",
@@ -136,8 +139,8 @@ def _told(session: Session, proposal: Proposal, views: tuple[ChangeView, ...], s
 def accept(session: Session, proposal_ids: tuple[str, ...], take: str | None) -> None:
     """Make the changes that agents proposed, each as one change in the agent's name.
 
-    `undo` takes the newest back. Where the files moved on the change is merged. Where the same was changed since nothing is written: exit code 4,
-    `review.conflict`, with the three sides; --take chooses one.
+    `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
+    is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     from memory.history.changes import row as change_row
     from memory.review import row
@@ -164,7 +167,7 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(inbox.get(number).id for number in proposal_ids))
 
 
-@under(review, "reject", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
+@under(review, "reject", serves="person", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
 @_ids
 @click.option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
 def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
@@ -185,6 +188,7 @@ def reject(session: Session, proposal_ids: tuple[str, ...], note: str) -> None:
 @under(
     review,
     "edit",
+    serves="person",
     examples=(
         "memdeck review edit 01HM5Z0C8WJ4QXKD --text '### Rotate the keys'",
         "cat entry.md | memdeck review edit 01HM5Z0C8WJ4QXKD",
@@ -211,6 +215,7 @@ def edit(session: Session, proposal_id: str, text: str | None) -> None:
 @under(
     review,
     "policy",
+    serves="person",
     examples=(
         "memdeck review policy",
         "memdeck review policy agent:builder rewrite apply",
