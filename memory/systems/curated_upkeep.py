@@ -14,6 +14,7 @@ from memory.curated.extract.extraction import extract
 from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import queued
 from memory.curated.places.identity import FOLDER
+from memory.curated.sessions.upkeep import sweep
 from memory.errors import MemdeckError
 from memory.maintenance import Report, RuleReport
 from memory.maintenance.others import Gone
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from memory.curated.sides import Side
 
 PRUNE, DREAM, DRAIN = "prune-curated-decisions", "dream-curated-memory", "drain-curated-inbox"
-INBOX = "_inbox"
+INBOX, SESSIONS = "_inbox", "archive-session-ledgers"
 _CANDIDATE = ("candidate", "decided")
 _PERSON = "$AGH_HOME"
 
@@ -49,6 +50,7 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
         attempt(lambda: curated.replay(now))
     attempt(lambda: _drained(curated, now, actor, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
+    attempt(lambda: _swept(curated, now, actor, dry_run))
     for side in reversed(curated.sides.values()):
         attempt(lambda side=side: _dreamed(curated, side, now, actor, dry_run, warnings))  # type: ignore[misc]
     return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
@@ -87,6 +89,20 @@ def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
         PRUNE, FOLDER, before, before - len(gone), 0, len(gone), moves, (), ("decision", "cleared"),
         f"carried out more than {days} days ago" if gone else "",
     )  # fmt: skip
+
+
+def _swept(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
+    """Put old ledgers of sessions away; None where there is none."""
+    if "global" not in curated.sides:
+        return None
+    tally = sweep(curated, actor=actor, now=now, dry_run=dry_run)
+    if not tally["sessions"]:
+        return None
+    moved, gone = tally["archived"], tally["cleared"]
+    said = f"{moved} archived, {gone} left the archive" if moved or gone else ""
+    kept = tally["sessions"] - moved - gone
+    what = ("session", "archived")
+    return RuleReport(SESSIONS, _PERSON, tally["sessions"], kept, moved, gone, what=what, said=said, acts=bool(said))
 
 
 def _dreamed(

@@ -21,6 +21,8 @@ from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import feed, queued
 from memory.curated.model import Header
 from memory.curated.recall.recall import Options, recall
+from memory.curated.sessions.ledger import append, end, read
+from memory.curated.sessions.upkeep import sweep
 from memory.storage import State, Store
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import killed_at, some
@@ -181,3 +183,55 @@ def _extracted(curated: Curated, top: Path, where: str) -> bool:
 def test_turns_are_never_lost_on_their_way(tmp_path: Path) -> None:
     """After each kill of an extraction its turns are queued or in the inbox, and make one memory."""
     torn(tmp_path, _turns, _extract, _extracted, every=3)
+
+
+_EVENTS = [{"event_type": "user_message", "content": f"words {number}"} for number in range(3)]
+
+
+def _session(curated: Curated) -> None:
+    remember(curated, "Coffee", "likes oat milk")
+    append(curated, "s1", _EVENTS, {}, actor="cli", now=NOW)
+
+
+def _end(curated: Curated) -> object:
+    return end(curated, "s1", actor="cli", now=LATER)
+
+
+def _ended(curated: Curated, top: Path, where: str) -> bool:
+    """The ledger is whole or missing, and the events are there either way."""
+    place = top / "agh/sessions/_unbound/s1"
+    done = (place / "ledger.jsonl").exists()
+    _end(curated)
+    found = read((place / "ledger.jsonl").read_bytes())
+    assert (found.fault, [one["content"] for one in found.events]) == ("", [one["content"] for one in _EVENTS]), where
+    return done
+
+
+def test_a_ledger_is_whole_or_missing(tmp_path: Path) -> None:
+    """After each kill of an end the ledger is sound or can still be made."""
+    torn(tmp_path, _session, _end, _ended, every=2)
+
+
+def _old(curated: Curated) -> None:
+    _session(curated)
+    _end(curated)
+
+
+def _archive(curated: Curated) -> object:
+    return sweep(curated, actor="maintain", now=NOW + timedelta(days=40))
+
+
+def _archived(curated: Curated, top: Path, where: str) -> bool:
+    """The ledger is in its folder or in the archive, whole, and never in both."""
+    here, there = (top / f"agh/sessions/{name}/ledger.jsonl" for name in ("_unbound/s1", "_archive/_unbound/s1"))
+    assert here.exists() != there.exists(), where
+    done = there.exists()
+    assert read((there if done else here).read_bytes()).fault == "", where
+    _archive(curated)
+    assert there.exists(), where
+    return done
+
+
+def test_an_archived_ledger_is_in_one_place(tmp_path: Path) -> None:
+    """After each kill of a sweep a ledger is where it was or in the archive."""
+    torn(tmp_path, _old, _archive, _archived, every=3)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import say_span
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
+from memory.curated.sessions.upkeep import ended_since
 
 from .lock import holder
 from .runs import DreamRun, runs
@@ -111,4 +112,4 @@ def sessions_since(curated: Curated, since: int) -> set[str]:
     for side in curated.sides.values():
         rows = side.records.look(lambda db: db.execute(_SESSIONS, (since,)).fetchall(), list[tuple[str]]())
         found |= {row[0] for row in rows}
-    return found
+    return found | ended_since(curated, datetime.fromtimestamp(since / 1000, UTC))

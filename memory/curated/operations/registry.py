@@ -11,6 +11,7 @@ from .dreams import DREAMS
 from .extractor import EXTRACTOR
 from .operation import Operation
 from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, choice, flag, giving, number, taking, text, texts
+from .sessions import SESSIONS
 
 __all__ = ["BY_NAME", "OPERATIONS", "Operation"]
 
@@ -166,6 +167,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     *DREAMS,
     *EXTRACTOR,
+    *SESSIONS,
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

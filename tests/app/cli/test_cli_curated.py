@@ -61,7 +61,16 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
     inbox.parent.mkdir(parents=True)
     inbox.write_text("no JSON\n")
     cur("extractor", "drain")
+    event = '{"event_type": "user_message", "content": "hi"}'
+    for session in ("s7", "s8"):
+        cur("session", "append", session, "--content", event)
+    cur("session", "end", "s7")
     arguments = {
+        "session append": ["s8", "--content", event],
+        "session end": ["s7"],
+        "session ledger": ["s7"],
+        "session replay": ["s8"],
+        "session prune": ["--older-than-hours", "24"],
         "extractor feed": ["--session", "s1", "--content", "remember: milk is cold"],
         "extractor replay": ["--session", "s1"],
         "dream show": [dream],

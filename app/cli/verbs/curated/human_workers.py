@@ -1,4 +1,4 @@
-"""What the verbs on dreams and the extractor say to people."""
+"""What the verbs on dreams, the extractor and sessions say to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
-WORKERS = frozenset({"dream", "extractor"})
+WORKERS = frozenset({"dream", "extractor", "session"})
 """The groups of verbs whose words are here."""
 
 
@@ -51,6 +51,20 @@ def worker_lines(name: str, done: Json) -> Iterator[str]:
             yield f"decided: {ops or 'nothing'}; {done['failed']} failed; {done['remaining']} wait"
             if done["reason"]:
                 yield done["reason"]
+        case "session append":
+            yield f"{done['appended']} events added to {done['session_id']}, which has {done['events']}"
+        case "session end":
+            yield f"{done['ledger']['session_id']}  {done['ledger']['event_count']} events  {done['ledger']['path']}"
+        case "session ledger" | "session replay":
+            for one in done["events"]:
+                yield f"{one['sequence']}  {one['emitted_at']}  {one['event_type']}  {one['payload'] or ''}".rstrip()
+        case "session prune":
+            words = "would remove" if done["dry_run"] else "removed"
+            yield f"{words} {done['pruned_sessions']} sessions with {done['pruned_events']} events"
+        case "session repair":
+            words = "would repair" if done["dry_run"] else "repaired"
+            yield f"{words} {done['repaired_sessions']} of {done['checked_sessions']} sessions"
+            yield from (f"{one['session_id']}: {one['reason']}" for one in done["problems"])
 
 
 def _run(one: Json) -> str:

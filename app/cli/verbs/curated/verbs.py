@@ -29,6 +29,7 @@ _GROUPS = {
     "decisions": "What the controller decided, and why.",
     "recall": "What agents got to read.",
     "extractor": "What sessions said that may be worth remembering.",
+    "session": "What happened in sessions, and their ledgers.",
     "dream": "What was recalled most, gathered into one memory.",
 }
 _OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",

@@ -1,0 +1,142 @@
+"""The operations on sessions: append, end, ledger, replay, prune, repair."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from memory.curated.model import Json
+from memory.curated.sessions.ledger import Ledger, append, end, events_of, read
+from memory.curated.sessions.places import EVENTS, LEDGER, Session, find_session
+from memory.curated.sessions.upkeep import prune, repair
+from memory.errors import MemdeckError
+
+from .memories import Call
+from .operation import Operation
+from .schema import DRY_RUN, choice, flag, giving, number, taking, text
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+
+def appended(curated: Curated, args: Json, call: Call) -> Json:
+    """Add events to a session that runs."""
+    rows = events_of(args["content"])
+    count = append(curated, args["session_id"], rows, args, actor=call.actor, now=call.now)
+    return {"session_id": args["session_id"], "appended": len(rows), "events": count}
+
+
+def ended(curated: Curated, args: Json, call: Call) -> Json:
+    """Make the ledger of a session."""
+    place = end(curated, args["session_id"], actor=call.actor, now=call.now)
+    return {"ledger": _meta(*_read(place))}
+
+
+def _read(place: Session) -> tuple[Session, Ledger, bytes, bool]:
+    data = place.data(LEDGER)
+    running = data is None
+    data = data if data is not None else place.data(EVENTS) or b""
+    return place, read(data), data, running
+
+
+def _meta(place: Session, found: Ledger, data: bytes, running: bool) -> Json:
+    meta = found.meta
+    return {
+        "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        "root_session_id": meta.get("root_session_id"), "parent_session_id": meta.get("spawn_parent_id"),
+        "spawn_depth": meta.get("spawn_depth"), "agent_name": meta.get("agent_name"),
+        "session_type": meta.get("session_type"), "state": "running" if running else "ended",
+        "path": str(place.side.store.root / place.path(EVENTS if running else LEDGER)), "archived": place.archived,
+        "checksum": None if running else hashlib.sha256(data).hexdigest(), "events_checksum": meta.get("checksum"),
+        "created_at": meta.get("started_at"), "stopped_at": meta.get("ended_at"), "event_count": len(found.events),
+    }  # fmt: skip
+
+
+def ledger(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for one that cannot be relied on."""
+    place, found, data, running = _read(find_session(curated, args["session_id"], args.get("workspace_id")))
+    if found.fault and not running:
+        raise MemdeckError(
+            "memory.ledger.damaged", f"the ledger of {place.id} is damaged: {found.fault}",
+            "`memdeck curated session repair`", file=place.path(LEDGER),
+        )  # fmt: skip
+    return {"meta": _meta(place, found, data, running), "events": [_event(one) for one in found.events]}
+
+
+def _event(one: Json) -> Json:
+    return {
+        "sequence": one["sequence"], "event_type": one.get("event_type"), "emitted_at": one.get("timestamp"),
+        "turn_id": one.get("turn_id"), "agent_name": one.get("agent_name"), "payload": one.get("content"),
+    }  # fmt: skip
+
+
+def replay(curated: Curated, args: Json, call: Call) -> Json:
+    """Return the events of a session in their order, without those of tools and of memory unless asked for."""
+    found = ledger(curated, args, call)
+    without = [
+        word for word, key in (("tool", "include_tool_events"), ("memory", "include_memory")) if not args.get(key)
+    ]
+    events = [one for one in found["events"] if not any(word in str(one["event_type"]) for word in without)]
+    return {"session_id": args["session_id"], "events": events}
+
+
+def pruned(curated: Curated, args: Json, call: Call) -> Json:
+    """Remove sessions that ended long ago."""
+    dry = args.get("dry_run", False)
+    return prune(curated, args["older_than_hours"], actor=call.actor, now=call.now, dry_run=dry)
+
+
+def repaired(curated: Curated, args: Json, call: Call) -> Json:
+    """Make ledgers anew that are damaged or missing."""
+    return repair(curated, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
+
+
+_SESSION = text("The session.")
+_WORKSPACE = text("The id of its workspace (default: this one, else wherever it is).")
+_BASE = "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
+
+SESSIONS: tuple[Operation, ...] = (
+    Operation(
+        "session append", "Add events to a session that runs, one JSON object a line.", appended,
+        taking("session_id", "content", session_id=_SESSION,
+               content=text("The events; @FILE reads a file, - standard input.", **{"x-content": True}),
+               agent_name=text("The agent of the session, with its first events."),
+               parent_session_id=text("The session that began it, with its first events."),
+               session_type=choice("What it is (default: user).", ("user", "subagent", "system"))),
+        giving("session_id", "appended", "events"), "agh__memory_session_append", "POST /api/memory/sessions/append",
+        ("session_id",), True,
+        example="memdeck curated session append s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
+    ),
+    Operation(
+        "session end", "End a session: make the ledger of its events.", ended,
+        taking("session_id", session_id=_SESSION), giving("ledger"), "agh__memory_session_end",
+        "POST /api/memory/sessions/end", ("session_id",), True, example="memdeck curated session end s1",
+    ),
+    Operation(
+        "session ledger", "Show the ledger of a session.", ledger,
+        taking("session_id", session_id=_SESSION, workspace_id=_WORKSPACE), giving("meta", "events", rows="events"),
+        "agh__memory_session_ledger", f"GET {_BASE}/ledger", ("session_id",),
+        example="memdeck curated session ledger s1",
+    ),
+    Operation(
+        "session replay", "List the events of a session in their order.", replay,
+        taking("session_id", session_id=_SESSION, workspace_id=_WORKSPACE,
+               include_tool_events=flag("Include the events of tools."),
+               include_memory=flag("Include the events of memory.")),
+        giving("session_id", "events", rows="events"), "agh__memory_session_replay", f"POST {_BASE}/replay",
+        ("session_id",), example="memdeck curated session replay s1 --include-tool-events",
+    ),
+    Operation(
+        "session prune", "Remove sessions that ended long ago; the change log keeps their bytes.", pruned,
+        taking("older_than_hours", older_than_hours=number("How many hours ago.", 1), dry_run=DRY_RUN),
+        giving("pruned_sessions", "pruned_events", "dry_run"), "agh__memory_sessions_prune",
+        "POST /api/memory/sessions/prune", writes=True,
+        example="memdeck curated session prune --older-than-hours 720 --dry-run",
+    ),
+    Operation(
+        "session repair", "Make ledgers anew that are damaged or missing.", repaired, taking(dry_run=DRY_RUN),
+        giving("checked_sessions", "repaired_sessions", "problems", "dry_run"), "agh__memory_sessions_repair",
+        "POST /api/memory/sessions/repair", writes=True, example="memdeck curated session repair --dry-run",
+    ),
+)  # fmt: skip
+"""The operations on sessions."""

@@ -1,0 +1,182 @@
+"""The ledger of a session: a line that describes it with a checksum, then its events; never overwritten."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.base.clock import format_utc
+from memory.curated.control.apply import again
+from memory.curated.model import Json
+from memory.errors import ConflictError, RefusedError, UsageError
+
+from .places import EVENTS, LEDGER, Session, place_of
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+_META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
+_KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a file of a session says; `fault` why it cannot be relied on, empty where it can."""
+
+    meta: Json
+    events: tuple[Json, ...]
+    fault: str = ""
+
+
+def _line(values: Json) -> bytes:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
+
+
+def _session_of(place: Session, given: Json, curated: Curated, now: datetime) -> Json:
+    """Return what the first line of a session says of it."""
+    parent = given.get("parent_session_id")
+    root, depth = place.id, 0
+    if parent:
+        root, depth = parent, 1
+        above = place_of(curated, parent, place.workspace_id)
+        data = above.data(LEDGER) or above.data(EVENTS)
+        if data is not None:
+            meta = read(data).meta
+            root, depth = meta.get("root_session_id") or parent, int(meta.get("spawn_depth") or 0) + 1
+    return {
+        "type": "session_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        "agent_name": given.get("agent_name"), "session_type": given.get("session_type", "user"),
+        "spawn_parent_id": parent, "root_session_id": root, "spawn_depth": depth, "started_at": format_utc(now),
+    }  # fmt: skip
+
+
+def events_of(text: str) -> list[Json]:
+    """Return the events of JSON lines; UsageError `memory.session.event` with the line of one that is none."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict) or not set(values) <= _KEYS or not isinstance(values.get("event_type"), str):
+            raise UsageError(
+                "memory.session.event", f"line {number} is no event: JSON with event_type",
+                f"keys: {', '.join(sorted(_KEYS))}", line=number,
+            )  # fmt: skip
+        found.append(values)
+    if not found:
+        raise UsageError("memory.session.event", "there is no event", "one JSON object a line", line=0)
+    return found
+
+
+def append(curated: Curated, session: str, rows: Sequence[Json], given: Json, *, actor: str, now: datetime) -> int:
+    """Add events to a session that runs, begin it with the first; return how many it has.
+
+    RefusedError `memory.session.ended` for one whose ledger is made.
+    """
+    place = place_of(curated, session)
+    place.side.prepare(actor=actor, now=now)
+
+    def attempt() -> int:
+        with place.side.store.transaction("curated.session", actor=actor, now=now) as transaction:
+            if transaction.read(place.path(LEDGER)).exists:
+                raise RefusedError("memory.session.ended", f"{session} has ended", "events go to a session that runs")
+            stored = transaction.read(place.path(EVENTS))
+            before = read(stored.data)
+            number = max((int(one["sequence"]) for one in before.events), default=0)
+            lines = b""
+            for sequence, row in enumerate(rows, number + 1):
+                event: Json = {
+                    "type": "session_event", "version": 1, "session_id": session, "sequence": sequence,
+                    "event_id": row.get("event_id") or f"{session}-{sequence}", "turn_id": row.get("turn_id"),
+                    "event_type": row["event_type"], "agent_name": row.get("agent_name"),
+                    "content": row.get("content"), "timestamp": row.get("timestamp") or format_utc(now),
+                }  # fmt: skip
+                lines += _line(event)
+            if stored.base is None:
+                lines = _line(_session_of(place, given, curated, now)) + lines
+                transaction.write(place.path(EVENTS), lines, base=None)
+            else:
+                transaction.append(place.path(EVENTS), lines, base=stored.base)
+            transaction.commit(f"noted {len(rows)} events of session {session}")
+            return number + len(rows)
+
+    return again(attempt)
+
+
+def read(data: bytes) -> Ledger:
+    """Return what a ledger, or a file of events, says; lines that are none make it faulty, and the rest counts."""
+    meta: Json = {}
+    events: list[Json] = []
+    faults: list[str] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            values = None
+        kind = values.get("type") if isinstance(values, dict) else None
+        if kind in ("ledger_meta", "session_meta") and number == 1:
+            meta = values
+        elif kind == "session_event" and isinstance(values.get("sequence"), int):
+            events.append(values)
+        else:
+            faults.append(f"line {number} is no event")
+    if not meta:
+        faults.append("the first line does not describe the session")
+    if meta.get("type") == "ledger_meta" and meta.get("checksum") != checksum(data):
+        faults.append("the checksum is another one")
+    return Ledger(meta, tuple(sorted(events, key=lambda one: one["sequence"])), "; ".join(faults[:3]))
+
+
+def checksum(data: bytes) -> str:
+    """Return the SHA-256 of the events of a ledger: of all bytes behind its first line."""
+    return hashlib.sha256(data.partition(b"\n")[2]).hexdigest()
+
+
+def ledger_of(data: bytes, place: Session, ended: str) -> bytes:
+    """Return the ledger that is made of the events of a session."""
+    found = read(data)
+    lines = b"".join(_line(one) for one in found.events)
+    meta = {
+        "type": "ledger_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
+        **{key: found.meta.get(key) for key in _META}, "started_at": found.meta.get("started_at"), "ended_at": ended,
+        "checksum": hashlib.sha256(lines).hexdigest(), "event_count": len(found.events),
+    }  # fmt: skip
+    return _line(meta) + lines
+
+
+def end(curated: Curated, session: str, *, actor: str, now: datetime) -> Session:
+    """Make the ledger of a session from its events, once; a second end with the same events changes nothing.
+
+    NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where a ledger says something else.
+    """
+    from .places import find_session
+
+    place = find_session(curated, session)
+
+    def attempt() -> None:
+        with place.side.store.transaction("curated.session", actor=actor, now=now) as transaction:
+            stored = transaction.read(place.path(LEDGER))
+            events = transaction.read(place.path(EVENTS))
+            if events.base is None:
+                return
+            made = ledger_of(events.data, place, format_utc(now))
+            if stored.base is None:
+                transaction.write(place.path(LEDGER), made, base=None)
+                transaction.commit(f"made the ledger of session {session}")
+            elif stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
+                raise ConflictError(
+                    "memory.ledger.exists", f"{session} has a ledger with other events",
+                    "`memdeck curated session repair` looks at it", file=place.path(LEDGER),
+                )  # fmt: skip
+
+    again(attempt)
+    return place

@@ -1,0 +1,195 @@
+"""The upkeep of sessions: prune, repair, and what maintenance puts away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memory.base.clock import format_utc
+from memory.curated.control.apply import again
+from memory.curated.model import Json
+from memory.storage.fsio import remove_empty
+
+from .ledger import Ledger, ledger_of, read
+from .places import ARCHIVE, DAMAGED, EVENTS, LEDGER, Session, sessions
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+    from memory.storage.transaction.transaction import Transaction
+
+
+def ended_at(found: Ledger) -> datetime | None:
+    """Return when a session ended: as its ledger says, or at its last event."""
+    text = found.meta.get("ended_at") or (found.events[-1].get("timestamp") if found.events else None)
+    try:
+        moment = datetime.fromisoformat(str(text or found.meta.get("started_at")))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def ended_since(curated: Curated, since: datetime) -> set[str]:
+    """Return the sessions whose ledger says that they ended after a time."""
+    if "global" not in curated.sides:
+        return set()
+    found = set()
+    for one in sessions(curated):
+        data = one.data(LEDGER)
+        moment = None if data is None else ended_at(Ledger(read(data.partition(b"\n")[0]).meta, ()))
+        if moment is not None and moment > since:
+            found.add(one.id)
+    return found
+
+
+def prune(curated: Curated, hours: float, *, actor: str, now: datetime, dry_run: bool = False) -> Json:
+    """Remove the sessions with a sound ledger that ended longer ago than some hours; the change log keeps their bytes.
+
+    A session that has not ended, or whose ledger is damaged, stays.
+    """
+    gone = events = 0
+    for one in sessions(curated):
+        data = one.data(LEDGER)
+        found = None if data is None else read(data)
+        moment = None if found is None else ended_at(found)
+        if found is None or found.fault or moment is None or now - moment <= timedelta(hours=hours):
+            continue
+        if not dry_run and not _change(one, partial(_remove, one=one), "pruned", actor, now):
+            continue
+        gone += 1
+        events += len(found.events)
+    return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry_run}
+
+
+def _remove(transaction: Transaction, one: Session) -> bool:
+    for name in (EVENTS, LEDGER, DAMAGED):
+        stored = transaction.read(one.path(name))
+        if stored.base is not None:
+            transaction.remove(one.path(name), base=stored.base)
+    return True
+
+
+def _change(
+    one: Session, plan: Callable[[Transaction], bool], verb: str, actor: str, now: datetime, folder: str | None = None
+) -> bool:
+    def attempt() -> bool:
+        store = one.side.store
+        with store.transaction("curated.session", actor=actor, now=now, recorded=True) as transaction:
+            if not plan(transaction):
+                return False
+            transaction.commit(f"{verb} session {one.id}")
+            return True
+
+    done = again(attempt)
+    top = one.side.store.root
+    remove_empty([top / (folder or one.folder), (top / (folder or one.folder)).parent])
+    return done
+
+
+def repair(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False) -> Json:
+    """Make ledgers anew that are damaged or missing, from the events where these are there still.
+
+    A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
+    has ended, also where nobody said so. What cannot be repaired is told and stays.
+    """
+    grace = timedelta(seconds=curated.settings.seconds("session.events_purge_grace"))
+    repaired: list[str] = []
+    problems: list[Json] = []
+    checked = 0
+    for one in sessions(curated):
+        checked += 1
+        data, events = one.data(LEDGER), one.data(EVENTS)
+        fault = "" if data is None else read(data).fault
+        if data is not None and not fault:
+            continue
+        if events is None:
+            if data is not None:
+                problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": fault})
+            continue
+        source = read(events)
+        moment = ended_at(source)
+        if not source.events or (data is None and (moment is None or now - moment < grace)):
+            continue
+        ended = format_utc(moment) if moment is not None else format_utc(now)
+        if source.fault:
+            problems.append({"session_id": one.id, "workspace_id": one.workspace_id, "reason": source.fault})
+        if not dry_run:
+            made = ledger_of(events, one, ended)
+            _change(one, partial(_renew, one=one, made=made), "repaired", actor, now)
+        repaired.append(one.id)
+    return {
+        "checked_sessions": checked, "repaired_sessions": len(repaired), "repaired": repaired, "problems": problems,
+        "dry_run": dry_run,
+    }  # fmt: skip
+
+
+def _renew(transaction: Transaction, one: Session, made: bytes) -> bool:
+    stored = transaction.read(one.path(LEDGER))
+    if stored.base is not None and stored.data != made:
+        before = transaction.read(one.path(DAMAGED))
+        transaction.write(one.path(DAMAGED), stored.data, base=before.base)
+    transaction.write(one.path(LEDGER), made, base=stored.base)
+    return True
+
+
+def sweep(curated: Curated, *, actor: str, now: datetime, dry_run: bool = False) -> dict[str, int]:
+    """Put away what the settings say: events of ended sessions, old ledgers into the archive, the oldest of it out.
+
+    Return how many sessions there are, how many were archived, and how many left the archive.
+    """
+    settings = curated.settings
+    grace = timedelta(seconds=settings.seconds("session.events_purge_grace"))
+    cold, hard = settings["session.cold_archive_days"], settings["session.hard_delete_days"]
+    tally = {"sessions": 0, "archived": 0, "cleared": 0}
+    kept: list[tuple[datetime, Session, int]] = []
+    for one in sessions(curated, archived=True):
+        tally["sessions"] += 1
+        data = one.data(LEDGER)
+        found = None if data is None else read(data)
+        moment = None if found is None or found.fault else ended_at(found)
+        if data is None or moment is None:
+            continue
+        if one.archived:
+            kept.append((moment, one, len(data)))
+        elif now - moment > timedelta(days=cold):
+            tally["archived"] += 1
+            if not dry_run:
+                target = f"{settings['session.ledger_root']}/{ARCHIVE}/{one.workspace_id}/{one.id}/{LEDGER}"
+                _change(one, partial(_archive, one=one, target=target), "archived", actor, now)
+        elif now - moment > grace and one.data(EVENTS) is not None and not dry_run:
+            _change(one, partial(_drop_events, one=one), "put away the events of", actor, now)
+    size = 0
+    for moment, one, length in sorted(kept, key=lambda row: row[0], reverse=True):
+        size += length
+        if (hard and now - moment > timedelta(days=hard)) or size > settings["session.max_archive_bytes"]:
+            tally["cleared"] += 1
+            if not dry_run:
+                _change(one, partial(_remove, one=one), "cleared", actor, now)
+    return tally
+
+
+def _archive(transaction: Transaction, one: Session, target: str) -> bool:
+    stored = transaction.read(one.path(LEDGER))
+    there = transaction.read(target)
+    if stored.base is None or (there.base is not None and there.base != stored.base):
+        return False
+    if there.base is None:
+        transaction.move(one.path(LEDGER), target, base=stored.base)
+    else:
+        transaction.remove(one.path(LEDGER), base=stored.base)
+    for name in (EVENTS, DAMAGED):
+        more = transaction.read(one.path(name))
+        if more.base is not None:
+            transaction.remove(one.path(name), base=more.base)
+    return True
+
+
+def _drop_events(transaction: Transaction, one: Session) -> bool:
+    stored = transaction.read(one.path(EVENTS))
+    ledger = transaction.read(one.path(LEDGER))
+    if stored.base is None or ledger.base is None:
+        return False
+    transaction.hold(one.path(LEDGER), base=ledger.base)
+    transaction.remove(one.path(EVENTS), base=stored.base)
+    return True
