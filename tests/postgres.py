@@ -8,7 +8,8 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from tests.patience import PATIENCE
 _SETTINGS = {
     "listen_addresses": "''",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "128MB",
@@ -38,9 +38,10 @@ def programs() -> Path | None:
 class Cluster:
     """One running server. It is not run as root, who may not run it: the user `postgres` does then."""
 
-    def __init__(self, folder: Path, bin_folder: Path) -> None:
-        """Make it; `start` starts it."""
+    def __init__(self, folder: Path, bin_folder: Path, port: int = 5432) -> None:
+        """Make it; `start` starts it. The port names the socket."""
         self.folder = folder
+        self.port = port
         self._bin = bin_folder
         self._numbers = itertools.count(1)
         self._root = os.geteuid() == 0
@@ -50,7 +51,7 @@ class Cluster:
         folder.chmod(0o755)
         self.data = folder / "data"
         self._run("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale", "C.UTF-8")
-        settings = dict(_SETTINGS, unix_socket_directories=f"'{folder}'")
+        settings = dict(_SETTINGS, unix_socket_directories=f"'{folder}'", port=str(port))
         self.configure("".join(f"{name} = {value}\n" for name, value in settings.items()))
 
     def configure(self, lines: str) -> None:
@@ -73,7 +74,7 @@ class Cluster:
 
     def url(self, database: str, user: str = "postgres") -> str:
         """Return where a database is."""
-        return f"postgresql://{user}@/{database}?host={self.folder}"
+        return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
 
     def database(self) -> str:
         """Make an empty database, and return its name."""
@@ -83,6 +84,11 @@ class Cluster:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return name
+
+    def own(self, path: Path) -> None:
+        """Give a file to the user whom the server runs as."""
+        if self._root:
+            shutil.chown(path, self.owner)
 
     def _run(self, program: str, *arguments: str) -> None:
         words = [str(self._bin / program), *arguments]
@@ -95,8 +101,8 @@ class Cluster:
             raise RuntimeError(f"{words}: {(self.folder / f'{program}.out').read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+@contextmanager
+def running(port: int = 5432, prepare: Callable[[Cluster], None] = lambda made: None) -> Iterator[Cluster]:
     """Yield a running server; skip where none is installed, fail where one has to be."""
     found = programs()
     if found is None:
@@ -106,13 +112,23 @@ def cluster() -> Iterator[Cluster]:
         pytest.skip(why)
     # A short path: that of a socket may have 107 bytes.
     folder = Path(tempfile.mkdtemp(prefix="memdeck-pg-", dir="/tmp"))
-    made = Cluster(folder, found)
-    made.start()
     try:
-        yield made
+        made = Cluster(folder, found, port)
+        prepare(made)
+        made.start()
+        try:
+            yield made
+        finally:
+            made.stop("immediate")
     finally:
-        made.stop("immediate")
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Yield the server that tests share."""
+    with running() as made:
+        yield made
 
 
 @pytest.fixture

@@ -46,6 +46,14 @@ class CentralFleet:
         self._pause = pause
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
 
+    def __enter__(self) -> CentralFleet:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self.close()
+
     def listed(self) -> tuple[Listed, ...]:
         """Return the workspaces by host and path."""
         return tuple(Listed(path, host) for _, host, path, *_ in self._rows())

@@ -69,6 +69,18 @@ def search(connection: psycopg.Connection[tuple[Any, ...]], query: Query, limit:
         *_, host, path, line = rows[hit.entry.line]
         entry = hit.entry._replace(line=line)
         hits.append(FleetHit(Path(os.fsdecode(path)), host, entry, hit.snippet, hit.score, hit.fits_all))
+    # Whatever was published first: equal finds in the order of their places.
+    hits.sort(
+        key=lambda hit: (
+            not hit.fits_all,
+            -hit.score,
+            -day_number(hit.entry.date),
+            hit.host,
+            str(hit.workspace),
+            hit.entry.file,
+            hit.entry.line,
+        )
+    )
     return tuple(hits)
 
 

@@ -223,7 +223,7 @@ class Agent:
 
     async def _work(self, *, wait: bool) -> None:
         app = engine(self._settings.url, most=self._settings.concurrency + 3)
-        self._add_tasks(app)
+        self.add_tasks(app)
         queue = queue_of(self._local.host)
         async with app.open_async():
             # This agent is the only one of its host, so whatever is being done was broken off with the one before.
@@ -251,7 +251,8 @@ class Agent:
             if not worker.cancelled():
                 worker.result()
 
-    def _add_tasks(self, app: procrastinate.App) -> None:
+    def add_tasks(self, app: procrastinate.App) -> None:
+        """Tell the engine the tasks that there are: one that does jobs, one that adds those that are due."""
         queue = queue_of(self._local.host)
 
         @app.task(name=TASK, queue=queue, pass_context=True)

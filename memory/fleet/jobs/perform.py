@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import BlockedError, MemdeckError, NotFoundError
-from memory.fleet.catalogue.outgoing import cleared_json
+from memory.fleet.catalogue.outgoing import cleared, cleared_json
 from memory.fleet.local import Failure, Local, query_of
 
 from .verbs import MOST_HITS, Check, Maintain, Revert, Search, Work
@@ -106,18 +106,13 @@ def _changes_at(workspace: Workspace, due: datetime, actor: str) -> list[dict[st
 
 
 def _search(local: Local, workspace: Workspace, asked: Any, limit: int, mode: str) -> dict[str, Any]:
-    hits = local.find(workspace, asked, limit)
-    keep = mode == "full"
-    return {
-        "hits": [
-            {
-                **{key: value for key, value in hit.json().items() if key not in ("workspace", "host")},
-                "date": hit.entry.date,
-                "snippet": hit.snippet if keep else "",
-            }
-            for hit in hits
-        ]
-    }
+    found = []
+    for hit in local.find(workspace, asked, limit):
+        # The whole entry is looked at: a value may stand beside its name on another line than that which is shown.
+        title, snippet, _ = cleared(hit.entry.title, hit.snippet if mode == "full" else "", hit.entry.text)
+        row = {key: value for key, value in hit.json().items() if key not in ("workspace", "host")}
+        found.append({**row, "date": hit.entry.date, "title": title, "snippet": snippet})
+    return {"hits": found}
 
 
 def _approved(database: Database, workspace: int, change: str, approval: int) -> str:

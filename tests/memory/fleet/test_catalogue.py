@@ -1,0 +1,311 @@
+"""The catalogue of many hosts: what is published and what is not, who is told apart, and what survives."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from memory.errors import BusyError
+from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.catalogue.connect import OPTIONS, connect
+from memory.fleet.catalogue.migrate import initialise
+from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
+from tests.patience import PATIENCE, until
+from tests.postgres import Cluster, running
+
+SECRET = "ghp_1234567890abcdefghijABCDEFGHIJ123456"
+SECRETS = f"""## 2024-01-14
+
+### 09:00 - Rotated {SECRET}
+- the token {SECRET} is old
+- password: swordfish9!
+- and swordfish9! is used for the printer as well
+
+### 10:00 - Printer
+- harmless
+"""
+
+
+def _contents(url: str) -> dict[str, str]:
+    """Return everything that the database holds, table by table, as text."""
+    with psycopg.connect(url, options=OPTIONS) as database:
+        tables = database.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'memdeck'").fetchall()
+        return {
+            name: str(database.execute(f"SELECT {name}::text FROM {name}".encode()).fetchall()) for (name,) in tables
+        }
+
+
+def _journal(path: Path, text: str) -> None:
+    (path / ".aiter/memory/journal.md").write_text(text, encoding="utf-8")
+
+
+def test_secrets_never_leave_the_host(database: str, tmp_path: Path) -> None:
+    """What the detector finds is in no table: not published, in no word, in no report, in no answer of a job."""
+    initialise(database)
+    path = make_workspace(
+        tmp_path / "one", tmp_path / "state", f"## Pending\n\n### [HIGH] Use {SECRET}\n- created: x\n"
+    )
+    _journal(path, SECRETS)
+    (path / ".aiter/memory/config.md").write_text(f"## Maintenance\n\n- archiveCompletedAfterDays: {SECRET}\n")
+    agent = RunningAgent(database, "here", tmp_path / "state", lambda: {path: "full"})
+    try:
+        agent.settle()
+        with CentralFleet(database) as central:
+            assert {hit.entry.title for hit in central.search("printer", NOW)[0] if hit.fits_all} >= {"Printer"}
+            tuple(central.check())
+            tuple(central.maintain(NOW, actor="maintain"))
+            tuple(central.maintain(NOW, actor="maintain", dry_run=True))
+            assert central.search("printer", NOW, deep=True)[0]
+            assert central.search("rotated", NOW, deep=True)[0]
+    finally:
+        agent.end()
+    held = _contents(database)
+    assert "harmless" in held["entry"]
+    assert "left out" in held["entry"]
+    for name, text in held.items():
+        assert SECRET not in text, name
+        assert SECRET.lower() not in text.lower(), name
+        assert "swordfish" not in text, name
+
+
+def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
+    """Of one that is published by names only titles leave, also in answers of jobs; of an excluded one nothing."""
+    initialise(database)
+    wanted = {make_workspace(tmp_path / name, tmp_path / "state"): "full" for name in ("one", "two")}
+    for path in wanted:
+        _journal(path, f"## 2024-01-14\n\n### 09:00 - Visit of {path.name}\n- unusualword{path.name}\n")
+    one, two = wanted
+    agent = RunningAgent(database, "here", tmp_path / "state", lambda: dict(wanted))
+    try:
+        agent.settle()
+        assert "unusualwordtwo" in _contents(database)["entry"]
+        wanted[two] = "names"
+        agent.settle()
+        with CentralFleet(database) as central:
+            assert {hit.workspace for hit in central.search("visit", NOW)[0]} == {one, two}
+            assert {hit.workspace for hit in central.search("unusualword*", NOW)[0]} == {one}
+            hits = central.search("unusualword*", NOW, deep=True)[0]
+            assert {hit.workspace for hit in hits} == {one, two}
+        held = _contents(database)
+        assert not [name for name, text in held.items() if "unusualwordtwo" in text]
+        del wanted[two]
+        agent.settle()
+        held = _contents(database)
+        assert "Visit of two" not in held["entry"]
+        assert str(two).encode().hex() not in held["workspace"]
+    finally:
+        agent.end()
+
+
+def test_moved_copied_and_cloned(database: str, tmp_path: Path) -> None:
+    """A move keeps the number, a copy and a clone on another host are rows of their own that name each other."""
+    initialise(database)
+    text = "## Pending\n" + "".join(
+        f"\n### [HIGH] Task {number}\n- created: 2024-01-01 09:00\n" for number in range(20)
+    )
+    first = make_workspace(tmp_path / "a/src", tmp_path / "a/state", text)
+    make_workspace(tmp_path / "a/other", tmp_path / "a/state")
+    wanted = {first: "full", tmp_path / "a/other": "full"}
+    clones: dict[Path, str] = {}
+    agents = [
+        RunningAgent(database, "a", tmp_path / "a/state", lambda: dict(wanted)),
+        RunningAgent(database, "b", tmp_path / "b/state", lambda: dict(clones)),
+    ]
+
+    def number(path: Path) -> Any:
+        with connect(database) as connection:
+            return connection.execute("SELECT id FROM workspace WHERE path = %s", (str(path).encode(),)).fetchone()
+
+    try:
+        agents[0].settle()
+        before = number(first)
+        moved = tmp_path / "a/elsewhere"
+        first.rename(moved)
+        del wanted[first]
+        wanted[moved] = "full"
+        agents[0].settle()
+        assert number(moved) == before
+        copy = shutil.copytree(moved, tmp_path / "a/copy")
+        clone = shutil.copytree(moved, tmp_path / "b/src")
+        wanted[copy], clones[clone] = "full", "full"
+        for agent in agents:
+            agent.settle()
+        with CentralFleet(database) as central:
+            rows = {f"{row.host}:{row.path}": row for row in central.overview(NOW)}
+            same = [f"a:{moved}", f"a:{copy}", f"b:{clone}"]
+            assert set(rows) == {*same, f"a:{tmp_path}/a/other"}
+            for one in same:
+                assert sorted(rows[one].alike) == sorted(other for other in same if other != one)
+            assert rows[f"a:{tmp_path}/a/other"].alike == ()
+            hits = [hit for hit in central.search('"task 7"', NOW)[0] if hit.fits_all]
+            assert sorted(f"{hit.host}:{hit.workspace}" for hit in hits) == sorted(same)
+    finally:
+        for agent in agents:
+            agent.end()
+
+
+def test_a_host_that_is_away(database: str, tmp_path: Path) -> None:
+    """It is shown as stale with its age by the clock of the database, and its job waits for it, told as such."""
+    initialise(database)
+    paths = {name: make_workspace(tmp_path / name / "src", tmp_path / name / "state") for name in ("near", "far")}
+    far = RunningAgent(database, "far", tmp_path / "far/state", lambda: {paths["far"]: "full"})
+    # A clock that is a day off tells of itself, and of nothing else.
+    near = RunningAgent(
+        database,
+        "near",
+        tmp_path / "near/state",
+        lambda: {paths["near"]: "full"},
+        clock=lambda: datetime.now(UTC) + timedelta(days=1),
+    )
+    try:
+        far.settle()
+        near.settle()
+        far.end()
+        with connect(database) as connection, CentralFleet(database) as central:
+            connection.execute("UPDATE host SET seen = now() - interval '2 hours' WHERE name = 'far'")
+            (skew,) = connection.execute("SELECT skew FROM host WHERE name = 'near'").fetchone() or (0,)
+            assert abs(skew - 86_400) < PATIENCE
+            rows = {row.host: row for row in central.overview(NOW)}
+            assert rows["far"].stale
+            assert 7_200 <= (rows["far"].age or 0) < 7_200 + PATIENCE
+            assert not rows["near"].stale
+            kept = {one.host: one for one in central.check()}
+            assert kept["near"].error is None
+            assert kept["far"].error is not None
+            assert kept["far"].error["code"] == "fleet.host_away"
+            far = RunningAgent(database, "far", tmp_path / "far/state", lambda: {paths["far"]: "full"})
+            waiting = "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing')"
+            until(lambda: connection.execute(waiting).fetchone() == (0,))
+            assert {row.stale for row in central.overview(NOW)} == {False}
+    finally:
+        far.end()
+        near.end()
+
+
+def _answers(url: str) -> list[object]:
+    with CentralFleet(url) as central:
+        found: list[object] = [one.json() for one in central.listed()]
+        for query in ("renew", "task", "old", "in:journal", "tag:certificates", "renew beta", "visit"):
+            found.append([hit.json() for hit in central.search(query, NOW, 0)[0]])
+        found += [{**row.json(), "age": None} for row in central.overview(NOW)]
+    return found
+
+
+@pytest.mark.parametrize("how", ["rebuild", "drop"])
+def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path, how: str) -> None:
+    """The catalogue is derived: emptied or dropped, agents that run fill it again, and every answer is the same."""
+    initialise(database)
+    hosts = ("one", "two")
+    agents = []
+    for host in hosts:
+        paths = [make_workspace(tmp_path / host / name, tmp_path / host / "state") for name in ("alpha", "beta")]
+        _journal(paths[0], f"## 2024-01-14\n\n### 09:00 - Visit of {host}\n- hello\n")
+        agents.append(
+            RunningAgent(database, host, tmp_path / host / "state", lambda paths=paths: dict.fromkeys(paths, "full"))  # type: ignore[misc]
+        )
+    try:
+        for agent in agents:
+            agent.settle()
+        before = _answers(database)
+        assert len(before) > 7
+        if how == "rebuild":
+            initialise(database, rebuild=True)
+        else:
+            with connect(database) as connection:
+                connection.execute("DROP SCHEMA memdeck CASCADE")
+            initialise(database)
+        with connect(database) as connection:
+            words = "SELECT count(*) FROM workspace WHERE overview <> '{}'"
+            until(lambda: connection.execute(words).fetchone() == (4,))
+        for agent in agents:
+            agent.settle()
+        assert _answers(database) == before
+    finally:
+        for agent in agents:
+            agent.end()
+
+
+def test_the_database_goes_down(tmp_path: Path) -> None:
+    """Work on the host goes on; what changed meanwhile is published, and jobs are done, when it is back."""
+    with running(5433) as own:
+        url = own.url(own.database())
+        initialise(url)
+        path = make_workspace(tmp_path / "one", tmp_path / "state")
+        agent = RunningAgent(url, "here", tmp_path / "state", lambda: {path: "full"})
+        try:
+            agent.settle()
+            own.stop("immediate")
+            with pytest.raises(BusyError) as down, CentralFleet(url) as central:
+                central.listed()
+            assert down.value.code == "fleet.database_down"
+            _journal(path, "## 2024-01-14\n\n### 09:00 - Written meanwhile\n- hello\n")
+            until(lambda: any("fleet.database" in words for words in agent.told), lambda: agent.told)
+            own.start()
+            agent.settle()
+            with CentralFleet(url) as central:
+                assert [hit.entry.title for hit in central.search("meanwhile", NOW)[0]] == ["Written meanwhile"]
+                (done,) = central.maintain(NOW, actor="maintain")
+                assert done.error is None
+        finally:
+            agent.end()
+
+
+def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
+    """With sslmode=verify-full only the server whose certificate is known is talked to, and nothing goes in clear."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def certificate(folder: Path, name: str) -> Path:
+        words = ["req", "-new", "-x509", "-days", "2", "-nodes", "-subj", "/CN=localhost", "-addext"]
+        files = ["subjectAltName=DNS:localhost", "-out", f"{folder}/{name}.crt", "-keyout", f"{folder}/{name}.key"]
+        subprocess.run(
+            [openssl, *words, *files],
+            check=True,
+            capture_output=True,
+            timeout=PATIENCE,
+        )
+        return folder / f"{name}.crt"
+
+    def prepare(made: Cluster) -> None:
+        certificate(made.data, "server")
+        for name in ("server.crt", "server.key"):
+            made.own(made.data / name)
+        (made.data / "server.key").chmod(0o600)
+        made.configure("listen_addresses = '127.0.0.1'\nssl = on\n")
+        (made.data / "pg_hba.conf").write_text(
+            "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all all 127.0.0.1/32 reject\n"
+        )
+
+    with running(port, prepare) as own:
+        name = own.database()
+        initialise(own.url(name), grants=[("reader", "rita")])
+        with psycopg.connect(own.url(name)) as database:
+            database.execute("ALTER ROLE rita PASSWORD 'correct horse'")
+        known = tmp_path / "server.crt"
+        shutil.copyfile(own.data / "server.crt", known)
+        other = certificate(tmp_path, "other")
+        base = f"postgresql://rita:correct%20horse@localhost:{port}/{name}?hostaddr=127.0.0.1"
+        with CentralFleet(f"{base}&sslmode=verify-full&sslrootcert={known}") as central:
+            assert central.listed() == ()
+            assert central._database().pgconn.ssl_in_use
+        for wrong in (
+            f"{base}&sslmode=verify-full&sslrootcert={other}",
+            f"{base}&sslmode=disable",
+            f"{base.replace('localhost', 'db.example')}&sslmode=verify-full&sslrootcert={known}",
+            f"{base.replace('correct', 'wrong')}&sslmode=verify-full&sslrootcert={known}",
+        ):
+            with pytest.raises(BusyError) as refused, CentralFleet(wrong) as central:
+                central.listed()
+            assert refused.value.code == "fleet.database_down"
+            assert "horse" not in str(refused.value)
