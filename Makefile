@@ -47,6 +47,7 @@ torture: $(TOOLS) ## crash, cut the power, fail and cross every change, all bad 
 	$(if $(PARTS),,MEMDECK_EXAMPLES=whole $(BIN)/python -m pytest -n $(WORKERS) -q tests/memory tests/widgets tests/app/cli)
 	$(if $(PARTS),,MEMDECK_CORPUS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/corpus)
 	$(if $(PARTS),,MEMDECK_HOSTILE=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/hostile)
+	$(if $(PARTS),,MEMDECK_CHAOS=all $(BIN)/python -m pytest -q --timeout 0 tests/memory/fleet/test_chaos.py)
 	$(if $(PARTS),,MEMDECK_BURSTS=all $(BIN)/python -m pytest -n $(WORKERS) -q tests/app/tui/test_tui_bursts.py tests/terminal/test_left_amid_keys.py)
 
 bench: $(TOOLS) ## measure against floors and peers; ARGS="command --sizes M L" selects

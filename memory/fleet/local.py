@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import BusyError, MemdeckError, UsageError
 from memory.registry import holds_memory
 
 from .model import FleetHit, Overview, Progress
@@ -24,7 +24,9 @@ R = TypeVar("R")
 
 
 class Failure(dict[str, str]):
-    """Why a workspace could not be worked on: `code` and `message`."""
+    """Why a workspace could not be worked on: `code` and `message`; one that is `busy` may be free later."""
+
+    busy = False
 
 
 class Local:
@@ -64,7 +66,9 @@ class Local:
             finally:
                 workspace.close()
         except MemdeckError as error:
-            return Failure(code=error.code, message=error.message)
+            failure = Failure(code=error.code, message=error.message)
+            failure.busy = isinstance(error, BusyError)
+            return failure
         except Exception as error:  # whatever is wrong with one, the others go on
             return Failure(code="internal", message=f"{type(error).__name__}: {error}"[:300])
 

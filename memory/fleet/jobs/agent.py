@@ -34,6 +34,7 @@ EACH_SECONDS = 1.0
 CONCURRENCY = 2
 """Jobs that one agent does at once."""
 _LONGEST_PAUSE = 30.0
+_AGAIN_SECONDS = 1
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOCK_SPACE = 0x666C74  # "flt"
 
@@ -253,16 +254,20 @@ class Agent:
 
     def add_tasks(self, app: procrastinate.App) -> None:
         """Tell the engine the tasks that there are: one that does jobs, one that adds those that are due."""
-        queue = queue_of(self._local.host)
+        import procrastinate
 
-        @app.task(name=TASK, queue=queue, pass_context=True)
+        queue = queue_of(self._local.host)
+        # A database or a workspace that cannot be had now; no job is given up for that.
+        later = procrastinate.RetryStrategy(wait=_AGAIN_SECONDS, retry_exceptions=[BusyError])
+
+        @app.task(name=TASK, queue=queue, pass_context=True, retry=later)
         def do(context: JobContext, /, **given: Any) -> None:
             self._do(context.job.id or 0, given)
 
         if self._settings.maintain:
 
             @app.periodic(cron=self._settings.maintain, periodic_id=queue)
-            @app.task(name=TICK, queue=queue)
+            @app.task(name=TICK, queue=queue, retry=later)
             def tick(timestamp: int) -> None:
                 self._tick(datetime.fromtimestamp(timestamp, UTC))
 

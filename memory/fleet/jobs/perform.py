@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import BlockedError, MemdeckError, NotFoundError
+from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError
 from memory.fleet.catalogue.outgoing import cleared, cleared_json
 from memory.fleet.local import Failure, Local, query_of
 
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
     Database = psycopg.Connection[tuple[Any, ...]]
 
-MAINTAIN = "maintain"
+
+class Waiting(BusyError):
+    """The workspace is held by another program; a due time is not given up for that."""
 
 
 def perform(database: Database, local: Local, host: int, job: int, work: Work) -> bool:
     """Do a job and note what it came to, once: what is noted already, or a due time that is done, is not done again.
 
     A job that was broken off is done again as a whole; whatever it changed before is in the history of the workspace
-    and is not changed twice. Return whether anything was done. psycopg.Error: nothing is noted.
+    and is not changed twice. Return whether anything was done. psycopg.Error, BusyError: nothing is noted, it is to be
+    done later.
     """
     if database.execute("SELECT 1 FROM result WHERE job = %s", (job,)).fetchone() is not None:
         return False
@@ -45,6 +48,8 @@ def perform(database: Database, local: Local, host: int, job: int, work: Work) -
         return False
     try:
         outcome = _outcome(database, local, path, mode, work, now)
+    except Waiting:
+        raise
     except MemdeckError as error:
         outcome = {"error": {"code": error.code, "message": error.message}}
     with database.transaction():
@@ -83,7 +88,11 @@ def _outcome(database: Database, local: Local, path: Path, mode: str, work: Work
         case Revert(change, approval):
             actor = _approved(database, work.workspace, change, approval)
             done = local.one(path, lambda one: _revert(one, change, actor, now))
-    return {"error": dict(done)} if isinstance(done, Failure) else done
+    if isinstance(done, Failure):
+        if done.busy and isinstance(work.verb, Maintain) and work.verb.due is not None:
+            raise Waiting(done["code"], done["message"], "the job is done later")
+        return {"error": dict(done)}
+    return done  # type: ignore[no-any-return]
 
 
 def _maintain(
