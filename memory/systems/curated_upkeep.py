@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory.curated.control.retention import prune
+from memory.curated.daily.upkeep import is_due
+from memory.curated.daily.upkeep import sweep as daily_sweep
 from memory.curated.dreaming.run import dream, failed_lately
 from memory.curated.extract.consume import consume, count
 from memory.curated.extract.extraction import extract
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from memory.curated.sides import Side
 
 PRUNE, DREAM, DRAIN = "prune-curated-decisions", "dream-curated-memory", "drain-curated-inbox"
-INBOX, SESSIONS = "_inbox", "archive-session-ledgers"
+INBOX, SESSIONS, DAILY = "_inbox", "archive-session-ledgers", "sweep-daily-logs"
 _CANDIDATE = ("candidate", "decided")
 _PERSON = "$AGH_HOME"
 
@@ -52,6 +54,7 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
     attempt(lambda: _pruned(curated, now, dry_run))
     attempt(lambda: _swept(curated, now, actor, dry_run))
     for side in reversed(curated.sides.values()):
+        attempt(lambda side=side: _logged(curated, side, now, actor, dry_run))  # type: ignore[misc]
         attempt(lambda side=side: _dreamed(curated, side, now, actor, dry_run, warnings))  # type: ignore[misc]
     return Report(dry_run, now, tuple(rules), tuple(warnings), round((time.perf_counter() - begun) * 1000, 1))
 
@@ -103,6 +106,22 @@ def _swept(curated: Curated, now: datetime, actor: str, dry_run: bool) -> RuleRe
     kept = tally["sessions"] - moved - gone
     what = ("session", "archived")
     return RuleReport(SESSIONS, _PERSON, tally["sessions"], kept, moved, gone, what=what, said=said, acts=bool(said))
+
+
+def _logged(curated: Curated, side: Side, now: datetime, actor: str, dry_run: bool) -> RuleReport | None:
+    """Write and put away the daily logs of a side, once a day; None where nothing was done there, or it is not due."""
+    if not curated.settings["enabled"] or not is_due(curated, side, now):
+        return None
+    done = daily_sweep(curated, side, actor=actor, now=now, dry_run=dry_run)
+    if not any(done.values()):
+        return None
+    said = ", ".join(f"{done[key]} {key}" for key in ("written", "archived", "purged") if done[key])
+    file = FOLDER if side.name == "workspace" else _PERSON
+    before = done["logs"] + done["purged"]
+    return RuleReport(
+        DAILY, file, before, before - done["archived"] - done["purged"], done["archived"], done["purged"],
+        what=("daily log", "put away"), said=said, acts=bool(said),
+    )  # fmt: skip
 
 
 def _dreamed(

@@ -12,6 +12,7 @@ from memory.curated.control.apply import propose
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.decision import select
 from memory.curated.curated import Curated
+from memory.curated.daily.upkeep import sweep as daily_sweep
 from memory.curated.dreaming.run import dream
 from memory.curated.dreaming.runs import runs
 from memory.curated.extract.consume import consume
@@ -235,3 +236,28 @@ def _archived(curated: Curated, top: Path, where: str) -> bool:
 def test_an_archived_ledger_is_in_one_place(tmp_path: Path) -> None:
     """After each kill of a sweep a ledger is where it was or in the archive."""
     torn(tmp_path, _old, _archive, _archived, every=3)
+
+
+def _logged(curated: Curated) -> None:
+    remember(curated, "Coffee", "likes oat milk")
+    daily_sweep(curated, curated.sides["global"], actor="maintain", now=LATER)
+
+
+def _log_archive(curated: Curated) -> object:
+    return daily_sweep(curated, curated.sides["global"], actor="maintain", now=NOW + timedelta(days=40))
+
+
+def _log_archived(curated: Curated, top: Path, where: str) -> bool:
+    """A log is in its folder or in the archive, with the same words."""
+    places = [top / f"agh/memory/_system/{name}/2026-01-15.md" for name in ("daily", "archive/daily")]
+    found = [path for path in places if path.exists()]
+    assert len(found) == 1, where
+    assert "user_coffee.md" in found[0].read_text(), where
+    _log_archive(curated)
+    assert places[1].exists(), where
+    return found[0] == places[1]
+
+
+def test_an_archived_daily_log_is_in_one_place(tmp_path: Path) -> None:
+    """After each kill of a sweep a log is where it was or in the archive."""
+    torn(tmp_path, _logged, _log_archive, _log_archived, every=3)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory.curated.control.apply import again, propose
 from memory.curated.control.candidate import Candidate
+from memory.curated.daily.logs import days_before
 from memory.curated.files.listing import read_file
 from memory.curated.files.names import slug
 from memory.curated.index.records import milliseconds
@@ -123,8 +124,9 @@ def _run(
             raise MemdeckError("memory.dream.nothing", "the content scan rejects all of them", "see `dream show`")
         written, asked = _written(curated, made, room, now)
         run = replace(run, facts={**run.facts, **asked})
+        days = days_before(side, now, settings["daily.dreaming_window"])
         body = body_of(run_id, artefact.rpartition("/")[2], made.lines, written)
-        _keep(side, root, artefact, artefact_of(run.json(), waiting, made, body, ()), actor, now)
+        _keep(side, root, artefact, artefact_of(run.json(), waiting, made, body, days), actor, now)
         candidate = Candidate(
             root, "dreaming",
             Header(f"Dreaming {day_of(now)}", f"What was recalled most until {day_of(now)}", "project", root.scope),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from . import memories as on
 from . import records as of
+from .daily import DAILY
 from .dreams import DREAMS
 from .extractor import EXTRACTOR
 from .operation import Operation
@@ -168,6 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *DREAMS,
     *EXTRACTOR,
     *SESSIONS,
+    *DAILY,
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

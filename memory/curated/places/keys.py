@@ -8,8 +8,8 @@ from memory.curated.model import ORIGINS
 
 
 class Key(NamedTuple):
-    """One key: `kind` is bool, text, path, count (0 or more), positive, share (0 to 1), span, origins, or choices
-    joined by `|`. `does` says what it changes, `locked` that it cannot be changed while memdeck runs.
+    """One key: `kind` is bool, text, path, count (0 or more), positive, share (0 to 1), span, origins, rotation, or
+    choices joined by `|`. `does` says what it changes, `locked` that it cannot be changed while memdeck runs.
     """
 
     name: str
@@ -90,7 +90,7 @@ KEYS: tuple[Key, ...] = (
     Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
     Key("daily.max_bytes", 1024**2, "positive", "bytes of a daily log"),
     Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
-    Key("daily.rotate_format", "{date}.{seq}.md", "text", "the name of a daily log that is full"),
+    Key("daily.rotate_format", "{date}.{seq}.md", "rotation", "the name of a daily log that is full"),
     Key("daily.dreaming_window", 7, "count", "days of daily logs that dreaming reads"),
     Key("daily.cold_archive_days", 30, "count", "days until a daily log is archived"),
     Key("daily.hard_delete_days", 0, "count", "days until a daily log is deleted (0: never)"),

@@ -139,6 +139,10 @@ def _fault(key: Key, value: object) -> str | None:
         case "span":
             good = isinstance(value, str) and bool(_SPAN.fullmatch(value)) and seconds_of(value) > 0
             return None if good else "takes a time such as 300ms, 60s, 10m or 24h"
+        case "rotation":
+            pattern = re.compile(r"[A-Za-z0-9_-]*\{date\}[._-]\{seq\}[A-Za-z0-9_-]*\.md")
+            good = isinstance(value, str) and bool(pattern.fullmatch(value))
+            return None if good else "takes a file name such as {date}.{seq}.md"
         case "origins":
             good = isinstance(value, list) and bool(value) and len(set(map(str, value))) == len(value)
             if good and all(one in ORIGINS for one in value):  # type: ignore[attr-defined]

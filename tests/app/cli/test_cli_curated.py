@@ -65,7 +65,14 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
     for session in ("s7", "s8"):
         cur("session", "append", session, "--content", event)
     cur("session", "end", "s7")
+    cur("write", "--type", "user", "--name", "Old", "--content", "long ago", now="2023-01-01T12:00:00Z")
+    (shop / ".agh/memory/_system/archive/daily").mkdir(parents=True)
+    for day in ("2023-01-02", "2023-01-03", "2023-01-04"):
+        (shop / f".agh/memory/_system/archive/daily/{day}.md").write_text("long ago\n")
+    restored = iter(("2023-01-02", "2023-01-03", "2023-01-04"))
     arguments = {
+        "daily show": ["2023-01-01"],
+        "daily purge": ["--older-than-days", "3650"],
         "session append": ["s8", "--content", event],
         "session end": ["s7"],
         "session ledger": ["s7"],
@@ -95,6 +102,8 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
             if name in last and output != "json":
                 continue
             more = ["--content", f"tea {output}"] if name == "write" else []
+            if name == "daily restore":
+                more = [next(restored)]
             answer = memdeck("curated", *name.split(), *arguments.get(name, []), *more, "-o", output)
             assert answer.code == 0, (name, answer.err)
             if output == "json":

@@ -1,4 +1,4 @@
-"""What the verbs on dreams, the extractor and sessions say to people."""
+"""What the verbs on dreams, the extractor, sessions and daily logs say to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
-WORKERS = frozenset({"dream", "extractor", "session"})
+WORKERS = frozenset({"dream", "extractor", "session", "daily"})
 """The groups of verbs whose words are here."""
 
 
@@ -65,6 +65,27 @@ def worker_lines(name: str, done: Json) -> Iterator[str]:
             words = "would repair" if done["dry_run"] else "repaired"
             yield f"{words} {done['repaired_sessions']} of {done['checked_sessions']} sessions"
             yield from (f"{one['session_id']}: {one['reason']}" for one in done["problems"])
+        case "daily ls":
+            for one in done["logs"]:
+                parts = [
+                    one["date"],
+                    one["scope"],
+                    one["agent_name"],
+                    f"{one['operation_count']} operations",
+                    one["path"],
+                ]
+                yield "  ".join(part for part in parts if part)
+            if not done["logs"]:
+                yield "nothing yet"
+        case "daily show":
+            yield from done["text"].splitlines()
+        case "daily sweep":
+            words = "would be: " if done["dry_run"] else ""
+            yield f"{words}{done['written']} written, {done['archived']} archived, {done['purged']} purged"
+        case "daily restore":
+            yield from done["restored"]
+        case "daily purge":
+            yield f"{'would remove' if done['dry_run'] else 'removed'} {done['purged']} logs before {done['before']}"
 
 
 def _run(one: Json) -> str:

@@ -1,0 +1,141 @@
+"""The operations on daily logs: ls, show, sweep, restore, purge."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING
+
+from memory.curated.daily.logs import counts, day_of, files_of, place_of
+from memory.curated.daily.upkeep import names_in, purge, restore, sweep
+from memory.curated.model import Json
+from memory.errors import NotFoundError, UsageError
+
+from .memories import Call
+from .operation import Operation
+from .schema import DRY_RUN, choice, giving, number, taking, text
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+    from memory.curated.sides import Side
+
+_SCOPE = choice("The scope (default: all).", ("global", "workspace"))
+_DATE = text("A day such as 2026-01-15.")
+
+
+def _sides(curated: Curated, args: Json) -> list[Side]:
+    if "scope" in args:
+        return [curated.side_of(curated.root(args["scope"]))]
+    return list(curated.sides.values())
+
+
+def _day(args: Json) -> str:
+    day = str(args["date"])
+    if day_of(f"{day}.md") != day:
+        raise UsageError("memory.validation", f"{day[:40]!r} is no day", "such as 2026-01-15", field="date")
+    return day
+
+
+def ls(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the days on which something was done, with their logs, the newest first."""
+    found: list[Json] = []
+    for side in _sides(curated, args):
+        place = place_of(curated, side)
+        logs = {day_of(name): f"{place.logs}/{name}" for name in names_in(place, place.logs)}
+        archive = {day_of(name): f"{place.archive}/{name}" for name in names_in(place, place.archive)}
+        rows = counts(side)
+        known = {row["date"] for row in rows}
+        empty = {"scope": side.name, "agent_name": None, "agent_tier": None, "operation_count": 0}
+        rows += [{"date": day, **empty} for day in {*logs, *archive} - known if day]
+        for row in rows:
+            day = row["date"]
+            path = logs.get(day) or archive.get(day)
+            found.append(
+                {**row, "workspace_id": side.workspace_id or None,
+                 "path": None if path is None else str(side.store.root / path),
+                 "archived": day in archive and day not in logs}
+            )  # fmt: skip
+    found = [row for row in found if args.get("date") in (None, row["date"])]
+    found.sort(key=lambda row: (row["date"], row["scope"]), reverse=True)
+    return {"logs": found[: min(args.get("limit", 50), 200)]}
+
+
+def show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the log of a day: as its files have it, else as the events do."""
+    day, parts = _day(args), list[str]()
+    for side in _sides(curated, args):
+        made = files_of(curated, side, day)
+        place = place_of(curated, side)
+        kept = [
+            f"{folder}/{name}" for folder in (place.logs, place.archive) for name in names_in(place, folder)
+            if day_of(name) == day
+        ]  # fmt: skip
+        parts += made.values() if made else [side.store.read(path).data.decode("utf-8", "replace") for path in kept]
+    if not parts:
+        raise NotFoundError("memory.not_found", f"nothing was done on {day}", "`memdeck curated daily ls`")
+    return {"date": day, "text": "\n".join(parts)}
+
+
+def swept(curated: Curated, args: Json, call: Call) -> Json:
+    """Write the logs, archive old ones and purge the archive."""
+    tally = {"logs": 0, "written": 0, "archived": 0, "purged": 0}
+    for side in _sides(curated, args):
+        done = sweep(curated, side, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
+        tally = {key: tally[key] + done[key] for key in tally}
+    return {**tally, "dry_run": args.get("dry_run", False)}
+
+
+def restored(curated: Curated, args: Json, call: Call) -> Json:
+    """Bring the archived logs of a day back."""
+    day = _day(args)
+    found: list[str] = []
+    error: NotFoundError | None = None
+    for side in _sides(curated, args):
+        try:
+            found += restore(curated, side, day, actor=call.actor, now=call.now)
+        except NotFoundError as missing:
+            error = missing
+    if not found and error is not None:
+        raise error
+    return {"date": day, "restored": found}
+
+
+def purged(curated: Curated, args: Json, call: Call) -> Json:
+    """Remove archived logs of days long ago."""
+    day = (call.now.astimezone(UTC) - timedelta(days=args["older_than_days"])).date().isoformat()
+    dry = args.get("dry_run", False)
+    count = sum(
+        purge(curated, side, day, actor=call.actor, now=call.now, dry_run=dry) for side in _sides(curated, args)
+    )
+    return {"purged": count, "before": day, "dry_run": dry}
+
+
+DAILY: tuple[Operation, ...] = (
+    Operation(
+        "daily ls", "List the days on which something was done to memory, with their logs.", ls,
+        taking(scope=_SCOPE, date=_DATE, limit=number("How many at most, up to 200.", 1)), giving("logs", rows="logs"),
+        "agh__memory_daily_list", "GET /api/memory/daily", example="memdeck curated daily ls",
+    ),
+    Operation(
+        "daily show", "Show the log of a day.", show, taking("date", date=_DATE, scope=_SCOPE), giving("date", "text"),
+        "agh__memory_daily_show", "GET /api/memory/daily/{date}", ("date",),
+        example="memdeck curated daily show 2026-01-15",
+    ),
+    Operation(
+        "daily sweep", "Write the logs of the last days, archive old ones and purge the archive.", swept,
+        taking(scope=_SCOPE, dry_run=DRY_RUN), giving("logs", "written", "archived", "purged", "dry_run"),
+        "agh__memory_daily_sweep", "POST /api/memory/daily/sweep", writes=True,
+        example="memdeck curated daily sweep --dry-run",
+    ),
+    Operation(
+        "daily restore", "Bring the archived log of a day back, until the next sweep.", restored,
+        taking("date", date=_DATE, scope=_SCOPE), giving("date", "restored"), "agh__memory_daily_restore",
+        "POST /api/memory/daily/{date}/restore", ("date",), True, example="memdeck curated daily restore 2026-01-15",
+    ),
+    Operation(
+        "daily purge", "Remove archived logs; the change log keeps their bytes.", purged,
+        taking("older_than_days", older_than_days=number("How many days ago.", 1), scope=_SCOPE, dry_run=DRY_RUN),
+        giving("purged", "before", "dry_run"), "agh__memory_daily_purge", "POST /api/memory/daily/purge", writes=True,
+        example="memdeck curated daily purge --older-than-days 365 --dry-run",
+    ),
+)  # fmt: skip
+"""The operations on daily logs."""
