@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .attached import Attached, Systems
-from .document import Document, Entry, parse
-from .document.compare import Region, compare
 from .errors import ConflictError, MemdeckError, UsageError
-from .files.edit import Edit
-from .files.secret_notes import secrets_in
 from .files.snapshot import Snapshot, Views, Written
 from .registry import workspace_of
 from .storage import Change, State, Store, Stored
 from .storage.log.shared import Together
 
 if TYPE_CHECKING:
+    from .document import Document, Entry
+    from .document.compare import Region
+    from .files.edit import Edit
     from .files.neighbours import Folder
     from .files.refs.refs import Trace
     from .storage.contracts import ChangingStore, Reading
@@ -277,6 +276,8 @@ class Workspace:
         raise AssertionError("the last try returns or raises")
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
+        from .document.compare import compare
+
         with self.store.transaction(operation, actor=actor, now=now) as transaction:
             snapshot = Snapshot(_Reader(self, transaction.read), lambda: self.machine_zone, self._views)
             snapshot.past = self._past
@@ -320,6 +321,8 @@ class Workspace:
         """Return what a change did. It is made: nothing that fails here may be taken for its failure."""
         secrets: tuple[str, ...] = ()
         try:
+            from .files.secret_notes import secrets_in
+
             for name, document in written.items():
                 # Where another program has written since, the next look reads the file.
                 stored = self.store.cached(_INSIDE + name)
@@ -351,6 +354,7 @@ class Workspace:
         ConflictError `document.conflict` where both changed the same, with `fields` and `conflicts` in its details
         (a `MergeConflict`, to choose from); then nothing is written. Other errors as `change`.
         """
+        from .files.edit import Edit
         from .files.merging import merge_file
         from .files.writable import refuse_unwritable
 
@@ -511,6 +515,8 @@ class _Reader:
 def _document(data: bytes, known: Document | None) -> Document:
     """Return the document of a file's bytes, which shares with one of earlier bytes what did not change."""
     if known is None:
+        from .document import parse
+
         return parse(data)
     from .document.rescan import updated
 

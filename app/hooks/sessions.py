@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.storage.private.answers import Answers
 
@@ -16,8 +15,7 @@ _MOST_CHANGES = 200
 _MOST_FAILURES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """A change that the session's agent made: its summary, the first file, and the refs of its entries."""
 
     summary: str

@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
-from .content.fields import Bullet, Field, Fields
-from .model import Document, parse
-from .nodes import Block, Entry, Section
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .content.fields import Bullet, Field, Fields
+    from .model import Document, parse
+    from .nodes import Block, Entry, Section
 
 __all__ = ["Block", "Bullet", "Document", "Entry", "Field", "Fields", "Section", "parse"]
+
+_PLACES = {
+    "Bullet": "content.fields",
+    "Field": "content.fields",
+    "Fields": "content.fields",
+    "Document": "model",
+    "parse": "model",
+    "Block": "nodes",
+    "Entry": "nodes",
+    "Section": "nodes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of this room, imported when it is first asked for: a look at facts needs no document."""
+    from importlib import import_module
+
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -9,10 +9,9 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .nodes import Entry, Section
-
 if TYPE_CHECKING:
     from .model import Document
+    from .nodes import Entry, Section
 
 Kind = Literal["top", "body", "entries", "sections", "lines", "bytes"]
 Gap = tuple[int, int, int, int]

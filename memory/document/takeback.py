@@ -10,14 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory.errors import ConflictError, UsageError
 
 from .compare import Region, differences
-from .model import Document
 from .nodes import Entry, Section
 from .source import ends_line
 from .units import Unit, alike, bare, entries_in, joined, paired, sections_in
+
+if TYPE_CHECKING:
+    from .model import Document
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _UPDATED = re.compile(rb"updated[ \t]*:")

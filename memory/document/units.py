@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .compare import Region, differences
 from .model import parse
-from .nodes import Entry, Section
+
+if TYPE_CHECKING:
+    from .nodes import Entry, Section
 
 Fits = Callable[["Entry", "Entry"], bool]
 """Tells whether an entry that went and one that came may be one and the same."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .model import Fact
 from .words import all_words
+
+if TYPE_CHECKING:
+    from .model import Fact
 
 ALIKE = 0.8
 """How many of the words of two facts, together, both must have to be alike."""

@@ -7,9 +7,12 @@ every fact; adding a word's bits to all counts at once is a few operations on su
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from .model import Fact
 from .words import words_of
+
+if TYPE_CHECKING:
+    from .model import Fact
 
 
 class Index:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import nsmallest
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .index import Index
 from .model import Fact, one_line
 from .reading import Reading, time_key
-from .settings import Settings
 from .words import words_of
+
+if TYPE_CHECKING:
+    from .index import Index
+    from .settings import Settings
 
 HEADER = "[Memories]"
 RECENT = 5
@@ -20,8 +21,7 @@ RECENT = 5
 _SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One fact that was considered: its words in the message, the bonus for being new, the score.
 
     `fits` says that it was taken; `total` is how many characters of text there are with it.
@@ -47,8 +47,7 @@ class Candidate:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """What is injected, in the order in which it is printed, and how that came.
 
     `reason` is `off`, `match`, `recent` (nothing matched) or `recent_only`; `words` are those of the message that

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -77,8 +76,7 @@ class Unread(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A fact was stored: its id, the change, and the ids of facts that had to go for it."""
 
     id: str
@@ -90,8 +88,7 @@ class Kept:
         return {"ok": True, "id": self.id}
 
 
-@dataclass(frozen=True, slots=True)
-class Deleted:
+class Deleted(NamedTuple):
     """A fact was deleted."""
 
     id: str
@@ -102,8 +99,7 @@ class Deleted:
         return {"ok": True}
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """Nothing was written, for the reason in `error`."""
 
     error: str

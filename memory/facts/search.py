@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
+from typing import TYPE_CHECKING
 
-from .model import Fact
-from .reading import Reading
+if TYPE_CHECKING:
+    from .model import Fact
+    from .reading import Reading
 
 LIMIT = 20
 """How many facts a search returns at most."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory.errors import ConfigError
 
@@ -16,8 +16,7 @@ _DIGITS = re.compile(rb"[0-9]{4300}")
 """What Python refuses to read as a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The limits: characters of text and facts in one injection, facts in the file."""
 
     inject_mode: str = "relevant"

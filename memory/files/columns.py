@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from memory.document import Entry
 from memory.document.compare import ends
+
+if TYPE_CHECKING:
+    from memory.document import Entry
 
 T = TypeVar("T")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document import Entry
 from memory.document.compare import Region, differences
 from memory.document.content.fields import Fields, read_fields
 from memory.document.source import decode
@@ -15,6 +14,9 @@ from memory.document.units import Unit, bare, units_of
 from memory.storage.log.records import is_by_place
 
 from .refs.entry_refs import ref_of
+
+if TYPE_CHECKING:
+    from memory.document import Entry
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]

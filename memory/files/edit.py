@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document import Document, Entry
+if TYPE_CHECKING:
+    from memory.document import Document, Entry
 
 
 class Edit(NamedTuple):

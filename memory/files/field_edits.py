@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, join_remark, split_field
-from memory.document import Document, Entry
 from memory.document.content.fields import split_lines
-from memory.document.nodes import B
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory.document import Document, Entry
+    from memory.document.nodes import B
 
 _SPACE = " \t\r\n"
 _BREAKS = re.compile(r"[\r\n]")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memory.document import Document, Entry
 from memory.document.merge import Conflict, Merged, kind_of, merge
 from memory.document.merge.apply import apply_to_entry
-from memory.document.merge.bodies import Clash
 from memory.document.merge.conflicts import Spot, reading
 from memory.document.merge.entries import merge_entry
 from memory.errors import ConflictError
+
+if TYPE_CHECKING:
+    from memory.document import Document, Entry
+    from memory.document.merge.bodies import Clash
 
 _SHOWN = 3
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memory.base.problems import Problem
-from memory.errors import MemdeckError
 from memory.storage.files.listing import Unlisted
 
 from .reader import ARCHIVE_KINDS, MEMORY_FILES, Files
+
+if TYPE_CHECKING:
+    from memory.errors import MemdeckError
 
 _ARCHIVE = re.compile(rf"(?:{'|'.join(ARCHIVE_KINDS)})-[0-9]{{4}}-(?:0[1-9]|1[0-2])\.md")
 # Dropbox, Nextcloud, OneDrive; Syncthing; Resilio; a second download or a copy in a file manager.

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from memory.document import Document
-
 if TYPE_CHECKING:
+    from memory.document import Document
+
     from .refs.refs import Past
 
 MEMORY_FILES = (

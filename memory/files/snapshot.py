@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from memory.document import Document, parse
 from memory.errors import MemdeckError
 
 from .reader import ARCHIVE_KINDS, MEMORY_FILES
 
 if TYPE_CHECKING:
+    from memory.document import Document
+
     from .config import Config
     from .contacts.model import Contacts
     from .journal.model import Journal
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["ARCHIVE_KINDS", "MEMORY_FILES", "Heir", "Snapshot", "Source", "Views", "Written"]
 
 V = TypeVar("V")
-_EMPTY = parse(b"")
+
+
+@cache
+def _nothing() -> Document:
+    """Return the one document of files that are not there."""
+    from memory.document import parse
+
+    return parse(b"")
 
 
 class Source(Protocol):
@@ -111,7 +119,8 @@ class Snapshot:
 
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
-        return self._read(name) or _EMPTY
+        found = self._read(name)
+        return _nothing() if found is None else found
 
     def exists(self, name: str) -> bool:
         """Tell whether there is such a file."""
@@ -156,6 +165,8 @@ class Snapshot:
     def zone(self) -> tzinfo:
         """The workspace's zone: `timezone` in config.md, else the machine's (also where the name is unknown)."""
         try:
+            if not self.exists("config.md"):
+                return self._machine_zone()
             config = self.config
         except MemdeckError as error:
             if self._zone_refused is None:

@@ -9,15 +9,15 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from .config import Config
-from .journal.model import JournalEntry
-from .monitors import Monitor
 from .tasks.model import SECTIONS, Task, moment_or_none, read_due
 
 if TYPE_CHECKING:
     from memory.base.problems import Problem
     from memory.document import Entry
 
+    from .config import Config
+    from .journal.model import JournalEntry
+    from .monitors import Monitor
     from .snapshot import Snapshot
 
 LAST_ENTRIES = 5

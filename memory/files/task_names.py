@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from memory.document import Document, Entry
 from memory.document.compare import ends
 from memory.document.source import encode
 from memory.document.units import bare
@@ -13,6 +13,9 @@ from memory.document.units import bare
 from .columns import Columns
 from .refs.refs import tell_apart
 from .tasks.values import Head, created_of, identity_of, is_run, quick_identity
+
+if TYPE_CHECKING:
+    from memory.document import Document, Entry
 
 _FEW = 8  # so many refs are made one by one before all twins are looked for at once
 

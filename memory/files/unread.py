@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document import Document
+if TYPE_CHECKING:
+    from memory.document import Document
 
 
 class Unread(NamedTuple):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from memory.document import Document
+from typing import TYPE_CHECKING
+
 from memory.document.markers import has_conflict_markers
 from memory.errors import MemdeckError, RefusedError
+
+if TYPE_CHECKING:
+    from memory.document import Document
 
 _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")
 

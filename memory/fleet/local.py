@@ -134,11 +134,9 @@ class Local:
 
     def check(self, workspace: Workspace) -> dict[str, Any]:
         """Return what is wrong in a workspace, under `problems`."""
-        from dataclasses import asdict
-
         from memory.systems import check_all
 
-        return {"problems": [asdict(problem) for problem in check_all(workspace)]}
+        return {"problems": [problem._asdict() for problem in check_all(workspace)]}
 
     def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
         """Keep a workspace small by its own rules, and return the report."""

@@ -11,11 +11,11 @@ from memory.document import Entry
 from memory.errors import AmbiguousError, ConflictError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.refs.refs import read_ref
-from memory.storage import Change
-from memory.storage.log.records import Record
 from memory.workspace import MEMORY_FOLDER
 
 if TYPE_CHECKING:
+    from memory.storage import Change
+    from memory.storage.log.records import Record
     from memory.workspace import Workspace
 
 INSIDE = MEMORY_FOLDER + "/"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from memory.document import Document, Entry
 from memory.errors import ConflictError
-from memory.files.diff import ChangeView
 from memory.files.edit import Edit
 from memory.files.merging import OpenEntry, open_entry
 from memory.files.refs.entry_refs import ref_of
-from memory.files.snapshot import Snapshot
 
 from .changes import views_of
 
 if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.files.snapshot import Snapshot
     from memory.workspace import Workspace
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from memory.document import Entry
 from memory.files.diff import ChangeView, FileRegions, change_views
-from memory.files.edit import Edit
-from memory.files.snapshot import Snapshot
-from memory.storage.log.records import Record
 
 from .changes import file_name, list_changes, version_of, views_of
 
 if TYPE_CHECKING:
+    from memory.files.edit import Edit
+    from memory.files.snapshot import Snapshot
+    from memory.storage.log.records import Record
     from memory.workspace import Outcome, Workspace
 
 MOST = 200

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import Moment
-from memory.document import Document
 from memory.document.units import bare, units_of
 from memory.errors import MemdeckError
 from memory.files.refs.entry_refs import ref_of
@@ -15,6 +14,7 @@ from memory.files.refs.entry_refs import ref_of
 from .rules import Choice, Pick, Today
 
 if TYPE_CHECKING:
+    from memory.document import Document
     from memory.workspace import Workspace
 
 OPERATION = "restore"

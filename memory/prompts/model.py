@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.safe_text import visible
 
@@ -20,8 +19,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One line for a prompt: `section` is the heading that it stands below, `score` is between 0 and 1.
 
     `text` is safe: one line, nothing hidden in it, and it cannot end the part of the prompt that holds memory.
@@ -64,8 +62,7 @@ class Block:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """What is injected: `text` with all blocks that fit into `budget` tokens, and those that fell below the line."""
 
     budget: int
@@ -106,7 +103,7 @@ def composed(blocks: list[Block], budget: int, when: str) -> Prompt:
         heading = "" if block.section in headings else f"## {block.section}\n"
         cost = tokens_of(f"{heading}{block.text}\n")
         if cost > left:
-            judged.append(replace(block, included=False))
+            judged.append(block._replace(included=False))
             continue
         left -= cost
         headings.add(block.section)

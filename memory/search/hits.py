@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.registry import kinds
 
-from .query.query import Query, Term
 from .query.words import fold, fold_with_places
+
+if TYPE_CHECKING:
+    from .query.query import Query, Term
 
 Span = tuple[int, int]
 """Where something begins and ends in a text, in characters; the end is exclusive."""
@@ -33,8 +34,7 @@ class Entry(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """An entry that fits all words, or without `fits_all` some of them; `score` is over 0 and at most 1.
 
     `snippet` is one line of its text, or a part of it, with the words that fit at `marks`; `title_marks` are those in
@@ -50,8 +50,7 @@ class Hit:
     fits_all: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The best hits of a query, and what is to be said about them.
 
     `hits` fit all words; `partial` are the best of what fits some of them, where the limit leaves room. `count` is how
@@ -63,7 +62,7 @@ class Answer:
 
     query: Query
     hits: tuple[Hit, ...] = ()
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # nobody counts in it as in a tuple
     more: bool = False
     also: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unknown: tuple[str, ...] = ()

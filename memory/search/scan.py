@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from heapq import nlargest, nsmallest
+from typing import TYPE_CHECKING
 
 from .hits import Answer, Entry, Hit, hit_of
 from .match import Matcher, day_number
@@ -13,7 +13,9 @@ from .query.query import Query, Term, unknown_places
 from .query.ranking import MOST, Weigher, best_of, kind_order
 from .query.typos import forgiven
 from .query.vocabulary import Held
-from .records import Record
+
+if TYPE_CHECKING:
+    from .records import Record
 
 # What a term is worth where it is found, best first; all terms as they were typed in the title add the last.
 _WHOLE_TITLE, _IN_TITLE, _WHOLE_TEXT, _IN_TEXT, _PHRASE = 6, 4, 2, 1, 3
@@ -38,25 +40,25 @@ def scan(records: Iterable[Record], query: Query, limit: int = 0) -> Answer:
         return Answer(query, source="scan")
     everything = records if isinstance(records, list) else list(records)
     unknown = unknown_places(query, {(record.kind, record.file) for record in everything} if query.placed else ())
-    answer = replace(_scan(everything, query, limit), unknown=unknown)
+    answer = _scan(everything, query, limit)._replace(unknown=unknown)
     asked, held = query, None
     if not answer.count and query.terms:
         held = Held(everything)
         other, also = forgiven(query, held)
         if also:
             asked = other
-            answer = replace(_scan(everything, other, limit), query=query, also=also, unknown=unknown)
+            answer = _scan(everything, other, limit)._replace(query=query, also=also, unknown=unknown)
     room = limit - len(answer.hits) if limit else MOST
     if room <= 0 or all(term.strict for term in query.terms):
         return answer
-    return replace(answer, partial=_partial(everything, held or Held(everything), asked, answer, room))
+    return answer._replace(partial=_partial(everything, held or Held(everything), asked, answer, room))
 
 
 def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, room: int) -> tuple[Hit, ...]:
     """Return the best of what fits some of the words and not all; `asked` is what gave those that fit all."""
     query = answer.query
     weigher = Weigher(needs_of(query, held), max((day_number(record.date) for record in records), default=0))
-    strict = replace(query, terms=tuple(term for term in query.terms if term.strict))
+    strict = query._replace(terms=tuple(term for term in query.terms if term.strict))
     matcher, fits_all = Matcher(strict), Matcher(asked)
     passes = matcher.words if strict.terms or strict.without else matcher.filters
     found = []
@@ -69,7 +71,7 @@ def _partial(records: list[Record], held: Held, asked: Query, answer: Answer, ro
     if len(found) > _WEIGHED:
         found = nlargest(_WEIGHED, found)
     hits = best_of(weigher, (entry for *_, entry in found), query, answer.hits, room)
-    return tuple(replace(hit, entry=entry_of(records[hit.entry.line])) for hit in hits)
+    return tuple(hit._replace(entry=entry_of(records[hit.entry.line])) for hit in hits)
 
 
 def _scan(records: Iterable[Record], query: Query, limit: int) -> Answer:

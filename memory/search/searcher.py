@@ -6,21 +6,20 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from memory.errors import MemdeckError
-
-from .hits import Answer
-from .index.inventory import Shelf
-from .query.query import Query
 from .scan import scan
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from memory.errors import MemdeckError
     from memory.storage.private.derived import Derived
     from memory.storage.private.places import StateFolder
 
+    from .hits import Answer
+    from .index.inventory import Shelf
     from .index.lookup import Lookup
     from .index.writer import Writer
+    from .query.query import Query
     from .records import Record
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from memory.errors import BusyError, MemdeckError, RefusedError
 
 from .files import safe_open as beneath
-from .files.version import Stored
 from .log.shared import Together
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from .contracts import Reading
     from .files.lock import Lock
     from .files.protection import Kept, Protection
+    from .files.version import Stored
     from .log.history import History
     from .private.places import WorkFolder
     from .private.state import State

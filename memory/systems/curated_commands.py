@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.curated.model import Json
 from memory.curated.models import Model, ModelError
 from memory.curated.places.settings import FILE, Settings
 from memory.errors import MemdeckError
@@ -17,6 +16,7 @@ from .model_command import NotUsed, ask_command
 
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
+    from memory.curated.model import Json
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust
 

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document import Document
-from memory.document.nodes import Entry
 from memory.errors import MemdeckError
 from memory.facts import FactStore, Look
 from memory.facts.model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
@@ -18,6 +16,8 @@ from .protocol import BriefLine, Contribution, PlainSystem
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
+    from memory.document import Document
+    from memory.document.nodes import Entry
     from memory.maintenance import Report
     from memory.search import Record
     from memory.workspace import Workspace

@@ -17,7 +17,6 @@ from memory.monitoring.process.command import clean_environment, run_command
 from memory.state.files import schema
 from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
-from memory.state.files.reading import Memory
 from memory.storage.private.record import PrivateRecord
 from memory.trust.consent import blocked_error
 from memory.trust.settings import FILE, Settings
@@ -28,6 +27,7 @@ from .model_command import NotUsed, ask_command, last_line
 if TYPE_CHECKING:
     from memory.monitoring.process.command import Finished
     from memory.monitoring.run.cancel import Cancel
+    from memory.state.files.reading import Memory
     from memory.state.recall.recall import Engine
     from memory.storage.private.places import StateFolder
     from memory.trust.consent import Ask, Trust

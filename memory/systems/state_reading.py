@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
-from memory.document import Document
 from memory.state.files.model import ANALYSED, ARCHIVE, ENTRY_FILES, FOLDER, PRIVATE, PROJECTIONS, STATE
 from memory.storage.log.records import PlainReading
+
+if TYPE_CHECKING:
+    from memory.document import Document
 
 _OWN = re.compile(
     rf"{re.escape(FOLDER)}/(?:(?:state|sources|config|analysis)\.json|history/(?:events\.jsonl|checkpoints/chk-\d+\.json))"

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.base.problems import Problem
 from memory.errors import MemdeckError
 from memory.typed import check
 from memory.typed.aidefile import NAME
@@ -19,6 +18,7 @@ from .protocol import Advice, BriefLine, PlainSystem
 
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
+    from memory.base.problems import Problem
     from memory.maintenance import Report, RuleReport
     from memory.search import Record
     from memory.storage import Change, Store

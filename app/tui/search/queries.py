@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -93,7 +92,7 @@ class Searching(Part):
             # A word of one or two letters is taken whole, but this one may still be typed.
             begun = searcher.ask(self._read(f"{text}*"), self._limit)
             if begun is not None and begun.hits and not begun.also:
-                answer = replace(begun, query=query)
+                answer = begun._replace(query=query)
         if answer is not None:
             self.app.post_message(Found(answer, number))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from memory.document.content.fields import read_fields, set_field
 from memory.document.model import Document, parse
@@ -11,10 +12,12 @@ from memory.document.rescan import updated
 from memory.document.source import encode, ends_line
 from memory.errors import ConflictError, UsageError
 
-from .bodies import Clash
 from .conflicts import Conflict, Spot
 from .pieces import split_body
 from .spots import entries_of, section_of
+
+if TYPE_CHECKING:
+    from .bodies import Clash
 
 
 def apply_mine(document: Document, conflict: Conflict) -> Document:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.document.rescan import updated
 from memory.document.source import blank_end, decode, encode, ends_line, with_line_end, without_blank_end
 
 from .bodies import Clash
-from .conflicts import Merged
 from .entries import merge_front, merge_section_text
 from .order import merge_order
 from .plan import Doubt, Plan, by_section, date_rank, plan_entries, time_rank
 from .spots import settle
 from .three import Three
+
+if TYPE_CHECKING:
+    from memory.document.model import Document
+
+    from .conflicts import Merged
 
 
 @dataclass(slots=True)

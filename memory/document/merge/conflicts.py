@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.document.content.fields import read_fields
-from memory.document.model import Document
 from memory.document.source import heading_title
 
-from .bodies import Clash
-from .pieces import What
+if TYPE_CHECKING:
+    from memory.document.model import Document
+
+    from .bodies import Clash
+    from .pieces import What
 
 
 @dataclass(frozen=True, slots=True)

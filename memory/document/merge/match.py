@@ -12,11 +12,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.remarks import is_absent
-from memory.document.model import Document
-from memory.document.nodes import Entry, Section
+
+if TYPE_CHECKING:
+    from memory.document.model import Document
+    from memory.document.nodes import Entry, Section
 
 _PRIORITY = re.compile(r"\[(?:HIGH|NORMAL|LOW)\](?:[ \t]+|$)")
 _LABEL = re.compile(r"\[(?:HIGH|NORMAL|LOW)\][ \t]+|[0-9]{1,2}:[0-9]{2}[ \t]+[—–-][ \t]+")

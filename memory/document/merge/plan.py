@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from memory.document.model import Document
-from memory.document.nodes import Entry, Section
+from typing import TYPE_CHECKING
 
 from .bodies import Clash
 from .entries import merge_entry
 from .match import Numbers, Place, core, identity, match_entries, match_sections, places
 from .three import Three
+
+if TYPE_CHECKING:
+    from memory.document.model import Document
+    from memory.document.nodes import Entry, Section
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)

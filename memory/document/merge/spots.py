@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from memory.document.model import Document
+from typing import TYPE_CHECKING
 
 from .conflicts import Conflict, Merged, Spot
 from .match import identity
-from .plan import Doubt
+
+if TYPE_CHECKING:
+    from memory.document.model import Document
+
+    from .plan import Doubt
 
 _WHY = {
     "title": "both changed the title",

@@ -9,13 +9,13 @@ from itertools import groupby
 from operator import ge
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memory.document import Document, Entry
 from memory.document.units import bare
 from memory.files.refs.refs import SHORT, fits, identity_hex, identity_of_bytes, look_up, tell_apart
 
 from .lines import read_lines
 
 if TYPE_CHECKING:
+    from memory.document import Document, Entry
     from memory.files.reader import Files
 
 KIND = "journal"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from memory.document import Document
 from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 
 from .model import add_knowledge, find_knowledge, remove_knowledge
+
+if TYPE_CHECKING:
+    from memory.document import Document
 
 FILE = "knowledge.md"
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memory.base.remarks import is_absent
-from memory.document import Document, Entry
 from memory.files.config import Setting
 from memory.files.tasks.values import text_or_none
 
 if TYPE_CHECKING:
+    from memory.document import Document, Entry
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task, TaskList
 

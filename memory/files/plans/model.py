@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.base.remarks import is_absent
-from memory.document import Document, Entry
-from memory.document.content.tables import Table
 from memory.document.units import bare
 from memory.files.refs.item_refs import Name, Named, name_all
 from memory.files.refs.refs import look_up
@@ -19,6 +17,8 @@ from .parts import PlanPhase, PlanProblem, PlanTask
 from .problems import plan_problems
 
 if TYPE_CHECKING:
+    from memory.document import Document, Entry
+    from memory.document.content.tables import Table
     from memory.files.reader import Files
 
 FILE = "orchestration.md"

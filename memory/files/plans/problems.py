@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from .json_block import JsonPlan
 from .parts import PlanProblem, PlanTask
+
+if TYPE_CHECKING:
+    from .json_block import JsonPlan
 
 
 def plan_problems(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from memory.document import Entry
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memory.document import Entry
 
 ARCHIVED = "archive/"
 

@@ -19,7 +19,6 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memory.document.source import encode
-from memory.document.units import bare
 from memory.errors import AmbiguousError, Choice, NotFoundError
 
 SHORT = 10
@@ -214,6 +213,8 @@ def _by_past(
     past: Past | None,
 ) -> T:
     """Return the entry that a ref which fits nothing meant before it was edited, or raise what became of it."""
+    from memory.document.units import bare
+
     trace = None if past is None else past(kind, digits)
     known = [item for pool in pools for item in pool() if item.identity.startswith(digits[:SHORT])]
     if trace is not None and trace.source is not None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
-from memory.document import Entry
 from memory.document.units import bare, units_of
-from memory.storage.log.records import Record
 
 from .entry_refs import ref_of
 from .refs import SHORT, Trace, tell_apart
@@ -17,7 +15,9 @@ from .refs import SHORT, Trace, tell_apart
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from memory.document import Entry
     from memory.storage.log.history import History
+    from memory.storage.log.records import Record
 
 MOST = 200
 """The most changes of entries of one name that are looked at."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.document import Entry
 from memory.errors import NotFoundError, UsageError
 from memory.files.edit import Edit
-from memory.files.snapshot import Snapshot
 
 from .edits import FILE, edit_task, shift_priority
 from .fields import heading, with_heading, with_text, with_value, write_tags
 from .model import PRIORITIES, Task, find_task, read_tasks
 from .sections import with_section
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
 
 FEW = 4
 """So many tasks are edited one by one; the file is looked through once for more."""

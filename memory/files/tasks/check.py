@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.base.problems import Problem
-from memory.document import Document, Entry
 
 from .model import TaskList, read_due, split_priority
 from .sections import task_sections
@@ -17,6 +16,7 @@ from .sections import task_sections
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from memory.document import Document, Entry
     from memory.files.snapshot import Snapshot
 
 _DATES = ("created", "started", "completed")

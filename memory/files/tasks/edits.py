@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.document import Document, Entry, Section
@@ -11,7 +12,6 @@ from memory.document.content.fields import set_field
 from memory.errors import ConflictError, UsageError
 from memory.files.edit import Edit
 from memory.files.refs.refs import SHORT
-from memory.files.snapshot import Snapshot
 from memory.files.source_text import entry_of_text, started_document
 
 from .fields import (
@@ -28,6 +28,9 @@ from .fields import (
 from .model import PRIORITIES, Due, Task, find_task, read_due, read_tasks, split_priority
 from .sections import SectionName, with_section
 from .values import KIND, identity_of, is_run
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
 
 FILE = "tasks.md"
 _SECTION_WORDS: dict[str, SectionName] = {

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
 
 from memory.base.clock import format_exact, read_moment
 from memory.base.remarks import is_absent
 from memory.base.schedule import BadCron, check_cron, next_runs
-from memory.document import Entry
 from memory.errors import UsageError
 
 from .model import PRIORITIES, Due, read_due, split_priority
 from .values import moment_or_none
+
+if TYPE_CHECKING:
+    from memory.document import Entry
 
 _MOMENTS = frozenset({"created", "started", "completed"})
 _NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.document import Document, Entry
 from memory.document.source import decode
 from memory.files.refs.refs import SHORT, fits, look_up
 from memory.files.task_names import TaskNames
@@ -32,6 +31,7 @@ from .values import (
 
 if TYPE_CHECKING:
     from memory.base.clock import Moment
+    from memory.document import Document, Entry
     from memory.files.columns import Columns
     from memory.files.reader import Files
 

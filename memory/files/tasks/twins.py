@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from memory.base.names import alike
 
-from .model import Task
+if TYPE_CHECKING:
+    from .model import Task
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.remarks import ABSENT, is_absent, split_remark
-from memory.document import Entry
 from memory.document.source import ESCAPES
 from memory.files.refs.refs import identity_hex, identity_of_bytes
 
 if TYPE_CHECKING:
     from memory.base.clock import Moment
+    from memory.document import Entry
 
 KIND = "tasks"
 PRIORITIES = ("HIGH", "NORMAL", "LOW")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from memory.search.query.needs import Need
-
 if TYPE_CHECKING:
     import sqlite3
+
+    from memory.search.query.needs import Need
 
 WEIGHED = 48
 """Entries that are read and weighed."""

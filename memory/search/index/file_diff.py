@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memory.search.records import Record
-
-from .inventory import Group
 from .row_diff import Edit, edits
-from .tables import Held
+
+if TYPE_CHECKING:
+    from memory.search.records import Record
+
+    from .inventory import Group
+    from .tables import Held
 
 
-@dataclass(slots=True)
 class Known:
     """How a file looked when it was indexed last; `serial` is the state of its rows that this belongs to."""
 
-    serial: int
-    groups: list[tuple[object, str, int, Sequence[object] | None]]
+    __slots__ = ("groups", "serial")
+
+    def __init__(self, serial: int, groups: list[tuple[object, str, int, Sequence[object] | None]]) -> None:
+        """Keep both."""
+        self.serial = serial
+        self.groups = groups
 
 
 class Live:

@@ -6,13 +6,13 @@ A system with large files says which groups of entries changed; the records of o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from memory.search.records import Record
+if TYPE_CHECKING:
+    from memory.search.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Entries of one file that stand together, in their order.
 
     While `token` is the same object and `name` the same text nothing in the group is different. The objects of
@@ -26,8 +26,7 @@ class Group:
     record: Callable[[int], Record]
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """One file. Equal stamps mean equal bytes; an empty one says nothing. `groups` reads the file."""
 
     file: str

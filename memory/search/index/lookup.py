@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memory.search.hits import Answer, Entry, Hit, hit_of
@@ -59,11 +58,11 @@ class Lookup:
                 other, also = forgiven(query, self._words)
                 if also:
                     answer, found = self._ask(other, limit)
-                    answer = replace(answer, query=query, also=also)
+                    answer = answer._replace(query=query, also=also)
             room = limit - len(answer.hits) if limit else MOST
             if room > 0 and not answer.more and any(not term.strict for term in query.terms):
-                answer = replace(answer, partial=self._partial(answer, found, room))
-            return replace(answer, unknown=self._unknown(query))
+                answer = answer._replace(partial=self._partial(answer, found, room))
+            return answer._replace(unknown=self._unknown(query))
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
@@ -101,7 +100,7 @@ class Lookup:
 
     def _by_title(self, query: Query, found: Sequence[int], low: int, high: int, limit: int) -> list[Row]:
         """Return the best of very many: all words whole in the title, all in the title, the newest of the others."""
-        whole = replace(query, terms=tuple(replace(term, open=False) for term in query.terms))
+        whole = query._replace(terms=tuple(term._replace(open=False) for term in query.terms))
         rows: dict[int, float] = {}
         for asked, score in ((whole, 0.9), (query, 0.6)):
             text = self._expression(asked, "title")
@@ -123,7 +122,7 @@ class Lookup:
     def _partial(self, answer: Answer, besides: Sequence[int], room: int) -> tuple[Hit, ...]:
         """Return the best of what fits some of the words, without what fits all of them."""
         query = answer.query
-        only = replace(query, terms=tuple(term for term in query.terms if term.strict))
+        only = query._replace(terms=tuple(term for term in query.terms if term.strict))
         strict = self._required(only)
         if strict is None:
             return ()

@@ -16,7 +16,6 @@ from memory.search.query.words import tokens
 from memory.search.scan import entry_of
 
 from .file_diff import Known, Live, by_objects, value_of, value_of_record
-from .inventory import Group, Shelf
 from .row_diff import Edit, edits
 from .tables import CHUNK, LARGEST, Damaged, Held, Numbers, forget, insert, pack, row_of, unpack
 
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.search.records import Record
+
+    from .inventory import Group, Shelf
 
 Chunk = tuple[int, int, int]
 """Id, place among those of the file, number of entries."""

@@ -9,8 +9,8 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from .names import camel_parts
 from .query import Query, Term
@@ -35,16 +35,14 @@ _SPELLED_OUT = re.compile("ae|oe|ue|aa")
 _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """Words that follow each other and serve a need; `worth` is what an entry gains by them."""
 
     words: tuple[str, ...]
     worth: float
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """One word of a query. Any of `forms` serves it, and with `head` every word that begins so, which gains `longer`.
 
     `begun` are those words where they are few. `place` is where it stands in the query; a `minor` one says little and
@@ -58,7 +56,7 @@ class Need:
     longer: float = 0.0
     minor: bool = False
     begun: tuple[str, ...] = ()
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # nobody counts in it as in a tuple
     quoted: bool = False
 
     @property
@@ -128,7 +126,7 @@ def _weighed(need: Need, weight: float) -> Need:
     if weight == 1.0:
         return need
     forms = tuple(Form(form.words, form.worth * weight) for form in need.forms)
-    return replace(need, forms=forms, longer=need.longer * weight)
+    return need._replace(forms=forms, longer=need.longer * weight)
 
 
 def rarity(count: int, total: int) -> float:
@@ -251,4 +249,4 @@ def _with_neighbours(need: Need, words: Sequence[str], vocabulary: Vocabulary) -
             joined = "".join(pair)
             if vocabulary.count(joined):
                 added.append(Form((joined,), 0.7 * rarity(vocabulary.count(joined), vocabulary.total)))
-    return replace(need, forms=(*need.forms, *added)) if added else need
+    return need._replace(forms=(*need.forms, *added)) if added else need

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from memory.registry import kinds
 
@@ -38,8 +38,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 ReadDate = Callable[[str], "date | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """Words to be found one after the other: `text` as it was typed, `words` as they are compared.
 
     With `open` the last word may go on. `instead` are words any of which counts as well (see `typos`). A `strict` term
@@ -60,8 +59,7 @@ class Term:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What is looked for: all of `terms` and none of `without`, in entries that pass every filter.
 
     `places` and `tags` are groups, of each of which one has to fit; `before` is exclusive, `after` inclusive (ISO
@@ -96,7 +94,7 @@ class Query:
 
     def within(self, kinds: tuple[str, ...]) -> Query:
         """Return the query for some kinds only."""
-        return replace(self, places=(*self.places, kinds)) if kinds else self
+        return self._replace(places=(*self.places, kinds)) if kinds else self
 
 
 class _Reading:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from heapq import nsmallest
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from memory.registry import kinds
 from memory.search.hits import Entry, Hit, body_of, hit_of
 from memory.search.match import day_number
 
-from .needs import Need
-from .query import Query
 from .words import fold, indexable
+
+if TYPE_CHECKING:
+    from .needs import Need
+    from .query import Query
 
 MOST = 100
 """Entries that fit some of the words, where all are asked for."""
@@ -150,9 +152,9 @@ def best_of(
     for order, entry, served in chosen:
         loose = (weigher.needs[at] for at in sorted(served))
         terms = (need.term for need in loose if not need.quoted)
-        asked = replace(query, terms=(*strict, *terms))
+        asked = query._replace(terms=(*strict, *terms))
         score = max(0.001, round(best * order[0] / chosen[0][0][0], 3))
-        found.append(replace(hit_of(entry, asked, score), fits_all=False))
+        found.append(hit_of(entry, asked, score)._replace(fits_all=False))
     return tuple(found)
 
 

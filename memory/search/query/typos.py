@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .query import Query
+if TYPE_CHECKING:
+    from .query import Query
 
 MOST = 8
 """How many words are offered at most."""
@@ -74,8 +74,8 @@ def forgiven(query: Query, vocabulary: Vocabulary) -> tuple[Query, tuple[tuple[s
             words = () if vocabulary.stands(term.words[0]) else meant(term.words[0], vocabulary)
             if words:
                 also[term.text] = words
-    terms = tuple(replace(term, instead=also.get(term.text, ())) for term in query.terms)
-    return replace(query, terms=terms), tuple(also.items())
+    terms = tuple(term._replace(instead=also.get(term.text, ())) for term in query.terms)
+    return query._replace(terms=terms), tuple(also.items())
 
 
 def near_words(word: str, vocabulary: Vocabulary) -> list[tuple[str, float]]:

@@ -6,12 +6,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-
-from memory.search.records import Record
+from typing import TYPE_CHECKING
 
 from .names import name_parts
 from .typos import SHORTEST, is_guessable, is_spelled
 from .words import tokens
+
+if TYPE_CHECKING:
+    from memory.search.records import Record
 
 
 class Held:

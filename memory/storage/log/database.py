@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
-from memory.storage.private.places import StateFolder
 
 from .schema import CONNECTION, TABLES, UPGRADES, VERSION
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from memory.storage.private.places import StateFolder
 
 T = TypeVar("T")
 NAME = "changes.sqlite"

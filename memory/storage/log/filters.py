@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from . import rows
-from .records import Record
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from .records import Record
 
 
 def listed(

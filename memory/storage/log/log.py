@@ -15,7 +15,6 @@ from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
 from memory.errors import MemdeckError
 from memory.storage.changes import Change, FileChange, new_id
-from memory.storage.files.version import Version
 
 from . import rows
 from .database import LogFile
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from memory.storage.contracts import EntryReading
+    from memory.storage.files.version import Version
     from memory.storage.private.places import StateFolder
 
     from .records import Touched, TouchKind

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from memory.document import Document, parse
-from memory.document.nodes import Entry
 from memory.document.source import decode
+
+if TYPE_CHECKING:
+    from memory.document.nodes import Entry
 
 TouchKind = Literal["added", "removed", "edited", "moved"]
 _TITLE = 200

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.compare import Region
 from memory.document.source import decode, encode
-from memory.storage.changes import Change
 from memory.storage.files.version import ABSENT, Version
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from memory.storage.changes import Change
 
     from .records import Record, Touched
 

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memory.document import Document
-from memory.document.nodes import Entry
-
 if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.document.nodes import Entry
     from memory.storage.contracts import ChangingStore
     from memory.storage.private.state import State
     from memory.storage.review.proposals import Proposals

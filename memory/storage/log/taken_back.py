@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.document.compare import Region, apply, inverted
 from memory.document.lines import lines_of
-from memory.document.nodes import Entry
 from memory.document.source import decode
 from memory.document.units import Unit, bare, sections_in, units_of, updated_of
 
 from .records import MOST_BEHIND, OUTSIDE
 
 if TYPE_CHECKING:
+    from memory.document.nodes import Entry
+
     from .records import Record, Touched
 
 _STEPS = 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.document.compare import Region
 from memory.document.source import decode, encode
 
 from . import rows
@@ -13,6 +12,8 @@ from .records import MOST_BEHIND
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from memory.document.compare import Region
 
     from .records import Record
     from .taken_back import Stale

@@ -21,14 +21,14 @@ from memory.storage.transaction.file_step import conflict
 
 from . import rows
 from .dry_run import Rehearsal
-from .log import ChangeLog
-from .records import Record, RecordedFile
 
 if TYPE_CHECKING:
     from memory.document.model import Document
     from memory.storage.contracts import ChangingStore, Writing
 
     from .history import History
+    from .log import ChangeLog
+    from .records import Record, RecordedFile
     from .shared import Together
 
 REVERT = "revert"

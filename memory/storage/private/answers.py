@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .places import StateFolder
+if TYPE_CHECKING:
+    from .places import StateFolder
 
 _LONGEST = 1_000_000
 _MOST = 64

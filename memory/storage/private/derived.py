@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .places import StateFolder
-
 if TYPE_CHECKING:
     import sqlite3
+
+    from .places import StateFolder
 
 _BUSY_SECONDS = 0.25
 _ENDINGS = ("-wal", "-shm", "-journal")

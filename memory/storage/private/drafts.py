@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 
-from .places import StateFolder
+if TYPE_CHECKING:
+    from .places import StateFolder
 
 FOLDER = "drafts"
 MOST = 100

@@ -7,6 +7,7 @@ import stat as st
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import RefusedError
 from memory.storage import fsio
@@ -15,7 +16,8 @@ from memory.storage.files.lock import NAME as LOCK
 from memory.storage.files.lock import Lock
 from memory.storage.files.version import ABSENT, MISSING, Stored, Version
 
-from .places import StateFolder
+if TYPE_CHECKING:
+    from .places import StateFolder
 
 _DAMAGED = ".damaged"
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.storage import fsio
-from memory.storage.changes import FileChange
 from memory.storage.files import errnos as faults
 from memory.storage.files.version import Stored, Version
 
 from .file_step import Step, conflict
+
+if TYPE_CHECKING:
+    from memory.storage.changes import FileChange
 
 
 class Appending(Step):

@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memory.storage import fsio
 from memory.storage.files import leases
 from memory.storage.files.identity import Mark, look
 from memory.storage.files.leases import Lease
 
-from .intent_log import Displaced
+if TYPE_CHECKING:
+    from .intent_log import Displaced
 
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _DAY = 86_400.0

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.storage import fsio
-from memory.storage.changes import FileChange
 from memory.storage.files import errnos as faults
 from memory.storage.files import leases
 from memory.storage.files import replaceable as allowed
@@ -21,6 +21,9 @@ from memory.storage.files.version import ABSENT, Stored, Version
 
 from . import exchange as placing
 from .intent_log import Displaced, Role
+
+if TYPE_CHECKING:
+    from memory.storage.changes import FileChange
 
 
 class Step:

@@ -13,14 +13,16 @@ import re
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.identity import Mark
-from memory.storage.private.places import StateFolder
 from memory.storage.private.state import STATE
+
+if TYPE_CHECKING:
+    from memory.storage.private.places import StateFolder
 
 _HEAD = b"memdeck 1 "
 _RESERVE = 64 * 1024

@@ -17,8 +17,6 @@ from memory.storage.changes import Change, FileChange, new_id, part_id
 from memory.storage.files import errnos as faults
 from memory.storage.files import safe_open
 from memory.storage.files.safe_open import parts_of
-from memory.storage.files.version import Stored
-from memory.storage.private.places import OpenFolder
 from memory.storage.review import may_need_review
 
 from .appending import Appending
@@ -28,6 +26,8 @@ from .intent_log import Displaced, Intent, Journal
 
 if TYPE_CHECKING:
     from memory.storage.contracts import ChangingStore
+    from memory.storage.files.version import Stored
+    from memory.storage.private.places import OpenFolder
 
 _PAUSE = 0.01  # Seconds between two looks at a file that somebody is writing.
 
