@@ -93,6 +93,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "Curated memory: write, search, decisions, recall, snapshots.",
             ),
         ),
+        panes=(PaneEntry("curated", "Curated", _PANES + "curated.pane:CuratedPane", (".agh/",), letter="u"),),
     ),
 )
 """The systems that memdeck brings, in the order in which they are shown."""

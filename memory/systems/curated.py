@@ -21,21 +21,37 @@ from .protocol import Advice, Contribution, PlainSystem
 if TYPE_CHECKING:
     from memory.base.items import Item, Skipped, Taken
     from memory.base.problems import Problem
+    from memory.curated.recall.find import Found as RecallFound
     from memory.errors import MemdeckError as Refusal
     from memory.maintenance import Report
     from memory.search import Record
     from memory.storage import Store
     from memory.trust.consent import Ask, Trust
-    from memory.workspace import Workspace
+    from memory.workspace import Outcome, Workspace
+
+    from .curated_overview import Overview
 
 
 @dataclass(frozen=True, slots=True)
 class CuratedLook:
-    """One look at the memories of a workspace; `error` says why there is none."""
+    """One look at the memories of a workspace; `error` says why there is none.
+
+    `marks` are other ones with each decision and dream, `curated` is where everything else is looked up.
+    """
 
     memories: tuple[Memory, ...]
     invalid: tuple[Invalid, ...]
     error: MemdeckError | None = None
+    marks: tuple[int, ...] = ()
+    curated: Curated | None = None
+
+    def overview(self, now: datetime) -> Overview:
+        """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
+        from .curated_overview import Overview, overview
+
+        if self.curated is None or self.error is not None:
+            return Overview(error=self.error)
+        return overview(self.curated, now)
 
 
 class Found(NamedTuple):
@@ -110,7 +126,9 @@ class CuratedMemory(PlainSystem):
         """Return one look at the memories; the same object as long as they are."""
         roots = self._roots()
         try:
-            found = CuratedLook(tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots)))
+            memories, invalid = tuple(self.curated.memories(roots)), tuple(self.curated.invalid(roots))
+            marks = tuple(side.records.newest() for side in self.curated.sides.values())
+            found = CuratedLook(memories, invalid, None, marks, self.curated)
         except MemdeckError as error:
             found = CuratedLook((), (), error)
         if self._last is None or _facts(self._last) != _facts(found):
@@ -217,6 +235,34 @@ class CuratedMemory(PlainSystem):
         except MemdeckError:
             return
 
+    # -- what the application does ----------------------------------------------------------------------------------
+
+    def propose(
+        self, verb: str, values: Mapping[str, Any], seen: str | None = None, *, actor: str, now: datetime
+    ) -> Outcome:
+        """Write, edit or delete a memory through the controller; see `curated_acts`."""
+        from .curated_acts import propose
+
+        return propose(self.curated, verb, values, seen, actor=actor, now=now)
+
+    def take_back(self, decision_id: str, *, actor: str, now: datetime) -> Outcome:
+        """Revert a decision; see `curated_acts`."""
+        from .curated_acts import take_back
+
+        return take_back(self.curated, decision_id, actor=actor, now=now)
+
+    def dream(self, *, force: bool, actor: str, now: datetime) -> Outcome:
+        """Dream where the gates are open; see `curated_acts`."""
+        from .curated_acts import dream
+
+        return dream(self.curated, force=force, actor=actor, now=now)
+
+    def search(self, text: str, now: datetime) -> RecallFound:
+        """Return what a question finds among the memories that one sees; it is not counted as a recall."""
+        from memory.curated.recall.find import find
+
+        return find(self.curated, text, self.curated.visible(), now=now)
+
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield the folders that have the same identity."""
         try:
@@ -244,4 +290,4 @@ class CuratedReading(PlainReading):
 
 def _facts(look: CuratedLook) -> object:
     """Return what tells one look from another; errors are no values that compare."""
-    return look.memories, look.invalid, str(look.error or "")
+    return look.memories, look.invalid, str(look.error or ""), look.marks

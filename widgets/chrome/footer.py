@@ -59,6 +59,8 @@ KEY_NAMES = {
     "greater_than_sign": ">",
     "at": "@",
     "asterisk": "*",
+    "ampersand": "&",
+    "underscore": "_",
     "quotation_mark": '"',
 }
 """How keys are written where their name in a binding is another."""

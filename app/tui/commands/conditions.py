@@ -80,6 +80,7 @@ SPECIAL = frozenset(
         "archived",
         "typed",
         "state",
+        "curated",
     )
 )
 """Conditions that hold in some panes only, beside those of tasks."""
@@ -303,6 +304,8 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "state": lambda pane: pane.pane_id == "state" and _item(pane),
     "state.any": lambda pane: pane.pane_id == "state",
     "state.point": lambda pane: pane.pane_id == "state" and any(hasattr(item, "point") for item in pane.selected()),
+    "curated": lambda pane: pane.pane_id == "curated",
+    "curated.decision": lambda pane: pane.pane_id == "curated" and bool(getattr(pane.current(), "changes", False)),
     "task": _task(),
     "task.start": _task("pending"),
     "task.open": _task("pending", "in-progress"),

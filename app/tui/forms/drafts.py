@@ -37,6 +37,7 @@ KINDS = {
     "monitors": "monitor",
     "config": "setting",
     "facts": "fact",
+    "curated": "memory",
 }
 """What an entry is called, by its pane."""
 

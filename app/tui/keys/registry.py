@@ -70,7 +70,7 @@ def _pane_actions() -> Iterator[Action]:
 
 _ENTRY, _TASK, _LIST, _HISTORY, _CONSENT = "Entries", "Tasks", "List", "History", "Consent"
 _UPKEEP, _PANE, _APP, _TYPED = "Maintenance", "Panes", "Application", "Typed memory"
-_RUN, _STATE = "Running", "Project state"
+_RUN, _STATE, _CURATED = "Running", "Project state", "Curated memory"
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -672,6 +672,39 @@ ACTIONS: tuple[Action, ...] = (
         "Recall imported sessions, local events or one section alone; shows first what that changes",
         _STATE,
         needs="state",
+        shown=True,
+    ),
+    Action(
+        "curated.search",
+        ("comma",),
+        "curated",
+        "search",
+        "search memories",
+        "Show what a question finds among curated memories, with every term of the score",
+        _CURATED,
+        needs="curated",
+        shown=True,
+    ),
+    Action(
+        "curated.revert",
+        ("underscore",),
+        "curated",
+        "revert",
+        "take back",
+        "Take back the decision under the cursor; asks first",
+        _CURATED,
+        needs="curated.decision",
+        shown=True,
+    ),
+    Action(
+        "curated.dream",
+        ("ampersand",),
+        "curated",
+        "dream",
+        "dream",
+        "Gather what was recalled most into one memory, where the gates are open",
+        _CURATED,
+        needs="curated",
         shown=True,
     ),
     *_pane_actions(),

@@ -48,6 +48,8 @@ WHY: dict[str, str] = {
     "state": "This is of the state of a project: {pane.state|palette} shows it.",
     "state.any": "Only the state of a project is renewed.",
     "state.point": "Only checkpoints of a state are compared.",
+    "curated": "This is of curated memory: {pane.curated|palette} shows it.",
+    "curated.decision": "Only decisions that changed a memory are taken back.",
     "item": "There is no entry here.",
 }
 """Why an action means nothing, by what it needs."""

@@ -20,6 +20,7 @@ from .replay import replay
 if TYPE_CHECKING:
     from memory.curated.curated import Curated
     from memory.curated.sides import Side
+    from memory.storage import Change
 
 _SHOWN = 4000
 
@@ -30,6 +31,7 @@ class Reverted:
 
     decision: Decision
     by: Decision | None
+    change: Change | None = None
 
     def json(self) -> Json:
         """Return it for programs."""
@@ -74,8 +76,8 @@ def revert(
         with side.store.transaction("curated.revert", actor=actor, now=now) as transaction:
             current = _check(decision, lambda path: transaction.read(path).base)
             made = _inverse(decision, current, reason, now)
-            carry_out(side, made, transaction, now, event="memory.write.reverted")
-            return Reverted(decision, replace(made, applied_at=milliseconds(now)))
+            change = carry_out(side, made, transaction, now, event="memory.write.reverted")
+            return Reverted(decision, replace(made, applied_at=milliseconds(now)), change)
 
     return again(attempt)
 

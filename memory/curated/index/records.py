@@ -145,6 +145,13 @@ class Records:
         row = self.look(lambda db: db.execute(text, (session, turn)).fetchone(), None)
         return None if row is None else json.loads(row[0])
 
+    def newest(self) -> int:
+        """Return a number that grows with each decision and each dream."""
+        text = (
+            "SELECT (SELECT coalesce(max(seq), 0) FROM memory_decisions) + (SELECT count(*) FROM memory_consolidations)"
+        )
+        return int(self.look(lambda db: db.execute(text).fetchone(), (0,))[0])
+
     def generation(self) -> int:
         """Return the generation of snapshots: how often they were declared outdated."""
         text = "SELECT value FROM memory_about WHERE key = 'generation'"

@@ -130,6 +130,11 @@ def _done(proposed: Proposed) -> Json:
 
 def write(curated: Curated, args: Json, call: Call) -> Json:
     """Write a memory through the controller."""
+    return _done(proposed_write(curated, args, call))
+
+
+def proposed_write(curated: Curated, args: Json, call: Call) -> Proposed:
+    """Write a memory through the controller and return what became of it."""
     scope, agent, tier = selector(args)
     check_selector(scope, agent, tier)
     if scope is None and (agent or tier):
@@ -146,7 +151,7 @@ def write(curated: Curated, args: Json, call: Call) -> Json:
         root, call.origin, header, content, args.get("entity", ""), args.get("attribute", ""), metadata,
         args.get("idempotency_key"),
     )  # fmt: skip
-    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
 def _first_line(content: str) -> str:
@@ -155,6 +160,11 @@ def _first_line(content: str) -> str:
 
 def edit(curated: Curated, args: Json, call: Call) -> Json:
     """Change a memory through the controller; what is not given stays."""
+    return _done(proposed_edit(curated, args, call))
+
+
+def proposed_edit(curated: Curated, args: Json, call: Call) -> Proposed:
+    """Change a memory through the controller and return what became of it; what is not given stays."""
     memory = curated.find(args["filename"], *selector(args))
     header = replace(
         memory.header,
@@ -170,11 +180,16 @@ def edit(curated: Curated, args: Json, call: Call) -> Json:
         memory.root, call.origin, header, args.get("content", memory.body), "", "",
         {"target_filename": memory.filename}, args.get("idempotency_key"), edits=True,
     )  # fmt: skip
-    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
 def delete(curated: Curated, args: Json, call: Call) -> Json:
     """Forget a memory through the controller; in a scope that is named, one that is not there is a noop."""
+    return _done(proposed_delete(curated, args, call))
+
+
+def proposed_delete(curated: Curated, args: Json, call: Call) -> Proposed:
+    """Forget a memory through the controller and return what became of it; see `delete`."""
     scope, agent, tier = selector(args)
     if scope is not None:
         root, name = curated.root(scope, agent, tier), args["filename"]
@@ -183,7 +198,7 @@ def delete(curated: Curated, args: Json, call: Call) -> Json:
         root, name = memory.root, memory.filename
     metadata = {"operation": "delete", "target_filename": name}
     candidate = Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
-    return _done(propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False)))
+    return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 
 
 def promote(curated: Curated, args: Json, call: Call) -> Json:

@@ -139,7 +139,7 @@ def scope_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG00
     """Return which folders count, in the order of precedence, and which workspace this is."""
     scope, agent, tier = selector(args)
     roots = curated.chosen(scope, agent, tier)
-    side = curated.sides.get("workspace")
+    side, person = curated.sides.get("workspace"), curated.sides.get("global")
     copies = list(side.claim.copies) if side is not None and side.workspace_id else []
     return {
         "selector": {"scope": scope, "agent_name": agent, "agent_tier": tier},
@@ -148,7 +148,7 @@ def scope_show(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG00
             for root in reversed(roots)
         ],
         "roots": {
-            "global": str(curated.sides["global"].store.root),
+            "global": None if person is None else str(person.store.root),
             "workspace": None if side is None else str(side.store.root.parent),
         },
         "workspace_id": curated.workspace_id() or None,
@@ -202,6 +202,7 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
         *warnings,
     ]
     enabled = curated.settings["enabled"]
+    person = curated.sides.get("global")
     counts: dict[str, int] = {}
     for one in memories:
         counts[one.root.label] = counts.get(one.root.label, 0) + 1
@@ -220,7 +221,7 @@ def health(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
         "reason": "; ".join(reasons[:5]),
         "problems": reasons,
         "enabled": enabled,
-        "global_dir": str(curated.sides["global"].store.root / curated.root("global").folder),
+        "global_dir": None if person is None else str(person.store.root / curated.root("global").folder),
         "workspace_id": curated.workspace_id() or None,
         "global_files": counts.get("global", 0),
         "workspace_files": counts.get("workspace", 0),

@@ -10,8 +10,9 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from screenshots.make import CONFLICT, SMALL, USUAL, WIDE, Picture, application, press, rest, settle
+from tests.app.tui.curated_memories import curated_workspace
 from tests.app.tui.projects import project
-from tests.app.tui.tui_helpers import NAMES, jobs_done, make_app
+from tests.app.tui.tui_helpers import NAMES, NOW, jobs_done, make_app
 from tests.app.tui.watched import watched_workspace
 from widgets.panes import panes_for
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
@@ -127,6 +128,37 @@ def test_project_state(name: str, snap_compare: Callable[..., bool], tmp_path: P
         for key in keys:
             await pilot.press(NAMES.get(key, key))
             await jobs_done(pilot)
+            await settle(pilot.app, pilot)
+            await rest(pilot.app, pilot)
+        pilot.app.clear_notifications()
+        await rest(pilot.app, pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=press)
+
+
+CURATED: dict[str, tuple[tuple[int, int], tuple[str, ...], Glyphs]] = {
+    "wide": (WIDE, ("j",) * 4, UNICODE),
+    "wide-decisions": (WIDE, ("slash", *"part:decisions", "enter", "j", "j", "j"), UNICODE),
+    "wide-dreams": (WIDE, ("slash", *"part:dreams", "enter"), UNICODE),
+    "wide-search": (WIDE, ("comma", *"which days may relaeses go out", "enter"), UNICODE),
+    "wide-ascii": (WIDE, ("j",) * 4, ASCII),
+    "usual": (USUAL, ("j",) * 5, UNICODE),
+    "small": (SMALL, ("j", "j"), UNICODE),
+}
+
+
+@pytest.mark.parametrize("name", CURATED)
+def test_curated_memory(name: str, snap_compare: Callable[..., bool], tmp_path: Path) -> None:
+    """Curated memories at every size: what hides what, a decision with its rules, gates, the terms of a search."""
+    size, keys, glyphs = CURATED[name]
+    environ = {"HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    app = make_app(curated_workspace(tmp_path, NOW), pane="curated", glyphs=glyphs, environ=environ)
+    app.animation_level = "none"
+
+    async def press(pilot: Pilot[MemdeckApp]) -> None:
+        await settle(pilot.app, pilot)
+        for key in keys:
+            await pilot.press(NAMES.get(key, key))
             await settle(pilot.app, pilot)
             await rest(pilot.app, pilot)
         pilot.app.clear_notifications()

@@ -1,0 +1,96 @@
+"""What the curated pane does by key: search with every term of the score, take a decision back, dream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from app.tui.steps import Ask, Change, Find, Step
+
+if TYPE_CHECKING:
+    from app.tui.context import Context
+    from memory.curated.recall.find import Found
+    from memory.errors import MemdeckError
+    from memory.systems.acts import Act
+    from memory.systems.curated import CuratedMemory
+    from memory.workspace import Outcome
+    from widgets.panes.curated.pane import CuratedPane
+
+
+def search(context: Context) -> Step:
+    """Ask for a question, the one before stands there, and show what it finds; nothing is written."""
+    from widgets.dialogs.dialogs import Prompt
+    from widgets.panes.curated.pane import CuratedPane
+
+    pane, workspace = context.pane, context.workspace
+    if not isinstance(pane, CuratedPane) or workspace is None:
+        return None
+
+    def asked(question: str | None) -> Step:
+        if question is None or not question.strip():
+            return None
+        from memory.systems import system_of
+        from memory.systems.curated import CuratedMemory
+
+        pane.asked_question = question
+        system, now = system_of(workspace, "curated", CuratedMemory), context.clock()
+        return Find(lambda: system.search(question, now), lambda found: _show(context, pane, question, found))
+
+    return Ask(Prompt("Search memories for", pane.asked_question, placeholder="what did we decide about …?"), asked)
+
+
+def _show(context: Context, pane: CuratedPane, question: str, found: Found) -> Step:
+    from widgets.dialogs.dialogs import Preview
+    from widgets.panes.curated.detail import SHOWN, search_lines
+
+    lines = search_lines(found.ranked[:SHOWN], len(found.hidden), pane.seen, min(100, context.size.width) - 8)
+    count = f"{found.candidates:,} {'candidate' if found.candidates == 1 else 'candidates'}"
+    words = f"Looked for: {', '.join(found.terms)}; {count}."
+    screen = Preview(f"Found for: {question[:200]}", lines, summary=words, applicable=False)
+    return Ask(screen, waited="What was found")
+
+
+def revert(context: Context) -> Step:
+    """Take back the decision under the cursor; asks first."""
+    from widgets.dialogs.dialogs import Confirm
+    from widgets.panes.curated.rows import DecisionRow
+
+    item = None if context.pane is None else context.pane.current()
+    if not isinstance(item, DecisionRow) or not item.changes:
+        return None
+    number = item.title
+
+    def answered(yes: bool | None) -> Step:
+        if not yes:
+            return None
+        return Change("curated.revert", _act(lambda system, actor, at: system.take_back(number, actor=actor, now=at)))
+
+    words = f"{item.decision['op']} of {item.decision['target_filename']}"
+    return Ask(Confirm("Take this decision back?", words), answered)
+
+
+def dream(context: Context) -> Step:  # noqa: ARG001
+    """Gather what was recalled most, where the gates are open; else offer to open them."""
+
+    def attempt(force: bool, otherwise: Callable[[MemdeckError], Step] | None = None) -> Step:
+        do = _act(lambda system, actor, now: system.dream(force=force, actor=actor, now=now))
+        return Change("curated.dream", do, otherwise=otherwise)
+
+    def closed(error: MemdeckError) -> Step:
+        from app.tui.steps import Fail
+        from widgets.dialogs.dialogs import Confirm
+
+        if error.code != "memory.dream.closed":
+            return Fail(error)
+        screen = Confirm("The gates of dreaming are closed. Dream all the same?", error.message)
+        return Ask(screen, lambda yes: attempt(True) if yes else None)
+
+    return attempt(False, closed)
+
+
+def _act(do: Callable[[CuratedMemory, str, datetime], Outcome]) -> Act:
+    from memory.systems.acts import act
+    from memory.systems.curated import CuratedMemory
+
+    return act("curated", CuratedMemory, do)

@@ -1,0 +1,3 @@
+"""The pane of curated memory."""
+
+from __future__ import annotations

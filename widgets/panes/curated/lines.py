@@ -1,0 +1,179 @@
+"""The rows of the curated pane as lines: what stands in which column."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Any, NamedTuple
+
+from widgets.list.columns import Column, Columns
+from widgets.panes.time_words import since
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+
+from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow
+
+MEMORY = Columns(
+    Column("sign", 1, importance=9),
+    Column("type", 9, importance=4),
+    Column("name", minimum=14),
+    Column("recalls", 6, "right", importance=1),
+    Column("when", 8, "right", importance=3),
+)
+DECISION = Columns(
+    Column("sign", 1, importance=9),
+    Column("op", 6, importance=8),
+    Column("file", minimum=16),
+    Column("rule", 20, importance=2),
+    Column("when", 8, "right", importance=3),
+)
+OTHER = Columns(
+    Column("sign", 1, importance=9),
+    Column("name", 10, importance=5),
+    Column("text", minimum=12),
+    Column("when", 8, "right", importance=2),
+)
+OPS: dict[str, Tone] = {"add": "good", "update": "accent", "delete": "warn", "reject": "alert", "noop": "muted"}
+"""How what was decided is drawn."""
+STATES: dict[str, Tone] = {"promoted": "good", "failed": "alert", "running": "accent"}
+
+
+class Seen(NamedTuple):
+    """When, where and with which signs something is drawn."""
+
+    now: datetime
+    zone: tzinfo
+    glyphs: Glyphs
+
+    def when(self, text: str | None) -> Piece:
+        """Return a time in eight cells: how long ago on its day, then its date."""
+        try:
+            at = datetime.fromisoformat(text or "")
+        except ValueError:
+            return Piece("", "muted")
+        day, today = at.astimezone(self.zone), self.now.astimezone(self.zone)
+        if at <= self.now and day.date() == today.date():
+            words = since(text, self.now, self.zone).removeprefix("today ").removesuffix(" ago")
+            return Piece(words, "muted")
+        return Piece(f"{day.day} {day:%b}" if day.year == today.year else f"{day:%b %Y}", "muted")
+
+
+def row_line(item: Any, seen: Seen, width: int) -> Line:
+    """The line of a row, in so many cells."""
+    match item:
+        case HealthRow():
+            return clip_line(_health(item, seen), width)
+        case MemoryRow():
+            return _memory(item, seen, width)
+        case ShadowRow():
+            return _shadow(item, seen, width)
+        case GateRow():
+            return clip_line(_gate(item, seen), width)
+        case DecisionRow():
+            return _decision(item, seen, width)
+        case _:
+            return OTHER.line(width, _other(item, seen))
+
+
+def _health(item: HealthRow, seen: Seen) -> Line:
+    found, glyphs = item.overview, seen.glyphs
+    if found.error is not None:
+        return line(Piece(f"{glyphs.alert} {found.error.message}", "alert"))
+    health = found.health
+    words = f"{health['indexed_files']:,} memories"
+    hidden = sum(one.reader is None for one in found.shadows)
+    words += f", {hidden:,} hidden" if hidden else ""
+    if health["status"] == "ok":
+        return line(Piece(f"{glyphs.check} ", "good"), Piece("Healthy", "strong"), Piece(f"  {words}", "muted"))
+    if health["status"] == "disabled":
+        return line(Piece(f"{glyphs.circle} ", "muted"), Piece("Switched off", "strong"), Piece(f"  {words}", "muted"))
+    count = len(health["problems"])
+    wrong = f"{count:,} {'problem' if count == 1 else 'problems'}"
+    return line(Piece(f"{glyphs.alert} ", "alert"), Piece(wrong, "alert"), Piece(f"  {words}", "muted"))
+
+
+def _memory(item: MemoryRow, seen: Seen, width: int) -> Line:
+    header = item.memory.header
+    old = header.provenance.superseded_by is not None
+    count = item.recalls.get("recall_count") or 0
+    return MEMORY.line(
+        width,
+        {
+            "sign": Piece(seen.glyphs.twin if item.hides else seen.glyphs.dot, "accent" if item.hides else "muted"),
+            "type": Piece(header.type, "accent"),
+            "name": line(
+                Piece(header.name, "muted" if old else "plain"),
+                Piece(f"  {header.description}", "muted"),
+            ),
+            "recalls": Piece(f"{count:,}{seen.glyphs.recurring}" if count else "", "muted"),
+            "when": seen.when(item.recalls.get("mod_time")),
+        },
+    )
+
+
+def _shadow(item: ShadowRow, seen: Seen, width: int) -> Line:
+    memory = item.memory
+    reader = f" for {item.reader}" if item.reader else ""
+    words = line(
+        Piece(seen.glyphs.last_branch, "muted"),
+        Piece(f"hides {memory.root.label}{reader}: {memory.header.description or memory.header.name}", "muted"),
+    )
+    return clip_line(line(Piece("   "), words), width)
+
+
+def _decision(item: DecisionRow, seen: Seen, width: int) -> Line:
+    made = item.decision
+    tone = OPS.get(made["op"], "plain")
+    signs = {"reject": seen.glyphs.cross, "noop": seen.glyphs.circle}
+    sign = signs.get(made["op"], seen.glyphs.check if made["applied_at"] else seen.glyphs.half)
+    return DECISION.line(
+        width,
+        {
+            "sign": Piece(sign, tone),
+            "op": Piece(made["op"], tone),
+            "file": line(made["target_filename"] or made["reason"], Piece(f"  {made['scope']}", "muted")),
+            "rule": Piece(item.rule.removeprefix("controller."), "muted"),
+            "when": seen.when(made["decided_at"]),
+        },
+    )
+
+
+def _gate(item: GateRow, seen: Seen) -> Line:
+    is_open = item.gates["open"]
+    return line(
+        Piece(f"{seen.glyphs.check if is_open else seen.glyphs.circle} ", "good" if is_open else "muted"),
+        Piece(f"{item.title:<11}"),
+        Piece(item.gates["words"], "strong" if is_open else "muted"),
+        Piece("  open" if is_open else "", "good"),
+    )
+
+
+def _other(item: Any, seen: Seen) -> dict[str, str | Piece | Line]:
+    glyphs = seen.glyphs
+    match item:
+        case InvalidRow():
+            bad = item.invalid
+            return {
+                "sign": Piece(glyphs.alert, "alert"),
+                "name": Piece(bad.root.label, "muted"),
+                "text": line(f"{bad.filename}:{bad.line}", Piece(f"  {bad.reason}", "alert")),
+            }
+        case InboxRow():
+            return {
+                "sign": Piece(glyphs.cross if item.failed else glyphs.circle, "alert" if item.failed else "accent"),
+                "name": Piece(item.session, "muted"),
+                "text": Piece(item.title, "alert" if item.failed else "plain"),
+                "when": seen.when(item.record.get("failed_at") or item.record.get("at")),
+            }
+        case DreamRow():
+            run = item.run
+            tone = STATES.get(run["state"], "muted")
+            signs = {"promoted": glyphs.check, "failed": glyphs.cross}
+            words = run["error"] or f"{run['promoted_count']:,} of {run['input_count']:,} memories gathered"
+            return {
+                "sign": Piece(signs.get(run["state"], glyphs.circle), tone),
+                "name": Piece(run["state"], tone),
+                "text": words,
+                "when": seen.when(run["started_at"]),
+            }
+        case _:
+            return {"text": str(item)}

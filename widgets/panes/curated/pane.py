@@ -1,0 +1,198 @@
+"""The curated pane: memories by scope and type, what hides what, the inbox, dreams and their gates, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from widgets.chrome.footer import with_keys
+from widgets.detail import DetailLine, Link
+from widgets.list.outline import OutlinePane
+from widgets.pane.base import Badge, FormPlan, Removal
+from widgets.text.styled_text import Line
+
+from .detail import detail_lines
+from .lines import Seen, row_line
+from .rows import DecisionRow, DreamRow, GateRow, HealthRow, InboxRow, InvalidRow, MemoryRow, ShadowRow, rows_of
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+    from memory.systems.curated import CuratedLook
+
+
+def _look(snapshot: Snapshot) -> CuratedLook | None:
+    from memory.systems.curated import CuratedLook
+
+    return snapshot.of("curated", CuratedLook)
+
+
+class CuratedPane(OutlinePane):
+    """Memories, each with those it hides below it; every change goes through the controller, which says its rule."""
+
+    pane_id: ClassVar[str] = "curated"
+    title: ClassVar[str] = "Curated"
+    files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
+    empty: ClassVar[str] = (
+        "Memories of agents, one file each: yours, the workspace's, those of one agent. A controller decides on "
+        "each write, and every decision can be taken back.\n\n"
+        "Press {entry.add|a} to write the first one, and {curated.search|,} to see what a question finds. "
+        "An agent writes one with `memdeck curated write`."
+    )
+    filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
+    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
+        "part": ("health", "memories", "invalid", "inbox", "dreams", "decisions"),
+        "type": ("user", "feedback", "project", "reference"),
+        "scope": ("global", "workspace", "agent"),
+        "op": ("add", "update", "delete", "noop", "reject"),
+    }
+    item_name: ClassVar[str] = "memory"
+    asked_question = ""
+    """What was searched for last."""
+
+    @property
+    def seen(self) -> Seen:
+        """When, where and with which signs things are drawn."""
+        return Seen(self.now, self.zone, self.glyphs)
+
+    # What is shown
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
+        """How it stands, memories, what is not read, the inbox, dreams, decisions."""
+        look = _look(snapshot)
+        return () if look is None else tuple(rows_of(look.overview(now)))
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many files of the workspace are no memories."""
+        look = _look(snapshot)
+        return f"{len(look.invalid):,} not read" if look is not None and look.invalid else ""
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
+        """How many memories the workspace has; files that are none need a person."""
+        look = _look(snapshot)
+        if look is None:
+            return Badge()
+        return Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
+
+    def depth(self, item: Any) -> int:
+        """What is hidden stands below what hides it."""
+        return int(isinstance(item, ShadowRow))
+
+    def folds(self, item: Any) -> bool:
+        """Memories that hide others."""
+        return isinstance(item, MemoryRow) and bool(item.hides)
+
+    def counts(self, item: Any) -> bool:
+        """Memories that are in force."""
+        return isinstance(item, MemoryRow)
+
+    def mark(self, item: Any) -> Hashable:
+        """What is read of it."""
+        match item:
+            case MemoryRow() | ShadowRow():
+                return (item.ref, item.memory.hash)
+            case DecisionRow():
+                return (item.ref, item.decision["applied_at"])
+            case DreamRow():
+                return (item.ref, item.run["state"])
+            case _:
+                return (item.ref, item.title)
+
+    def place(self, item: Any) -> str:
+        """What verbs of the command line call it by."""
+        match item:
+            case MemoryRow() | ShadowRow():
+                return item.memory.filename
+            case DecisionRow() | DreamRow():
+                return item.title
+            case _:
+                return ""
+
+    def copied_ref(self, item: Any) -> str:
+        """The same."""
+        return self.place(item)
+
+    def text(self, item: Any) -> str:
+        """What the filter looks at."""
+        match item:
+            case MemoryRow() | ShadowRow():
+                memory = item.memory
+                return f"{memory.header.name} {memory.header.description} {memory.filename} {memory.body}"
+            case DecisionRow():
+                made = item.decision
+                return f"{made['op']} {made['target_filename']} {item.rule} {made['reason']} {item.title}"
+            case InvalidRow():
+                return f"{item.title} {item.invalid.reason}"
+            case InboxRow():
+                return f"{item.session} {item.title}"
+            case DreamRow():
+                return f"{item.run['state']} {item.title} {item.run['error'] or ''}"
+            case _:
+                return str(item.title)
+
+    def field_text(self, item: Any, name: str) -> str:
+        """The part that a row stands in; type, scope and agent of memories, scope and outcome of decisions."""
+        if name == "part":
+            return str(item.part)
+        if isinstance(item, MemoryRow | ShadowRow):
+            root = item.memory.root
+            return {"type": item.memory.header.type, "scope": root.scope, "agent": root.agent or ""}.get(name, "")
+        if isinstance(item, DecisionRow):
+            keys = {"scope": "scope", "agent": "agent_name", "op": "op"}
+            return str(item.decision.get(keys.get(name, ""), "") or "")
+        return ""
+
+    def draw_row(self, item: Any, width: int) -> Line:
+        """One line for each kind of row."""
+        return row_line(item, self.seen, width)
+
+    def detail(self, item: Any) -> Sequence[DetailLine]:
+        """Everything in full."""
+        found = next((row.overview for row in self._all() if isinstance(row, HealthRow)), None)
+        hint = ""
+        if isinstance(item, DecisionRow):
+            hint = with_keys("{curated.revert|_} takes it back, while the file is as it left it.", self.app)
+        elif isinstance(item, GateRow):
+            hint = with_keys("{curated.dream|&} dreams.", self.app)
+        return list(detail_lines(item, self.seen, () if found is None else found.decisions, hint))
+
+    def _all(self) -> Sequence[Any]:
+        return () if self.contents is None else self.contents.rows.values
+
+    def links(self, item: Any) -> Sequence[Link]:
+        """A memory leads to what hides it; a decision and a dream to their memory."""
+        if isinstance(item, ShadowRow):
+            winner = item.winner
+            return [Link("hidden by", winner.filename, (self.files[0], f"curated#{winner.root.side}:{winner.id}"))]
+        name = item.decision["target_filename"] if isinstance(item, DecisionRow) else ""
+        name = item.run["target_filename"] if isinstance(item, DreamRow) else name
+        for row in self._all() if name else ():
+            if isinstance(row, MemoryRow) and row.memory.filename == name:
+                return [Link("memory", row.title, (self.files[0], row.ref))]
+        return ()
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a new memory."""
+        from .forms import new_memory
+
+        agents = {row.memory.root.agent or "" for row in self._all() if isinstance(row, MemoryRow)}
+        return new_memory(sorted(agents - {""}))
+
+    def editing(self, item: Any, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """The form of a memory."""
+        from .forms import edit_memory
+
+        return edit_memory(item) if isinstance(item, MemoryRow) else None
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """Forget memories."""
+        from .forms import removal
+
+        return removal([item for item in items if isinstance(item, MemoryRow)])
+
+    def source_text(self, item: Any) -> str | None:
+        """The text of a memory, for copying."""
+        return item.memory.body if isinstance(item, MemoryRow | ShadowRow) else None
