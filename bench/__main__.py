@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.change_part import change_cases
 from bench.command_part import command_cases
+from bench.curated_part import curated_cases
 from bench.curated_recall import curated_recall_table
 from bench.document_part import document_cases
 from bench.facts_part import facts_cases
@@ -40,6 +41,7 @@ PARTS: dict[str, Part] = {
     "monitor": (monitor_cases, ("300",), 7),
     "typed": (typed_cases, ("100000",), 2),
     "state": (state_cases, ("10000",), 5),
+    "curated": (curated_cases, ("100", "2000", "20000"), 5),
     "mcp": (mcp_cases, ("M",), 5),
 }
 FOUND: dict[str, Callable[[Places], str]] = {"recall": recall_table, "curated-recall": curated_recall_table}
