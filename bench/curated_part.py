@@ -17,7 +17,6 @@ from bench.measure import Case
 from bench.places import NOW, Places
 
 
-
 def curated_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield each operation over so many memories, beside what it is compared with."""
     from memory.curated.control.apply import propose
