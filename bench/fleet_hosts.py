@@ -1,0 +1,282 @@
+"""A fleet on many hosts, measured: `python -m bench.fleet_hosts [--workspaces N] [--agents N] [--size TASKSxENTRIES]`.
+
+It starts a private PostgreSQL in a temporary folder, with `fsync` on, makes workspaces for some hosts, and prints one
+JSON object: publish rate against COPY into an empty table, search, an edit until it is found, jobs a second, bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pwd
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.places import NOW
+from bench.workspaces import size_of, write_workspace
+from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.catalogue.connect import connect
+from memory.fleet.catalogue.migrate import initialise
+from memory.fleet.jobs.engine import defer
+from memory.fleet.jobs.verbs import Check, Maintain, Verb, Work
+from memory.storage.private.workspaces import WorkspaceList
+
+QUERIES = (
+    "deploy", "staging", "redis latency", "deploy staging", "database migration", "alice", "cache", "weekly report",
+    "timeout api", "tag:infra", "in:tasks review",
+    '"deploy to staging"', "kubernetes", "customer invoice", "flaky test",
+    "after:2023-12-01 release", "memory leak worker", "how do we deploy the staging cache", "xyzzyplugh", "rollback",
+)  # fmt: skip
+SEARCHES = 200
+EDITS = 10
+JOBS = 240
+
+
+class Server:
+    """A private PostgreSQL, on a Unix socket, with the settings that it comes with."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._bin = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
+        self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+        if os.geteuid() == 0:
+            shutil.chown(folder, self._user)
+        folder.chmod(0o755)
+        self.run("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale", "C.UTF-8")
+        with (folder / "data/postgresql.conf").open("a") as file:
+            file.write(f"listen_addresses = ''\nunix_socket_directories = '{folder}'\nmax_connections = 200\n")
+            file.write(
+                "shared_buffers = 1GB\nmaintenance_work_mem = 512MB\nmax_wal_size = 8GB\nrandom_page_cost = 1.1\n"
+            )
+        self.run("pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-w", "start")
+        self.url = f"postgresql://postgres@/postgres?host={folder}"
+
+    def run(self, program: str, *arguments: str) -> None:
+        words = [str(self._bin / program), *arguments]
+        if os.geteuid() == 0:
+            words = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--init-groups", *words]
+        with (self.folder / "out").open("ab") as out:
+            subprocess.run(words, check=True, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/")
+
+    def stop(self) -> None:
+        self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", "immediate", "stop")
+
+
+class Host:
+    """A host with a home of its own, whose agent is a process of its own."""
+
+    def __init__(self, folder: Path, name: str, url: str) -> None:
+        self.name = name
+        self.home = folder / name
+        self.environ = {
+            "PATH": os.environ["PATH"], "HOME": str(self.home), "XDG_STATE_HOME": str(self.home / "state"),
+            "MEMDECK_HOST": name, "MEMDECK_DATABASE": url,
+        }  # fmt: skip
+        self.paths: list[Path] = []
+
+    def fill(self, count: int, size: str) -> None:
+        listing = WorkspaceList(self.home / "state")
+        for number in range(count):
+            path = self.home / "src" / f"w{number:04}"
+            write_workspace(path, size_of(size), NOW, seed=hash((self.name, number)) & 0xFFFFFFF)
+            listing.add(path, NOW)
+            self.paths.append(path)
+
+    def agent(self, *options: str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "app.main", "fleet", "agent", *options]
+        return subprocess.Popen(words, env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and print what came out."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fleet_hosts", description=__doc__)
+    parser.add_argument("--workspaces", type=int, default=2_000)
+    parser.add_argument("--agents", type=int, default=8)
+    parser.add_argument("--size", default="100x400")
+    options = parser.parse_args(arguments)
+    folder = Path(tempfile.mkdtemp(prefix="memdeck-fleet-", dir="/tmp"))
+    found: dict[str, Any] = {"load": os.getloadavg()[0], "cores": os.cpu_count()}
+
+    def note(**values: Any) -> None:
+        found.update(values)
+        print(json.dumps(values), file=sys.stderr, flush=True)
+
+    database = folder / "pg"
+    database.mkdir()
+    folder.chmod(0o755)
+    server = Server(database)
+    try:
+        initialise(server.url)
+        hosts = [Host(folder, f"host{number}", server.url) for number in range(options.agents)]
+        note(
+            make_seconds=_seconds(
+                lambda: [host.fill(options.workspaces // options.agents, options.size) for host in hosts]
+            )
+        )
+        seconds = _seconds(lambda: _all_end([host.agent("--once") for host in hosts]))
+        with connect(server.url) as connection:
+            entries = _one(connection, "SELECT count(*) FROM entry")
+            note(entries=entries, publish_seconds=round(seconds, 1), publish_a_second=round(entries / seconds))
+            note(copy_a_second=round(_copy_floor(server.url, entries)))
+            connection.execute("VACUUM ANALYZE")
+            for name in ("entry", "file"):
+                total, index = (
+                    _one(connection, f"SELECT {what}('memdeck.{name}')")
+                    for what in ("pg_total_relation_size", "pg_indexes_size")
+                )
+                note(
+                    **{
+                        f"{name}_bytes_an_entry": round(total / entries),
+                        f"{name}_index_bytes_an_entry": round(index / entries),
+                    }
+                )
+            note(text_bytes_an_entry=round(_one(connection, "SELECT sum(octet_length(text)) FROM entry") / entries))
+            note(**_searches(server.url))
+            note(**_edits(hosts[0], server.url))
+            for count in (1, 2, 4, 8):
+                if count <= len(hosts):
+                    note(**{f"jobs_a_second_{count}_agents": _jobs(connection, hosts[:count])})
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
+    print(json.dumps(found, indent=2))
+    return 0
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _one(connection: Any, words: str) -> int:
+    return int(connection.execute(words).fetchone()[0])
+
+
+def _all_end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        if process.wait():
+            raise SystemExit("an agent failed")
+
+
+def _copy_floor(url: str, entries: int) -> float:
+    """Return the rows a second of COPY of the same rows into an empty table without indexes, from one client."""
+    most = min(entries, 200_000)
+    with connect(url) as source, connect(url) as target:
+        target.execute("CREATE TABLE floor (LIKE entry)")
+        with source.cursor() as cursor:
+            words = f"COPY (SELECT * FROM entry LIMIT {most}) TO STDOUT".encode()
+            with cursor.copy(words) as out:
+                data = [bytes(block) for block in out]
+
+        def copy() -> None:
+            with target.cursor() as cursor, cursor.copy("COPY floor FROM STDIN") as into:
+                for block in data:
+                    into.write(block)
+
+        seconds = _seconds(copy)
+        target.execute("DROP TABLE floor")
+    return most / seconds
+
+
+def _searches(url: str) -> dict[str, float]:
+    chance = random.Random(3)
+    times: list[float] = []
+    slowest: dict[str, float] = {}
+    with CentralFleet(url) as central:
+        for query in QUERIES:
+            central.search(query, NOW)
+        for _ in range(SEARCHES):
+            query = chance.choice(QUERIES)
+            took = 1000 * _seconds(lambda query=query: central.search(query, NOW))
+            times.append(took)
+            slowest[query] = max(slowest.get(query, 0), took)
+    worst = dict(sorted(((name, round(value, 1)) for name, value in slowest.items()), key=lambda one: -one[1])[:5])
+    cuts = statistics.quantiles(times, n=20)
+    return {"search_p50_ms": round(statistics.median(times), 1), "search_p95_ms": round(cuts[18], 1), "slowest": worst}  # type: ignore[dict-item]
+
+
+def _edits(host: Host, url: str) -> dict[str, float]:
+    """Return how long it takes until an edit of a file on a host is found in the catalogue, in seconds."""
+    agent = host.agent()
+    times = []
+    try:
+        with CentralFleet(url) as central, connect(url) as connection:
+            _until_alive(connection, [host])
+            for number in range(EDITS):
+                path = host.paths[number * 7 % len(host.paths)] / ".aiter/memory/journal.md"
+                word = f"zebrafinch{number}"
+                text = path.read_text(encoding="utf-8")
+                at = text.index("\n### ")
+                path.write_text(f"{text[:at]}\n### 00:01 - {word}\n- new\n{text[at:]}", encoding="utf-8")
+                start = time.perf_counter()
+                while not central.search(word, NOW)[0] and time.perf_counter() - start < 60:
+                    time.sleep(0.02)
+                times.append(time.perf_counter() - start)
+    finally:
+        agent.terminate()
+        agent.wait()
+    return {"edit_found_median_s": round(statistics.median(times), 2), "edit_found_worst_s": round(max(times), 2)}
+
+
+def _until_alive(connection: Any, hosts: Sequence[Host]) -> None:
+    """Wait until the agents have ended a round: from then on they only look for what is new."""
+    start = datetime.now(UTC)
+    for host in hosts:
+        words = "SELECT count(*) FROM host WHERE name = %s AND seen > %s"
+        seen: list[Any] = []
+        # The second beat is that of the second round.
+        while len(set(seen)) < 3:
+            if connection.execute(words, (host.name, start)).fetchone()[0]:
+                seen += [one for (one,) in connection.execute("SELECT seen FROM host WHERE name = %s", (host.name,))]
+            time.sleep(0.05)
+
+
+def _jobs(connection: Any, hosts: Sequence[Host]) -> dict[str, float]:
+    """Return how many jobs a second some agents do together: checks, and maintenance that moves entries."""
+    agents = [host.agent() for host in hosts]
+    rates = {}
+    try:
+        _until_alive(connection, hosts)
+        due = NOW + timedelta(days=len(hosts))
+        for name, verb in (("check", Check()), ("maintain", Maintain(due))):
+            rates[name] = round(_rate(connection, hosts, verb), 1)
+    finally:
+        for agent in agents:
+            agent.terminate()
+        for agent in agents:
+            agent.wait()
+    return rates
+
+
+def _rate(connection: Any, hosts: Sequence[Host], verb: Verb) -> float:
+    each = JOBS // len(hosts)
+    jobs = []
+    for host in hosts:
+        words = "SELECT w.id FROM workspace w JOIN host h ON h.id = w.host WHERE h.name = %s ORDER BY w.id LIMIT %s"
+        jobs += [
+            (host.name, Work(number, verb)) for (number,) in connection.execute(words, (host.name, each)).fetchall()
+        ]
+    start = time.perf_counter()
+    numbers = defer(connection, jobs)
+    while _count(connection, numbers) < len(numbers):
+        time.sleep(0.02)
+    return len(numbers) / (time.perf_counter() - start)
+
+
+def _count(connection: Any, numbers: list[int]) -> int:
+    return int(connection.execute("SELECT count(*) FROM result WHERE job = ANY (%s)", (numbers,)).fetchone()[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
