@@ -29,6 +29,8 @@ _SURE = 0.8
 """How much a form counts that is no guess, so that the word holds no typo."""
 _SELDOM = 3
 """Entries with a word up to which it may be two that are written as one."""
+_DIVISIBLE = 64
+"""Letters of a word up to which it may be two."""
 _STOP_WORTH = 0.08
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 _SPELLED_OUT = re.compile("ae|oe|ue|aa")
@@ -218,7 +220,12 @@ def _irregular(base: str, word: str) -> list[str]:
 
 
 def _divided(word: str, typed: str, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
-    """Return the words that a word is made of, where it stands nowhere in one: `orderApi`, `loadbalancer`, `tls04`."""
+    """Return the words that a word is made of, where it stands nowhere in one: `orderApi`, `loadbalancer`, `tls04`.
+
+    There are as many ways to divide a word as it has letters, squared: a very long one is not divided.
+    """
+    if len(word) > _DIVISIBLE:
+        return []
     ways = [tuple(camel_parts(typed)), tuple(part for part in _BORDER.split(word) if part)]
     ways += [(word[:at], word[at:]) for at in range(2, len(word) - 1)]
     found = []

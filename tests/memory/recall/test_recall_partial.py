@@ -213,6 +213,24 @@ def test_hostile_queries(searcher: Searcher, query: str) -> None:
     assert [hit.entry.title for hit in indexed.partial] == [hit.entry.title for hit in read.partial]
 
 
+def test_a_long_word_is_not_taken_apart() -> None:
+    """A word of thousands of letters asks no more of the vocabulary than one that is too long to be two words."""
+
+    class Counting(Held):
+        asked = 0
+
+        def count(self, word: str) -> int:
+            Counting.asked += 1
+            return super().count(word)
+
+    asked = []
+    for times in (40, 1000):
+        Counting.asked = 0
+        needs_of(ask("word" * times), Counting([record(1, "a title", "some words")]))
+        asked.append(Counting.asked)
+    assert asked[1] <= 2 * asked[0]
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=40) | st.text('aeé東のP1_-"* ', max_size=30))
 def test_any_text_can_be_asked(text: str) -> None:
