@@ -8,6 +8,9 @@ WORKERS ?= 2
 EXAMPLES ?= 100000
 TESTS ?=
 
+# Compiled modules are kept, whatever the environment says: the tests start the command a thousand times.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench torture screenshots tour properties clean
 
@@ -26,7 +29,7 @@ $(TOOLS): $(READY)
 run: $(READY) ## open the sample workspace, or a real one with DIR=…
 	@$(BIN)/memdeck $(if $(DIR),'$(DIR)',demo)
 
-test: $(TOOLS) ## run the tests
+test: $(TOOLS) ## run the tests, but those that take long; MEMDECK_EXAMPLES=whole runs all
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q $(TESTS)
 
 check: $(TOOLS) ## format, lint, types and the arrows between the folders

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from memory.search.searcher import Searcher
 from memory.storage.log.database import LogFile
-from tests.examples import examples
+from tests.examples import WHOLE, examples
 
 # A busy machine takes long for each example, and that is no fault of what is tested.
 settings.register_profile(
@@ -40,6 +40,22 @@ if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room("/dev/shm"):
 
 OPEN_AT_MOST = 64
 """A property opens a workspace for each of its examples: the oldest are closed where there are more."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is `thorough` where nobody asked for the whole, or for a test by its name."""
+    if WHOLE or any("::" in argument for argument in config.args):
+        return
+    left = [item for item in items if _is_thorough(item)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _is_thorough(item: pytest.Item) -> bool:
+    mark = item.get_closest_marker("thorough")
+    return mark is not None and getattr(getattr(item, "callspec", None), "id", "") not in mark.kwargs.get("but", ())
 
 
 @pytest.fixture(autouse=True)

@@ -102,6 +102,7 @@ def test_it_ends_with_its_standard_input(tmp_path: Path) -> None:
 
 @pytest.mark.terminal
 @needs_tmux
+@pytest.mark.thorough
 def test_it_works_beside_the_application(tmp_path: Path) -> None:
     """Its task appears on the screen while nobody does anything, and it is gone when the application is."""
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from bench.curated_recall import rank, ways
 from bench.curated_set import read_set
 from bench.recall_part import make_workspace, questions
@@ -36,6 +38,7 @@ def _mean(ask: Ask, kinds: frozenset[str] = frozenset()) -> float:
     return sum(1 / rank for rank in ranks if rank) / len(ranks)
 
 
+@pytest.mark.thorough
 def test_recall_beats_plain_full_text_search(tmp_path: Path) -> None:
     """Its mean reciprocal rank is above that of FTS5 with any word, and far above that with all words."""
     with Workspace.open(make_workspace(tmp_path / "ws"), state_home=tmp_path / "state") as workspace:
@@ -90,6 +93,7 @@ def test_the_set_of_curated_memories_is_whole() -> None:
     assert not halves[0] & halves[1]
 
 
+@pytest.mark.thorough
 def test_every_kind_of_question_is_answered_better_than_by_plain_search(tmp_path: Path) -> None:
     """On the half that is not for tuning recall is far above each plain way, and over both below none for any kind."""
     known = read_set()

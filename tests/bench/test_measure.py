@@ -23,6 +23,7 @@ DATA = (
 )
 
 
+@pytest.mark.thorough
 def test_cases_run_in_turn_after_one_that_is_not_counted() -> None:
     """Two rounds of two cases call a, b three times each, alternating, and keep two samples."""
     calls: list[str] = []
@@ -46,6 +47,7 @@ def test_a_missing_piece_is_named_and_the_rest_goes_on() -> None:
     assert "gone  not available: no such program" in table(figures)
 
 
+@pytest.mark.thorough
 def test_a_case_can_give_figures_of_its_own() -> None:
     """Named figures are compared with the same figure of the floor, memory in MiB."""
     floor = Case("floor", lambda: {"paint": 0.1, "rss": 30.0})
@@ -141,6 +143,7 @@ def test_a_program_that_ends_early_is_an_error_at_once() -> None:
         screen.wait_for(["Deploy"], 60)
 
 
+@pytest.mark.thorough
 def test_the_command_prints_a_table_and_keeps_samples(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

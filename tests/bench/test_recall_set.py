@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from bench.places import Places
 from bench.recall_part import Question, make_workspace, questions, ways
 from memory.systems import records_of_all
@@ -37,6 +39,7 @@ def test_the_set_is_whole(tmp_path: Path) -> None:
         assert question.rank(titles), question
 
 
+@pytest.mark.thorough
 def test_questions_find(tmp_path: Path) -> None:
     """On the half that is not for tuning the mean reciprocal rank is over 80 %; no kind is found worse than by plain
     FTS5.

@@ -31,8 +31,8 @@ from tests.crash.kill import Tally
 from tests.crash.operations import Place, sample
 from tests.examples import WHOLE
 
-STRIDE = 1 if WHOLE else 2
-"""Somebody who works tries about half of the points that continuous integration does."""
+STRIDE = 1 if WHOLE else 3
+"""Somebody who works tries about a third of the points that continuous integration does."""
 
 
 @pytest.fixture
@@ -81,6 +81,18 @@ PARTS: dict[str, Callable[[Path], Tally]] = {
 
 
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.thorough(
+    but=(
+        "kill",
+        "errors",
+        "foreign writers",
+        "stale saves",
+        "late writers",
+        "torture",
+        "a failing log",
+        "locks and leases",
+    )
+)
 def test_nothing_is_lost(top: Path, part: str) -> None:
     """Whatever happens to a change: all or nothing, nothing of anybody lost, nothing left behind."""
     tally = PARTS[part](top)
@@ -105,6 +117,7 @@ NOTICED_AT_ONCE = (
 
 
 @pytest.mark.parametrize("mutant", NOTICED_AT_ONCE)
+@pytest.mark.thorough(but=("no intent", "recovery forgets", "plain rename", "no lock"))
 def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
     mutants.prepare()

@@ -73,6 +73,7 @@ def _state(top: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", _RUNS)
+@pytest.mark.thorough(but=("first", "delete"))
 def test_a_decision_is_whole_or_never_was(tmp_path: Path, name: str) -> None:
     """After each kill the next process has the files before or after, the index and the records that fit them, and a
     decision that was recorded is carried out.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.crash.machine import FEW, Machine
+
+pytestmark = pytest.mark.thorough
 
 Machine.TestCase.settings = FEW
 TestMachine = Machine.TestCase

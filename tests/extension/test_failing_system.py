@@ -32,6 +32,7 @@ def place(tmp_path: Path) -> Workspace:
     return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC)
 
 
+@pytest.mark.thorough
 def test_the_toy_has_the_whole_protocol(tmp_path: Path, installed: None) -> None:
     """What a system must answer is what `PlainSystem` answers, but for `present` and `look`."""
     with place(tmp_path) as workspace:

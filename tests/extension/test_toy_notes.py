@@ -124,6 +124,7 @@ def test_another_program_writes_a_note(place: Place) -> None:
     assert place.note("shopping").read_text() == "Milk\n"
 
 
+@pytest.mark.thorough
 def test_the_application_shows_it(place: Place) -> None:
     """Its pane, the sidebar and Brief show the notes."""
     place.run("notes", "add", "shopping", "Milk and bread")
@@ -147,6 +148,7 @@ def test_a_folder_of_notes_alone_is_a_workspace(place: Place) -> None:
 FUTURE = "from __future__ import annotations\n"
 
 
+@pytest.mark.thorough
 def test_a_hook_that_raises(place: Place, tmp_path: Path) -> None:
     """What fails in it is said by check and doctor, while all verbs work for the other systems."""
     place.run("notes", "add", "shopping", "Milk and bread")
@@ -171,6 +173,7 @@ def test_a_package_that_does_not_load(place: Place, tmp_path: Path) -> None:
     assert place.data("search", "milk")["results"][0]["ref"] == "facts#m-1"
 
 
+@pytest.mark.thorough
 def test_modules_that_do_not_load(place: Place, tmp_path: Path) -> None:
     """Modules of it that raise when they are imported keep no other system from being used."""
     place.run("notes", "add", "shopping", "Milk and bread")

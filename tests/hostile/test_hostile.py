@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import examples
+
 from .canaries import CANARIES, Canary
 from .case import FILES, Case
 from .catalogue import BY_NAME, CASES, page
@@ -20,7 +22,7 @@ WHOLE = os.environ.get("MEMDECK_HOSTILE") == "all"
 REQUIRED = "MEMDECK_TOOLS" in os.environ
 """Continuous integration sets it: there a case that cannot be played is a failure, elsewhere a reason to skip."""
 SAMPLE = CASES if WHOLE else [case for case in CASES if case.sample]
-SCREENS = SAMPLE if WHOLE else SAMPLE[::4]
+SCREENS = SAMPLE if WHOLE else SAMPLE[:: 4 if examples.WHOLE else 8]
 """The cases that are opened in the application as well, which takes a hundred times as long as a verb."""
 TOOK = CANARIES if WHOLE else CANARIES[:2]
 PAGE = Path(__file__).parents[2] / "docs" / "hostile.md"

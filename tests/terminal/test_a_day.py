@@ -77,6 +77,7 @@ def editor_in(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.thorough(but=("(80, 24)",))
 def test_a_day(shop: Path, size: tuple[int, int]) -> None:
     """Every pane; a task and a journal entry are added, edited, finished, archived and brought back by keys."""
     put(shop, "config.md", "archiveCompletedAfterDays: 7", "archiveCompletedAfterDays: 0")
@@ -165,6 +166,7 @@ def _task(shop: Path) -> str:
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (20, 4), (1, 1)])
+@pytest.mark.thorough
 def test_any_size_opens_and_closes(shop: Path, size: tuple[int, int]) -> None:
     """From wide to one cell: it opens, takes keys, changes its size, and leaves without a traceback."""
     with open_in(shop, (90, 30), "--pane", "brief") as terminal:

@@ -37,6 +37,7 @@ def agent(shop: Path, *words: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=str)
+@pytest.mark.thorough(but=("(40, 10)",))
 def test_both_changes_survive_and_the_same_field_asks(shop: Path, size: tuple[int, int]) -> None:
     """Other entries and other fields go together without a word; the same field is asked about, one key each."""
     with open_in(shop, size, "--pane", "tasks") as terminal:

@@ -219,6 +219,7 @@ async def test_placeholders_end_behind_a_word() -> None:
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (80, 16), (50, 18), (40, 10)], ids=str)
+@pytest.mark.thorough(but=("(80, 24)", "(40, 10)"))
 async def test_the_keys_of_a_form_stay_in_sight(size: tuple[int, int]) -> None:
     """However many lines fields, notes and errors take, the foot is there, and the frame says that there is more."""
     fields = (*NEEDY, *(FieldSpec(f"f{number}", f"f{number}") for number in range(12)))

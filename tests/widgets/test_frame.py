@@ -73,6 +73,7 @@ async def test_a_click_on_a_part_of_the_header_tells_where_it_leads(width: int) 
 
 
 @pytest.mark.parametrize("width", [1, 20, 80])
+@pytest.mark.thorough(but=("20",))
 async def test_a_hostile_path_is_only_text(width: int) -> None:
     """Folder names and alerts neither steer nor push the line out of its width."""
     header = HeaderLine()

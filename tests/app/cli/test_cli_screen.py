@@ -61,6 +61,7 @@ def test_every_size_is_drawn(memdeck: Memdeck, shop: Path, size: str) -> None:
     assert memdeck("screen", "tasks", "--size", size).out.count("\n") == int(size.split("x")[1])
 
 
+@pytest.mark.thorough
 def test_the_locale_c_gets_signs_of_ascii(process: Callable[..., CompletedProcess[bytes]], shop: Path) -> None:
     """Frames, signs and what is cut are ASCII where the application draws them so; programs get every sign."""
     for pane in ("brief", "journal", "tasks"):

@@ -155,6 +155,7 @@ SIZES = ((120, 36), (80, 24), (40, 10), (20, 5), (1, 1), (200, 60))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.thorough(but=("3",))
 async def test_no_keys_end_it(tmp_path: Path, seed: int) -> None:
     """Whatever keys come together, in whatever terminal: it runs until it is left, and dialogs do not pile up."""
     chance = random.Random(seed)

@@ -198,6 +198,7 @@ def shown(theme: Theme, depth: Depth) -> Iterator[tuple[str, dict[str, Color]]]:
 
 
 @pytest.mark.parametrize("depth", ["truecolor", "256", "16"])
+@pytest.mark.thorough(but=("256",))
 async def test_everything_can_be_read(depth: Depth, tmp_path: Path) -> None:
     """Text reaches 4.5 to 1 and muted text and borders 3 to 1, in every view, theme and depth; no colour is rounded."""
     found = await all_pairs(depth, tmp_path)
@@ -214,6 +215,7 @@ async def test_everything_can_be_read(depth: Depth, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("depth", ["truecolor", "256", "16"])
+@pytest.mark.thorough(but=("256",))
 async def test_what_differs_in_meaning_differs_in_looks(depth: Depth, tmp_path: Path) -> None:
     """The cursor's row, what is overdue, a warning, muted text and plain text are each drawn in a way of their own."""
     app = make_app(story(tmp_path), clock=lambda: NOW, depth=depth)

@@ -135,6 +135,7 @@ SIZES = [(120, 36), (40, 10), (1, 1)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.thorough(but=("40x10", "80x24"))
 async def test_every_pane_opens_in_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
     """Every pane, its detail, the palette and the help open in every size, and a resize keeps them."""
     app = make_app(workspace)
@@ -162,6 +163,7 @@ async def test_narrow_terminals_show_one_at_a_time(workspace: Workspace) -> None
 
 
 @pytest.mark.parametrize("size", [(120, 30), (70, 24)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.thorough(but=("70x24",))
 async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path: Path, size: tuple[int, int]) -> None:
     """Titles and values that try to steer the terminal or to be markup are shown as they are, everywhere."""
     texts = [text.replace("\n", " ").replace("\r", " ") for text in HOSTILE.values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 
+import pytest
 from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -62,6 +63,7 @@ async def test_a_document_goes_with_the_next_look(workspace: Workspace) -> None:
     assert after["Row"] <= before["Row"] + 3, (before, after)
 
 
+@pytest.mark.thorough
 async def test_nothing_grows_with_what_is_opened_and_left(workspace: Workspace) -> None:
     """Changes from outside and one's own, all panes, forms, dialogs, search and history leave nothing behind."""
     app = make_app(workspace)
@@ -95,6 +97,7 @@ async def test_nothing_grows_with_what_is_opened_and_left(workspace: Workspace) 
     assert after["TextArea"] <= before["TextArea"] + 1, (before, after)
 
 
+@pytest.mark.thorough
 async def test_garbage_goes_while_no_keys_come(workspace: Workspace) -> None:
     """What was opened and left goes with the next rest, without a look for garbage that somebody asks for."""
     app = make_app(workspace)

@@ -97,6 +97,7 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10), (40, 9)], ids=str)
+@pytest.mark.thorough(but=("(80, 24)",))
 async def test_the_chosen_day_has_a_sign_of_its_own(workspace: Workspace, size: tuple[int, int]) -> None:
     """It is seen without any colour, wherever it goes; months and keys stay where ten lines are."""
     app = make_app(workspace, pane="journal")

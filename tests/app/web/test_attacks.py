@@ -152,6 +152,7 @@ async def test_the_token_is_good_for_one_exchange(served: Served) -> None:
     ["width=30000&height=30000", "width=" + "9" * 5_000 + "&height=-1", "width=x&height=\u0661"],
     ids=["cells", "digits", "letters"],
 )
+@pytest.mark.thorough(but=("cells",))
 async def test_sizes_are_clamped(served: Served, query: str) -> None:
     """A page that asks for 900 million cells gets what fits a wall of screens, and the session stays small."""
     async with opened(served, query) as socket:
@@ -168,6 +169,7 @@ async def test_sizes_are_clamped(served: Served, query: str) -> None:
 
 @linux
 @pytest.mark.parametrize("parts", [("\x1b[48;5000;5000;1;1t",), ("\x1b[4", "8;5000;5000;1;1", "t")])
+@pytest.mark.thorough(but=("parts1",))
 async def test_keys_say_no_size(served: Served, parts: tuple[str, ...]) -> None:
     """What a terminal would say of its size among the keys changes nothing, in one message or in several."""
     async with opened(served) as socket:
@@ -196,6 +198,7 @@ async def test_a_session_that_hangs_is_killed_when_its_page_leaves(served: Serve
 
 
 @linux
+@pytest.mark.thorough
 async def test_a_session_that_only_takes_no_notice_is_killed_as_well(served: Served) -> None:
     """It could be asked to leave, for its pipe has room, and does not."""
     async with opened(served) as socket:
@@ -214,6 +217,7 @@ async def test_a_session_is_gone_when_its_line_is_cut(served: Served) -> None:
 
 
 @linux
+@pytest.mark.thorough
 async def test_a_page_is_told_when_its_session_dies(served: Served) -> None:
     """The connection ends with the process, and the next page gets in."""
     async with client() as session:

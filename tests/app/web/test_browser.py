@@ -30,6 +30,7 @@ def drew(page: Page, words: str) -> Callable[[], bool]:
     return lambda: words in ESCAPES.sub(b"", page.received).decode("utf-8", "replace")
 
 
+@pytest.mark.thorough
 async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) -> None:
     """The page opens with the token, shows tasks, takes keys, and asks no other machine for anything."""
     tasks = served.workspace.memory / "tasks.md"

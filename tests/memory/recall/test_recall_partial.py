@@ -294,6 +294,7 @@ def test_an_edit_is_followed(searcher: Searcher, tmp_path: Path) -> None:
         assert answers(searcher, text)[0].every == (), text
 
 
+@pytest.mark.thorough
 def test_the_index_agrees_with_reading_on_questions(tmp_path: Path) -> None:
     """The same entries in the same order lead below the line for questions of the benchmark."""
     place = Workspace.open(make_workspace(tmp_path / "a"), state_home=tmp_path / "state")

@@ -411,6 +411,7 @@ def test_cost(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["claude-local", "codex-local"])
+@pytest.mark.thorough(but=("claude-local",))
 def test_memory_is_bounded(kind: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session of eight times the length, each message a signal of its own, takes hardly more memory to read."""
     import tracemalloc

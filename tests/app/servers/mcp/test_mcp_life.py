@@ -60,6 +60,7 @@ def _catches(pid: int, number: int) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_it_ends_though_nobody_takes_its_last_answers(tmp_path: Path) -> None:
     """A client that closes its end, keeps the other one open and reads nothing leaves no server behind."""
     root = make_workspace(tmp_path)
