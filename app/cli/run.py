@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .arguments import MAINTAIN, form_of
-from .output.failures import output_of, report, report_made
 from .output.printing import OutputClosed
 from .session import Session
 
@@ -28,6 +27,8 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     except SystemExit:
         raise
     except BaseException as error:
+        from .output.failures import output_of, report, report_made
+
         output = session.output if session.output != "human" else output_of(arguments)
         if session.made is not None and isinstance(error, Exception) and not isinstance(error, OutputClosed):
             return report_made(error, session.made, output, session.writer)

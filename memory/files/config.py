@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory.base.patterns import late
 from memory.base.remarks import CONFIG_NUMBERS, is_absent, split_field
 from memory.document import Document, Entry, Section
 from memory.document.content.fields import hidden_lines, split_lines
@@ -53,10 +54,8 @@ MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")
 """The settings that decide what maintenance moves and when."""
 _ALIKE = 0.85
 """An unknown key that agrees so far with one that maintenance goes by was meant to be it."""
-_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
-_LIKE_FIELD = re.compile(
-    rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE
-)
+_NUMBER = late(r"[0-9]{1,9}", re.ASCII)
+_LIKE_FIELD = late(rf"\s*(?:[-*+•–—]\s*)?[*_`]{{0,3}}({'|'.join(MAINTENANCE_KEYS)})[*_`]{{0,3}}\s*[:=]", re.IGNORECASE)
 _YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 

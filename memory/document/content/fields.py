@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from memory.base.patterns import late
 from memory.document.source import ESCAPES, heading_end
 from memory.errors import UsageError
 
@@ -19,20 +20,20 @@ _REST_CR = r"(?:(?:(?>\r\n|\n|\r)[ \t]*)*(?>\r\n|\n|\r)[ \t]+[^ \t\r\n][^\r\n]*)
 _FIELD_LINE = r"- {1,4}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z))"
 _BULLET_LINE = r"([-*+])(?: {1,4}([^\r\n]*)|(?=[\r\n]|\Z))"
 # A pair of forms each: over a whole body without code, and at one line start, where a lone carriage return counts.
-_FIELD = (re.compile(rf"^{_FIELD_LINE}({_REST})", re.MULTILINE), re.compile(rf"{_FIELD_LINE}({_REST_CR})"))
-_BULLET = (re.compile(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), re.compile(rf"{_BULLET_LINE}({_REST_CR})"))
+_FIELD = (late(rf"^{_FIELD_LINE}({_REST})", re.MULTILINE), late(rf"{_FIELD_LINE}({_REST_CR})"))
+_BULLET = (late(rf"^{_BULLET_LINE}({_REST})", re.MULTILINE), late(rf"{_BULLET_LINE}({_REST_CR})"))
 # Bodies without code, in one pass: the value comes stripped. Most have no continuation lines either.
 _QUICK = r"\n- {1,4}+([A-Za-z][A-Za-z0-9_-]*+):(?: [ \t]*+((?:[^\r\n]*[^ \t\r\n])?+)[ \t]*+|(?=[\r\n]|\Z))"
 _PAIR = re.compile(_QUICK)
-_LONG_PAIR = re.compile(_QUICK + f"({_REST})")
+_LONG_PAIR = late(_QUICK + f"({_REST})")
 # Too wide, for speed: what it does not find has no field.
 _FIRST = re.compile(rb"\n- ++[A-Za-z][A-Za-z0-9_-]*+:")
 _ENDS = r"(?>\r\n|\n|\r)"
-_INDENTED = re.compile(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
-_TAG = re.compile(r"<[A-Za-z/!?]")
+_INDENTED = late(rf"(?:(?:[ \t]*+{_ENDS})*+[ \t]+[^ \t\r\n][^\r\n]*(?:{_ENDS}|\Z))+")
+_TAG = late(r"<[A-Za-z/!?]")
 # A whole code fence in column 0. It opens there whatever stands above it, HTML apart; other fences are left to the
 # block scanner.
-_FENCE = re.compile(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
+_FENCE = late(r"\n(`{3,}+|~{3,}+)[^\r\n`~]*+(?:\n(?! {0,3}\1)[^\r\n]*+)*+\n {0,3}\1[ \t]*+(?=\n|\Z)")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 

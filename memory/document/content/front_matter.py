@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memory.base.limits import MAX_BYTES
+from memory.base.patterns import late
 from memory.errors import MemdeckError, UsageError
 
 from .front_guard import MAX_LINES, Item, Refused, duplicate
@@ -25,12 +26,12 @@ _FLAT_LINE = re.compile(
     r"(?:([A-Za-z_][A-Za-z0-9_-]{0,99}):(?: +(" + _PLAIN.format(word="A-Za-z0-9_") + r"))? *|#[ -~]*)?",
     re.ASCII,
 )
-_PLAIN_VALUE = re.compile(_PLAIN.format(word=r"\w"))
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}", re.ASCII)
-_UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+_PLAIN_VALUE = late(_PLAIN.format(word=r"\w"))
+_KEY = late(r"[A-Za-z_][A-Za-z0-9_-]{0,99}", re.ASCII)
+_UNWRITABLE = late("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 # Plain scalars that other readers of YAML take for a number of another base, minutes and seconds, or a truth
 # value.
-_MISREAD = re.compile(
+_MISREAD = late(
     r"(?i:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|[-+]?0[0-9_]+|0[xbo][0-9a-f_]+|[-+]?[0-9_]*_[0-9_.]*"
     r"|[-+]?[0-9.]+e[-+]?[0-9]+|[-+]?\.(?:inf|nan)|yes|no|on|off|y|n)"
 )

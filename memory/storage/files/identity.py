@@ -6,6 +6,8 @@ import os
 import stat as st
 from typing import NamedTuple
 
+from memory.base.digests import sha256
+
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -73,6 +75,5 @@ def ours(found: os.stat_result) -> bool:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 of some bytes in hex."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()
+    digits: str = sha256(data).hexdigest()
+    return digits

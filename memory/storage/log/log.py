@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.digests import sha256
 from memory.document.compare import Region, apply, compare
 from memory.document.lines import compare_lines, is_lines, lines_of
 from memory.errors import MemdeckError
@@ -499,6 +500,5 @@ def _identity(known: tuple[bytes | None, bytes]) -> rows.Identity:
 
 
 def _sha256(data: bytes) -> bytes:
-    from hashlib import sha256
-
-    return sha256(data).digest()
+    digest: bytes = sha256(data).digest()
+    return digest

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from memory.base.digests import sha256
 from memory.errors import MemdeckError, RefusedError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
@@ -109,11 +110,8 @@ class StateFolder:
     def path(self) -> Path:
         """Where the folder is, made or not."""
         if self._path is None:
-            # Hashing costs an import that a command which only reads should not pay for.
-            import hashlib
-
             real = os.fsencode(os.path.realpath(self.workspace))
-            self._path = self.home / "memdeck" / (self._name or hashlib.sha256(real).hexdigest()[:32])
+            self._path = self.home / "memdeck" / (self._name or sha256(real).hexdigest()[:32])
         return self._path
 
     def holds(self, path: str) -> bool:
