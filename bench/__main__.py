@@ -22,6 +22,7 @@ from bench.measure import Case, Figure, as_data, measure, table
 from bench.monitor_part import monitor_cases
 from bench.outside_part import outside_cases
 from bench.places import ROOT, Places, temporary
+from bench.process_part import process_cases
 from bench.recall_part import recall_table
 from bench.screen_part import screen_cases
 from bench.search_part import search_cases
@@ -33,6 +34,7 @@ PARTS: dict[str, Part] = {
     "document": (document_cases, ("30MB", "L"), 5),
     "change": (change_cases, ("M", "L"), 15),
     "command": (command_cases, ("S", "M", "L"), 9),
+    "process": (process_cases, ("S", "M"), 15),
     "screen": (screen_cases, ("S", "M", "L"), 7),
     "outside": (outside_cases, ("S", "M", "L"), 1),
     "search": (search_cases, ("M", "L"), 5),
