@@ -29,7 +29,7 @@ def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[
     """
     known = list(own)
     broken: list[Broken] = []
-    for name, package, entry in _entries():
+    for name, package, entry in entries(GROUP):
         try:
             found = entry()
         except (Exception, SystemExit) as error:
@@ -44,9 +44,9 @@ def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[
     return tuple(known[len(own) :]), tuple(broken)
 
 
-def _entries() -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """Yield the name, the package and the function that loads each entry point of the group, sorted by name."""
-    folders = list(_folders())
+def entries(group: str) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """Yield the name, the package and the function that loads each entry point of a group, sorted by name."""
+    folders = list(_folders(group))
     if not folders:
         return
     from importlib.metadata import Distribution
@@ -55,14 +55,14 @@ def _entries() -> Iterator[tuple[str, str, Callable[[], object]]]:
     for folder in folders:
         package = Distribution.at(folder)
         title = package.metadata["Name"] or os.path.basename(folder)
-        for entry in package.entry_points.select(group=GROUP):
+        for entry in package.entry_points.select(group=group):
             found.setdefault((entry.name, title), entry)
     for (name, title), entry in sorted(found.items()):
         yield name, title, entry.load
 
 
-def _folders() -> Iterator[str]:
-    """Yield the metadata folders of the packages that mention the group, in the order of the import path.
+def _folders(group: str) -> Iterator[str]:
+    """Yield the metadata folders of the packages that mention a group, in the order of the import path.
 
     The current folder is passed over, which `python -m` puts on the path: a repository brings no code.
     """
@@ -79,7 +79,7 @@ def _folders() -> Iterator[str]:
         for name in sorted(names):
             try:
                 with open(f"{path}/{name}/entry_points.txt", "rb") as file:
-                    if GROUP.encode() in file.read():
+                    if group.encode() in file.read():
                         yield f"{path}/{name}"
             except OSError:
                 continue

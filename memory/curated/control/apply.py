@@ -67,7 +67,12 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     side.prepare(actor=actor, now=now)
     candidate = replace(candidate, workspace_id=side.workspace_id)
     replay(side, now)
-    return again(lambda: _attempt(curated, side, candidate, actor, now))
+    done = again(lambda: _attempt(curated, side, candidate, actor, now))
+    if done.applied:
+        from memory.curated.providers.calls import call
+
+        call(curated, "on_write", now, done.decision.json())
+    return done
 
 
 def again(attempt: Callable[[], T]) -> T:

@@ -13,6 +13,7 @@ from memory.curated.extract.inbox import waiting
 from memory.curated.extract.turns import feed, queued, requeue
 from memory.curated.model import Json
 from memory.curated.places.settings import seconds_of
+from memory.curated.providers.calls import call as ask
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .memories import Call
@@ -39,6 +40,7 @@ def fed(curated: Curated, args: Json, call: Call) -> Json:
     refuse_disabled(curated)
     session = args["session_id"]
     state = feed(curated, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"), call.now)
+    ask(curated, "turn", call.now, session, args.get("role", "assistant"), args["content"], args.get("turn_seq"))
     candidates = 0
     if "extractor" not in curated.models and session in ready(curated):
         candidates = extract(curated, session, actor=call.actor, now=call.now)

@@ -11,6 +11,7 @@ from .daily import DAILY
 from .dreams import DREAMS
 from .extractor import EXTRACTOR
 from .operation import Operation
+from .providers import PROVIDERS
 from .schema import DRY_RUN, FILENAME, SELECTOR, SYSTEM, TYPE, choice, flag, giving, number, taking, text, texts
 from .sessions import SESSIONS
 
@@ -170,6 +171,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *EXTRACTOR,
     *SESSIONS,
     *DAILY,
+    *PROVIDERS,
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

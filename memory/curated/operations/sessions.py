@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from memory.curated.model import Json
+from memory.curated.providers.calls import call as ask
 from memory.curated.sessions.ledger import Ledger, append, end, events_of, read
 from memory.curated.sessions.places import EVENTS, LEDGER, Session, find_session
 from memory.curated.sessions.upkeep import prune, repair
@@ -29,6 +30,7 @@ def appended(curated: Curated, args: Json, call: Call) -> Json:
 def ended(curated: Curated, args: Json, call: Call) -> Json:
     """Make the ledger of a session."""
     place = end(curated, args["session_id"], actor=call.actor, now=call.now)
+    ask(curated, "session_end", call.now, place.id, place.workspace_id)
     return {"ledger": _meta(*_read(place))}
 
 

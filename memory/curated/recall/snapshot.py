@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memory.base.clock import format_utc
 from memory.curated.files.index_file import Line, capped, line_of
 from memory.curated.model import INDEX, Json, Root
+from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
 
 from .recall import Options, age_days, recall, turn_block
@@ -99,7 +100,8 @@ def capture(
         before = _read(theirs[1])
         made = _made(session, before.text, before.hash, before.generation, before.blocks, now, parent)
     else:
-        text, digest, blocks = _text(curated, curated.visible(agent), now, query)
+        session_began(curated, session, query, now)
+        text, digest, blocks = _text(curated, curated.visible(agent), now, query, agent)
         made = _made(session, text, digest, generation, blocks, now, None)
     home.records.put_snapshot(session, generation, made.json(), now)
     return made
@@ -121,7 +123,9 @@ def _read(values: Json) -> Snapshot:
     )  # fmt: skip
 
 
-def _text(curated: Curated, roots: Sequence[Root], now: datetime, query: str | None) -> tuple[str, str, int]:
+def _text(
+    curated: Curated, roots: Sequence[Root], now: datetime, query: str | None, agent: str | None
+) -> tuple[str, str, int]:
     """Return the text of a snapshot, its hash, and how many indexes it has; all empty for an empty memory."""
     settings = curated.settings
     after = settings["recall.freshness.banner_after_days"]
@@ -141,6 +145,10 @@ def _text(curated: Curated, roots: Sequence[Root], now: datetime, query: str | N
         block.append(index)
         parts.append("\n\n".join(block))
         hashes.append(f"{root.scope}|{root.tier or ''}|{hashlib.sha256(index.encode('utf-8', 'replace')).hexdigest()}")
+    provided = prompt_block(curated, agent, now)
+    if provided:
+        parts.append(provided)
+        hashes.append(f"provider||{hashlib.sha256(provided.encode('utf-8', 'replace')).hexdigest()}")
     if not parts:
         return "", "", 0
     digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What the verbs on dreams, the extractor, sessions and daily logs say to people."""
+"""What the verbs on dreams, the extractor, sessions, daily logs and providers say to people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
-WORKERS = frozenset({"dream", "extractor", "session", "daily"})
+WORKERS = frozenset({"dream", "extractor", "session", "daily", "provider"})
 """The groups of verbs whose words are here."""
 
 
@@ -86,6 +86,20 @@ def worker_lines(name: str, done: Json) -> Iterator[str]:
             yield from done["restored"]
         case "daily purge":
             yield f"{'would remove' if done['dry_run'] else 'removed'} {done['purged']} logs before {done['before']}"
+        case "provider list":
+            for one in done["providers"]:
+                yield _provider(one)
+            yield from (f"cannot be used: {one['provider']}: {one['message']}" for one in done["collisions"])
+        case "provider pre-compress":
+            yield from done["notes"].splitlines() or ("nothing is to survive",)
+        case _:
+            yield _provider(done["provider"])
+
+
+def _provider(one: Json) -> str:
+    failed = f"{one['failure_count']} failures, {one['last_error_code']}" if one["failure_count"] else ""
+    parts = [one["name"], one["status"], one["package"] or "memdeck", " ".join(one["tools"]), failed]
+    return "  ".join(part for part in parts if part)
 
 
 def _run(one: Json) -> str:

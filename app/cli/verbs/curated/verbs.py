@@ -31,6 +31,7 @@ _GROUPS = {
     "extractor": "What sessions said that may be worth remembering.",
     "session": "What happened in sessions, and their ledgers.",
     "daily": "What was done to memory, day by day.",
+    "provider": "Programs of other packages that add to memory.",
     "dream": "What was recalled most, gathered into one memory.",
 }
 _OPTIONS = {"agent_name": "agent", "session_id": "session", "turn_seq": "turn", "parent_session_id": "parent",

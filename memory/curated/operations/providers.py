@@ -1,0 +1,130 @@
+"""The operations on providers: list, show, select, enable, disable, and what is to survive a compression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.curated.model import Json
+from memory.curated.providers.calls import call as ask
+from memory.curated.providers.calls import change_state, home, note_collisions, read_state, safe_text, status_of
+from memory.curated.providers.found import Known, providers
+from memory.errors import NotFoundError, RefusedError
+
+from .memories import Call
+from .operation import Operation
+from .schema import giving, taking, text
+
+if TYPE_CHECKING:
+    from memory.curated.curated import Curated
+
+
+def _find(name: str) -> Known:
+    for one in providers()[0]:
+        if one.name == name.lower():
+            return one
+    raise NotFoundError("memory.not_found", f"there is no provider {name[:40]!r}", "`memdeck curated provider list`")
+
+
+def listed(curated: Curated, args: Json, call: Call) -> Json:  # noqa: ARG001
+    """Return the providers, and those that cannot be used with the reason."""
+    note_collisions(curated, call.now)
+    known, bad = providers()
+    return {
+        "providers": [status_of(curated, one, call.now) for one in known],
+        "collisions": [one.json() for one in bad],
+    }
+
+
+def show(curated: Curated, args: Json, call: Call) -> Json:
+    """Return one provider."""
+    return {"provider": status_of(curated, _find(args["name"]), call.now)}
+
+
+def select(curated: Curated, args: Json, call: Call) -> Json:
+    """Make a provider the active one of this workspace, or of the person where there is none."""
+    one = _find(args["name"])
+    side = home(curated)
+    if one.name in (*read_state(side)["disabled"], *read_state(curated.sides.get("global"))["disabled"]):
+        raise RefusedError(
+            "memory.provider.disabled", f"{one.name} is disabled", f"`memdeck curated provider enable {one.name}`"
+        )
+    change_state(side, call.now, lambda values: values.update(active=one.name))
+    return {"provider": status_of(curated, one, call.now)}
+
+
+def _switched(curated: Curated, args: Json, call: Call, *, on: bool) -> Json:
+    one = _find(args["name"])
+    if one.package is None:
+        raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
+    side, changed = home(curated), list[bool]()
+
+    def change(values: Json) -> None:
+        off = set(values["disabled"])
+        changed.append((one.name in off) == on)
+        values["disabled"] = sorted(off - {one.name} if on else off | {one.name})
+        if on:
+            values["breakers"].pop(one.name, None)
+
+    change_state(side, call.now, change)
+    if changed[0] and side is not None:
+        op = "memory.provider.enabled" if on else "memory.provider.disabled"
+        side.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
+    return {"provider": status_of(curated, one, call.now), "changed": changed[0]}
+
+
+def enable(curated: Curated, args: Json, call: Call) -> Json:
+    """Enable a provider and close its breaker."""
+    return _switched(curated, args, call, on=True)
+
+
+def disable(curated: Curated, args: Json, call: Call) -> Json:
+    """Disable a provider: memdeck does all by itself while it is selected."""
+    return _switched(curated, args, call, on=False)
+
+
+def pre_compress(curated: Curated, args: Json, call: Call) -> Json:
+    """Return what the provider wants to survive when a client shortens a session."""
+    notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
+    return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}
+
+
+_NAME = text("The name of the provider.")
+_REASON = text("Why.")
+
+PROVIDERS: tuple[Operation, ...] = (
+    Operation(
+        "provider list", "List the providers of memories, and those that cannot be used.", listed, taking(),
+        giving("providers", "collisions", rows="providers"), "agh__memory_provider_list", "GET /api/memory/providers",
+        example="memdeck curated provider list",
+    ),
+    Operation(
+        "provider show", "Show one provider.", show, taking("name", name=_NAME), giving("provider"),
+        "agh__memory_provider_get", "GET /api/memory/providers/{provider_name}", ("name",),
+        example="memdeck curated provider show local",
+    ),
+    Operation(
+        "provider select", "Make a provider the active one.", select, taking("name", name=_NAME), giving("provider"),
+        "agh__memory_provider_select", "POST /api/memory/providers/select", ("name",), True,
+        example="memdeck curated provider select local",
+    ),
+    Operation(
+        "provider enable", "Enable a provider.", enable, taking("name", name=_NAME, reason=_REASON),
+        giving("provider", "changed"), "agh__memory_provider_enable",
+        "POST /api/memory/providers/{provider_name}/enable", ("name",), True,
+        example="memdeck curated provider enable NAME",
+    ),
+    Operation(
+        "provider disable", "Disable a provider.", disable, taking("name", name=_NAME, reason=_REASON),
+        giving("provider", "changed"), "agh__memory_provider_disable",
+        "POST /api/memory/providers/{provider_name}/disable", ("name",), True,
+        example="memdeck curated provider disable NAME",
+    ),
+    Operation(
+        "provider pre-compress", "Ask the provider what is to survive when a session is shortened.", pre_compress,
+        taking("session_id", session_id=text("The session."), content=text("What is to be shortened.",
+                                                                           **{"x-content": True})),
+        giving("session_id", "notes"), "agh__memory_provider_pre_compress", "POST /api/memory/providers/pre-compress",
+        example="memdeck curated provider pre-compress --session s1",
+    ),
+)  # fmt: skip
+"""The operations on providers."""

@@ -1,0 +1,204 @@
+"""Providers of memories of another package, really installed: what they are told, and how little they can spoil."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.curated.curated import Curated
+from memory.curated.model import Json
+from memory.curated.operations.memories import Call
+from memory.curated.operations.registry import BY_NAME
+from memory.curated.providers.found import providers
+from memory.errors import MemdeckError
+from tests.memory.curated.conftest import NOW, Den, den, write
+from tests.patience import PATIENCE
+
+__all__ = ["den"]
+TOY = Path(__file__).parent / "toy_provider"
+REQUIRED = "MEMDECK_TOOLS" in os.environ
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build and install the package into a folder; return that folder."""
+    if importlib.util.find_spec("hatchling") is None and not REQUIRED:
+        pytest.skip("hatchling builds the package")
+    top = tmp_path_factory.mktemp("provider")
+    shutil.copytree(TOY, top / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", *words, "--target", str(top / "site"), str(top / "source")],
+        check=True,
+        timeout=PATIENCE,
+    )
+    return top / "site"
+
+
+@pytest.fixture
+def toy(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Put the package on the import path of this process; yield its module, and forget it at the end."""
+    monkeypatch.syspath_prepend(str(site))
+    providers.cache_clear()
+    module = importlib.import_module("toy_provider")
+    yield module
+    module.HELD.set()
+    del sys.modules["toy_provider"]
+    monkeypatch.undo()
+    providers.cache_clear()
+
+
+def run(curated: Curated, name: str, /, now: datetime = NOW, **values: Any) -> Json:
+    """Call an operation of the registry."""
+    return BY_NAME[name].call(curated, values, Call(now, "cli", "cli"))
+
+
+@pytest.fixture
+def curated(den: Den, toy: Any) -> Curated:
+    """Return a workspace with one memory."""
+    found = den.open()
+    write(den, found, "project", "Coffee", "likes oat milk in the morning", scope="workspace")
+    return found
+
+
+def told(toy: Any) -> list[str]:
+    """Return which methods of the provider were called."""
+    return [what for what, _ in toy.ECHO.told]
+
+
+def test_collisions_are_refused_and_noted_once(curated: Curated) -> None:
+    """A name, a tool of memdeck's own and one of another provider; one that does not load; each is an event."""
+    for _ in range(2):
+        found = run(curated, "provider list")
+    assert [(one["name"], one["status"], one["builtin"]) for one in found["providers"]] == [
+        ("local", "active", True), ("echo", "standby", False), ("quiet", "standby", False)
+    ]  # fmt: skip
+    assert [(one["provider"], one["reason"], one["tool_name"]) for one in found["collisions"]] == [
+        ("echo", "provider_name", None),
+        ("thief", "reserved_tool_name", "agh__memory_search"),
+        ("copycat", "tool_name", "echo_find"),
+        ("e-broken", "not_loaded", None),
+    ]
+    events = curated.sides["workspace"].records.events(ops=("memory.provider.collision",))
+    assert len(events) == 4
+
+
+def test_the_active_provider_is_told_and_adds(den: Den, curated: Curated, toy: Any) -> None:
+    """Each of the eight methods is called where it belongs; what it adds is scanned."""
+    run(curated, "search", query_text="what about oat milk")
+    assert toy.ECHO.told == []
+    run(curated, "provider select", name="echo")
+    assert run(curated, "provider show", name="echo")["provider"]["status"] == "active"
+    found = run(curated, "search", query_text="what about oat milk")
+    assert [one["memory"]["name"] for one in found["results"]] == ["Coffee"]
+    assert found["recall"]["provided"] == [
+        {"title": "Echo", "body": "you asked: what about oat milk", "provider": "echo"}
+    ]
+    block = run(curated, "recall block", query_text="what about oat milk")["text"]
+    assert "- Echo [provider echo]" in block
+    assert "previous instructions" not in block
+    first = run(curated, "snapshot", session_id="s1", query_text="oat milk prices")["snapshot"]["text"]
+    assert "## Provider echo\n\nThe echo knows more." in first
+    run(curated, "snapshot", session_id="s2")
+    write(den, curated, "project", "Tea", "green tea at noon", scope="workspace")
+    run(curated, "extractor feed", session_id="s2", content="a turn")
+    run(curated, "session append", session_id="s2", content='{"event_type": "a"}')
+    run(curated, "session end", session_id="s2")
+    notes = run(curated, "provider pre-compress", session_id="s2", content="the plan")["notes"]
+    assert notes == "keep: the plan"
+    assert set(told(toy)) == {
+        "prompt_block", "recall", "prefetch", "turn", "session_end", "session_switch", "pre_compress", "on_write"
+    }  # fmt: skip
+    decision = next(about for what, about in toy.ECHO.told if what == "on_write")
+    assert decision["target_filename"] == "project_tea.md"
+    assert "green" not in str(decision)
+    assert ("session_switch", ("s1", "s2")) in toy.ECHO.told
+
+
+def test_what_is_not_handled_memdeck_does_itself(curated: Curated) -> None:
+    """A provider that handles nothing changes nothing, and is no failure."""
+    before = run(curated, "search", query_text="what about oat milk")
+    run(curated, "provider select", name="quiet")
+    after = run(curated, "search", query_text="what about oat milk")
+    assert [one["memory"]["name"] for one in after["results"]] == [one["memory"]["name"] for one in before["results"]]
+    assert run(curated, "provider show", name="quiet")["provider"]["failure_count"] == 0
+
+
+def test_a_breaker_opens_after_five_failures(curated: Curated, toy: Any) -> None:
+    """Recall goes on without it; after the cooldown it is asked once more, and a success closes the breaker."""
+    run(curated, "provider select", name="echo")
+    toy.ECHO.mode = "raises"
+    for number in range(7):
+        found = run(curated, "search", NOW + timedelta(seconds=number), query_text="what about oat milk")
+        assert [one["memory"]["name"] for one in found["results"]] == ["Coffee"]
+    assert told(toy) == ["recall"] * 5
+    state = run(curated, "provider show", NOW + timedelta(seconds=8), name="echo")["provider"]
+    assert (state["status"], state["failure_count"]) == ("cooling_down", 5)
+    assert state["last_error_code"] == "memory.provider.failed: RuntimeError"
+    assert state["cooldown_until"] == "2026-01-15T12:00:34Z"
+    toy.ECHO.mode = "works"
+    run(curated, "search", NOW + timedelta(seconds=33), query_text="what about oat milk")
+    assert told(toy) == ["recall"] * 5
+    run(curated, "search", NOW + timedelta(seconds=35), query_text="what about oat milk")
+    assert told(toy) == ["recall"] * 6
+    state = run(curated, "provider show", NOW + timedelta(seconds=36), name="echo")["provider"]
+    assert (state["status"], state["failure_count"]) == ("active", 0)
+
+
+def test_a_provider_that_does_not_answer_is_left(den: Den, toy: Any) -> None:
+    """After its time the recall goes on without it."""
+    den.settings('[memory.provider]\ntimeout = "100ms"\nname = "echo"\n')
+    curated = den.open()
+    write(den, curated, "project", "Coffee", "likes oat milk in the morning", scope="workspace")
+    toy.ECHO.mode = "waits"
+    found = run(curated, "search", query_text="what about oat milk")
+    assert [one["memory"]["name"] for one in found["results"]] == ["Coffee"]
+    assert found["recall"]["provided"] == []
+    state = run(curated, "provider show", name="echo")["provider"]
+    assert (state["active"], state["last_error_code"]) == (True, "memory.provider.timeout")
+    toy.HELD.set()
+
+
+def test_disabled_ones_are_asked_nothing(curated: Curated, toy: Any) -> None:
+    """A disabled provider leaves all to memdeck, cannot be selected, and comes back; each change is an event once."""
+    run(curated, "provider select", name="echo")
+    assert run(curated, "provider disable", name="echo", reason="noisy")["changed"]
+    assert not run(curated, "provider disable", name="echo")["changed"]
+    run(curated, "search", query_text="what about oat milk")
+    assert toy.ECHO.told == []
+    with pytest.raises(MemdeckError) as caught:
+        run(curated, "provider select", name="echo")
+    assert caught.value.code == "memory.provider.disabled"
+    assert run(curated, "provider enable", name="echo")["provider"]["status"] == "active"
+    run(curated, "search", query_text="what about oat milk")
+    assert told(toy) == ["recall"]
+    ops = [row["op"] for row in curated.sides["workspace"].records.events(limit=50)]
+    assert [op for op in ops if op.startswith("memory.provider.")] == [
+        "memory.provider.enabled", "memory.provider.disabled"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "code"),
+    [
+        ("provider select", "nobody", "memory.not_found"),
+        ("provider show", "thief", "memory.not_found"),
+        ("provider disable", "local", "memory.provider.builtin"),
+        ("provider enable", "local", "memory.provider.builtin"),
+    ],
+)
+def test_wrong_arguments(curated: Curated, name: str, provider: str, code: str) -> None:
+    """Each has a stable code."""
+    with pytest.raises(MemdeckError) as caught:
+        run(curated, name, name=provider)
+    assert caught.value.code == code
