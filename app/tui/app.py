@@ -1,97 +1,80 @@
-"""MemdeckApp: the application. It wires its parts together and owns all state; the parts do the work."""
+"""MemdeckApp: the application. It makes its parts, tells each which others it may use, and owns the life cycle."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ScreenStackError
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
-from textual.events import Event, InputEvent, Key, Paste, Resize
+from textual.events import Event, InputEvent, Key, Paste
+from textual.widgets import Input
 
 from app.places import short_path
-from memory.base.safe_text import visible
-from widgets.chrome.footer import is_typing, key_name
+from widgets.chrome.footer import is_typing
+from widgets.chrome.go_prefix import GoWaits, Prefixed
+from widgets.chrome.header import HeaderLine
+from widgets.chrome.sidebar import Sidebar
+from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
-from widgets.text.depth import OWN, Depth
-from widgets.text.fallback import plain_filters
-from widgets.text.glyphs import ASCII, UNICODE, Glyphs
+from widgets.text.depth import Depth
+from widgets.text.glyphs import UNICODE, Glyphs
 
 from .commands.conditions import allows, hint_words, selected_count
-from .commands.navigation import Navigation
-from .commands.write import Changing
 from .forms.consent import Consent
 from .keys.keymap import Keymap
-from .keys.registry import BY_ID, PARTS, command_of
+from .keys.registry import BY_ID, PARTS, Action, command_of
 from .keys.type_ahead import TypeAhead
 from .live.away_summary import Morning
+from .live.changing import Changing
 from .live.jobs import Jobs
 from .live.outside_changes import LogSource, Noticing
+from .live.overview import Overview
 from .live.refresh import Looking
 from .live.schedule import Watching
 from .main_screen import Desk
-from .message_handlers import Postbox
+from .messages import Progress, Report
+from .navigation import Navigation
 from .overlays import Overlays
 from .pane_state import Remembering
 from .search.queries import Searching
-from .toasts import heading_of, place_toasts
+from .shell import Shell
+from .toasts import place_toasts
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from memory.errors import MemdeckError
+    from memory.files.snapshot import Snapshot
+    from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.monitoring.run.run import Ways
-    from memory.storage.private.drafts import Draft
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
+    from widgets.input.form import Form
     from widgets.list.board import Board
     from widgets.panes import PaneName
+    from widgets.panes.brief.pane import BriefPane
 
-    from .context import JobView
+    from .commands.context import JobView
+    from .commands.perform import Performer
     from .forms.drafts import Drafting
     from .forms.form_session import Filling
-    from .perform import Performer
 
 TICK_SECONDS = 30.0
 """How often what depends on the time is drawn again."""
 
-SLIM = 60
-"""Terminals of fewer columns have messages as wide as themselves."""
 
-Severity = Literal["information", "warning", "error"]
-
-
-class MemdeckApp(Postbox):
+class MemdeckApp(Shell):
     """Shows one workspace; without one it offers to make it.
 
     `clock` gives the time, `hand_over` gives the terminal to an editor (default: Textual's `suspend`), `watches`
     says whether changes from outside are looked for, `remembers` whether anything of what a person looks at is kept.
     `app.desk` is the main screen.
-    """
-
-    ENABLE_COMMAND_PALETTE = False
-    ALLOW_SELECT = True
-    TITLE = "memdeck"
-
-    CSS = """
-    Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; }
-    Toast.-information { border-left: outer $border; }
-    .-slim Toast { width: 60; max-width: 100%; }
-    ToastRack { margin-bottom: 1; }
-    .-ascii Frame { border: ascii $border-blurred; }
-    .-ascii Frame.-within { border: ascii $border; }
-    .-ascii Frame.-within:nocolor { border: heavy $border; }
-    .-ascii .dialog { border: ascii $border; }
-    .-ascii .-flat > .dialog { border: none; }
-    .-ascii Toast { border-left: ascii $border; }
-    .-depth-16 ModalScreen { background: transparent; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -129,47 +112,76 @@ class MemdeckApp(Postbox):
         while it is open (default: as `watches`);
         `safe`: nothing that stands in memory files may run, whatever was approved.
         """
-        super().__init__()
-        self.workspace = workspace
-        self.clock = clock
-        self.keymap = keymap or Keymap()
-        if self.keymap.rebound:
-            self.set_keymap(self.keymap.for_textual())
-        self.path = path
-        self.environ: Mapping[str, str] = os.environ if environ is None else environ
-        self.glyphs = glyphs
-        self.set_class(glyphs is ASCII, "-ascii")
-        self.depth: Depth = depth
-        self.add_class(f"-depth-{depth}")
-        if glyphs is ASCII or self.no_color or depth == "256":
-            self._filters = plain_filters(self, ascii_signs=glyphs is ASCII, exact=depth == "256")
-        self.watches = watches
-        self.keeps_watch = watches if keeps_watch is None else keeps_watch
-        self.remembers = remembers
-        self.safe = safe
-        self.hand_over: Callable[[], AbstractContextManager[None]] = hand_over or self.suspend
-        self.navigation = Navigation(self)
-        self.looking = Looking(self)
-        self.noticing = Noticing(self)
-        self.changing = Changing(self)
-        self.morning = Morning(self)
-        self.consent = Consent(self)
-        self.jobs = Jobs(self)
-        self.watching = Watching(self)
-        self.overlays = Overlays(self)
-        self.left_drafts: tuple[Draft, ...] = ()
-        """Forms that were never saved, newest first."""
-        self.searching = Searching(self)
+        super().__init__(
+            workspace,
+            clock=clock,
+            path=path,
+            environ=environ,
+            glyphs=glyphs,
+            depth=depth,
+            watches=watches,
+            keeps_watch=keeps_watch,
+            remembers=remembers,
+            safe=safe,
+            hand_over=hand_over,
+            keymap=keymap,
+        )
+        # Each part gets those above it; what goes the other way is a hook.
         self.remembering = Remembering(self)
-        self.typing_ahead = TypeAhead(self)
+        self.looking = Looking(self)
+        self.jobs = Jobs(self, self.looking)
+        self.watching = Watching(self, self.looking, self.jobs)
+        self.noticing = Noticing(self, self.looking, self.remembering)
+        self.overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering))
+        self.overlays = Overlays(self, self._allows, self.action_do)
+        self.changing = Changing(self, self.looking, self.noticing, self.overview, self.watching, self.overlays)
+        self.consent = Consent(self, self.looking, self.watching, self.overlays, self.changing)
+        self.navigation = Navigation(
+            self,
+            self.looking,
+            self.noticing,
+            self.overview,
+            self.remembering,
+            self.overlays,
+            self.consent,
+            self.make_pane,
+        )
+        self.searching = Searching(self, self.navigation, self.remembering)
+        self.typing_ahead = TypeAhead(self, self.changing, self.consent, self._pass_on)
+        self._connect()
         first = None
         if workspace is not None:
             first = self.navigation.begin(self.navigation.first(pane, self.remembering.last_pane))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
         self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
-        for theme in OWN[depth]:
-            self.register_theme(theme)
-        self.theme = OWN[depth][0].name
+
+    def _connect(self) -> None:
+        """Say what follows from a look at the files."""
+        hooks = self.looking.hooks
+        hooks.before.append(self.noticing.look_first)
+        hooks.behind += [self.noticing.look_behind, self.overview.count, self.overview.brief, self._look_for_drafts]
+        hooks.shown += [self._say_what_changed, self.navigation.shown]
+        hooks.rested += [self.changing.seen, self.watching.begin]
+        hooks.failed.append(self.overview.say_not_read)
+        hooks.changed += [self.watching.files_changed, self.searching.files_changed]
+        self.noticing.on_change.append(self.overview.show_badges)
+        self.noticing.on_undone.append(self._taken_back)
+
+    def _look_for_drafts(self, _pane: Pane, _snapshot: Snapshot, _now: datetime) -> None:
+        self.drafting.look()
+
+    def _say_what_changed(self, _pane: Pane, _first: bool) -> None:
+        """Tell panes, the open form and the sidebar that other files are shown."""
+        self.noticing.say_lost()
+        if "filling" in self.__dict__:
+            # Where no form was ever opened there is none to tell.
+            self.filling.files_changed()
+        self.overview.show_badges()
+
+    def _taken_back(self, undone: Sequence[Undone]) -> None:
+        from .commands.revert import taken_back
+
+        self.perform(taken_back(self, undone))
 
     # Parts that nobody needs before the first frame; each is imported with its first use.
 
@@ -178,40 +190,59 @@ class MemdeckApp(Postbox):
         """Keeps what is typed."""
         from .forms.drafts import Drafting
 
-        return Drafting(self)
+        return Drafting(self, self.remembering)
 
     @cached_property
     def filling(self) -> Filling:
         """Opens and writes forms."""
         from .forms.form_session import Filling
 
-        return Filling(self)
+        return Filling(
+            self, self, self.looking, self.changing, self.drafting, self.navigation, lambda step: self.perform(step)
+        )
 
     @cached_property
     def perform(self) -> Performer:
         """Does what commands return."""
-        from .perform import Performer
+        from .commands.perform import Performer
 
-        return Performer(self)
-
-    def on_board_dropped(self, message: Board.Dropped) -> None:
-        """A card was dragged to another column."""
-        from .commands.tasks import drop
-
-        message.stop()
-        self.perform(drop(self, message.row.item, message.lane))
+        return Performer(
+            self,
+            looking=self.looking,
+            changing=self.changing,
+            navigation=self.navigation,
+            overlays=self.overlays,
+            consent=self.consent,
+            watching=self.watching,
+            jobs=self.jobs,
+            remembering=self.remembering,
+            forms=lambda: (self.filling, self.drafting),
+        )
 
     # What commands look at
-
-    @property
-    def pane(self) -> Pane | None:
-        """The pane that is open."""
-        return self.navigation.pane
 
     @property
     def undone(self) -> tuple[Undone, ...]:
         """What saves of other programs took back, and nobody decided about."""
         return self.noticing.undone
+
+    @property
+    def lost(self) -> LostFile | None:
+        """The file of the open pane that is gone or empty."""
+        return self.noticing.lost_in(self.pane)
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether a job runs."""
+        return bool(self.jobs.running)
+
+    def can_turn(self, way: str) -> bool:
+        """Return whether there was something to undo or to redo at the last look."""
+        return self.noticing.can_turn(way)
+
+    def may_turn(self, way: str) -> bool:
+        """Return whether there is something to undo or to redo, or may be."""
+        return self.noticing.may_turn(way, writing=not self.changing.idle)
 
     def saved_views(self, pane_id: str) -> dict[str, dict[str, str]]:
         """Return the views of a pane that people keep, by name."""
@@ -228,12 +259,6 @@ class MemdeckApp(Postbox):
     def ways(self, job: JobView) -> Ways:
         """Return what a run of monitors reaches."""
         return self.watching.ways(job)
-
-    @property
-    def zone(self) -> tzinfo:
-        """The workspace's zone, as it was last read."""
-        pane = self.navigation.pane
-        return UTC if pane is None else pane.zone
 
     @property
     def idle(self) -> bool:
@@ -267,7 +292,7 @@ class MemdeckApp(Postbox):
             return
         from .welcome import StartScreen
 
-        self.push_screen(StartScreen(self.path), self._started)
+        self.push_screen(StartScreen(self.setup.path), self._started)
 
     def _started(self, choice: str | None) -> None:
         """Make what was chosen on the start screen."""
@@ -285,7 +310,7 @@ class MemdeckApp(Postbox):
     def _leave(self) -> None:
         """Keep what is typed and what is remembered, stop watching."""
         self._keep_typed()
-        self.remembering.keep()
+        self.remembering.keep(self.searching.history, self.noticing.seen)
         self.looking.stop()
         self.searching.stop()
         self.watching.leave()
@@ -294,16 +319,6 @@ class MemdeckApp(Postbox):
         """Write what stands in a form; where no form was opened there is nothing to write."""
         if "drafting" in self.__dict__:
             self.drafting.save_now()
-
-    def on_resize(self, event: Resize) -> None:
-        """In few columns a message may be as wide as the screen; in few lines it goes where it still has room."""
-        self.set_class(event.size.width < SLIM, "-slim")
-        if self._notifications:
-            self.call_after_refresh(place_toasts, self)
-
-    async def action_quit(self) -> None:
-        """Leave, also by ctrl+q."""
-        self.exit(0)
 
     def exit(self, *args: object, **kwargs: object) -> None:
         """Leave; what is remembered is written first."""
@@ -320,21 +335,6 @@ class MemdeckApp(Postbox):
             return
         self._keep_typed()
         super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        """End without Textual's traceback, which shows the values of variables, and so what stands in files."""
-        self.bell()
-        self._close_messages_no_wait()
-
-    @property
-    def failure(self) -> Exception | None:
-        """The error that ended it; None while it runs, and where a person left it."""
-        return self._exception
-
-    @property
-    def ends(self) -> bool:
-        """Whether it was left and is taken apart, screen by screen; messages and timers go on meanwhile."""
-        return self._exit or (self._is_mounted and not self.is_running)
 
     def make_pane(self, name: PaneName) -> Pane:
         """Make a pane that is opened for the first time."""
@@ -383,10 +383,14 @@ class MemdeckApp(Postbox):
             return
         await super().on_event(event)
 
-    async def pass_on(self, key: Key) -> None:
+    async def _pass_on(self, key: Key) -> None:
         """Take a key that waited, unless a question came up since it was typed."""
         if not self.consent.drops(key):
             await super().on_event(key)
+
+    def _allows(self, action: Action) -> bool:
+        """Whether an action means something now."""
+        return allows(self, action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
@@ -413,59 +417,76 @@ class MemdeckApp(Postbox):
 
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, key)):
+        elif not is_typing(self.screen.focused) and (words := why_dead(self, self, key)):
             self.say(words)
 
-    def refresh_keys(self) -> None:
-        """Find out again which keys mean something."""
-        for screen in self.screen_stack[-1:]:
-            screen.refresh_bindings()
+    # Messages
 
-    def key_of(self, action_id: str) -> str:
-        """The key of an action as people write it; without one, the palette's and what to look for in it."""
-        action = BY_ID[action_id]
-        keys = self.keymap.keys(action_id, action.keys)
-        return key_name(keys[0]) if keys else f"{self.key_of('app.palette')} {action.words}"
+    def on_report(self, message: Report) -> None:
+        """A thread is done with something."""
+        message.deliver()
 
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy through the terminal, and through the desktop's program where there is one."""
-        from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
+    def on_progress(self, message: Progress) -> None:
+        """A job got further."""
+        message.deliver()
 
-        text = safe_text(text)
-        if len(text) <= LARGEST:
-            super().copy_to_clipboard(text)
-        command = find_tool(self.environ)
-        if command is not None:
-            self.run_worker(
-                lambda: give_to_tool(command, text, self.environ),
-                group="clipboard",
-                thread=True,
-                exclusive=True,
-                exit_on_error=False,
-            )
+    def on_form_edited(self, message: Form.Edited) -> None:
+        """Something was typed into a form."""
+        self.drafting.edited(message.form, message.values)
 
-    def say(self, text: str, *, title: str = "", severity: Severity = "information", seconds: float = 4) -> None:
-        """A few words in a corner, instead of what was said before; content of files may be in them."""
-        self.clear_notifications()
-        self.notify(
-            visible(text[:4000], newlines=True),
-            title=visible(title),
-            severity=severity,
-            timeout=seconds,
-            markup=False,
-        )
+    def on_brief_pane_resume(self, message: BriefPane.Resume) -> None:
+        """A draft of the brief was chosen."""
+        self.filling.resume_left(message.draft)
 
-    def _refresh_notifications(self) -> None:
-        """Show what is said; on a screen that has just come there are lines to put it on only after its first frame."""
-        super()._refresh_notifications()
+    def on_brief_pane_more(self, message: BriefPane.More) -> None:
+        """All of a group of the brief is wanted."""
+        self.navigation.more(message.group)
+
+    def on_pane_jump(self, message: Pane.Jump) -> None:
+        """A link was followed."""
+        self.navigation.jump(message.file, message.ref)
+
+    def on_pane_linked(self, message: Pane.Linked) -> None:
+        """The links of an entry are known."""
+        self.navigation.linked(message.pane)
+
+    def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
+        """Other keys may mean something for another entry, and what is said makes room for it."""
+        self.refresh_keys()
         if self._notifications:
             place_toasts(self)
-            self.call_after_refresh(place_toasts, self)
 
-    def say_error(self, error: MemdeckError) -> None:
-        """What could not be done, and what to do about it."""
-        hint = error.hint
-        if error.code.startswith("trust.") and error.code != "trust.no_state":
-            hint = f"{self.key_of('trust.review')} shows what it wants to run"
-        words = f"{error.message}; {hint}" if hint else error.message
-        self.say(words, title=heading_of(error), severity="error")
+    def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
+        """A pane was chosen in the sidebar."""
+        self.navigation.open_pane(message.pane_id)
+
+    def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
+        """A count of the header was clicked."""
+        self.navigation.lead(message.leads)
+
+    def on_go_waits(self, message: GoWaits) -> None:
+        """`g` was typed, or what follows it; in a dialog it leads to the first row only."""
+        message.stop()
+        self.navigation.go_waits(waits=message.waits and self.screen is self.desk)
+
+    def on_prefixed(self, message: Prefixed) -> None:
+        """A character was typed after g."""
+        try:
+            self.navigation.go(message.character)
+        finally:
+            self.typing_ahead.acted()
+
+    def on_line_list_opened(self, message: LineList.Opened) -> None:
+        """Nothing here opens by itself."""
+        message.stop()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Nothing here is submitted by itself."""
+        message.stop()
+
+    def on_board_dropped(self, message: Board.Dropped) -> None:
+        """A card was dragged to another column."""
+        from .commands.tasks import drop
+
+        message.stop()
+        self.perform(drop(self, message.row.item, message.lane))

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from widgets.chrome.jump import JumpPlace
 
+    from .keys.registry import Action
+    from .shell import Shell
+
 KEYS_SECONDS = 20.0
 """How long what is wrong with the keys is said: it is of many lines at times."""
 
@@ -27,20 +30,23 @@ def theme_words(name: str) -> str:
 class Overlays(Part):
     """What lies over the panes for a moment."""
 
-    _recent: tuple[str, ...] = ()
+    def __init__(self, app: Shell, allows: Callable[[Action], bool], act: Callable[[str], None]) -> None:
+        """`allows` tells whether an action means something now, `act` does it."""
+        super().__init__(app)
+        self._allows, self._act = allows, act
+        self._recent: tuple[str, ...] = ()
 
     def palette(self) -> None:
         """Every action that means something now, those that were chosen before on top."""
-        from .commands.conditions import allows
         from .keys.palette import Palette
         from .keys.registry import ACTIONS
 
-        actions = [action for action in ACTIONS if action.id != "app.palette" and allows(self.app, action.needs)]
+        actions = [action for action in ACTIONS if action.id != "app.palette" and self._allows(action)]
 
         def chosen(action_id: str | None) -> None:
             if action_id is not None:
                 self._recent = tuple(dict.fromkeys((action_id, *self._recent)))[:RECENT]
-                self.app.action_do(action_id)
+                self._act(action_id)
 
         self.app.push_screen(Palette(actions, self.app.keymap, self._recent), chosen)
 
@@ -103,7 +109,7 @@ class Overlays(Part):
         from widgets.dialogs.pick import Option, Pick
         from widgets.text.depth import OWN, offered
 
-        before, depth = self.app.theme, self.app.depth
+        before, depth = self.app.theme, self.app.setup.depth
         own = [theme.name for theme in OWN[depth]]
         themes = offered(depth)[len(own) :]
         for theme in themes:

@@ -29,7 +29,7 @@ class Remembering(Part):
         if self._values is None:
             self._values = {}
             workspace = self.app.workspace
-            if self.app.remembers and workspace is not None and workspace.state is not None:
+            if self.app.setup.remembers and workspace is not None and workspace.state is not None:
                 with suppress(MemdeckError, OSError, ValueError, RecursionError):
                     data = workspace.state.folder.read(NAME)
                     if data is not None:
@@ -81,7 +81,7 @@ class Remembering(Part):
 
     def tell_drafts(self, drafts: Iterable[str]) -> None:
         """Remember at once which drafts there are, so that nobody is told of them again."""
-        if self.app.remembers and (told := sorted(drafts)) != sorted(self.told_drafts):
+        if self.app.setup.remembers and (told := sorted(drafts)) != sorted(self.told_drafts):
             self._write({**self._read(), "drafts": told})
 
     def view_of(self, pane_id: str) -> dict[str, str]:
@@ -119,20 +119,22 @@ class Remembering(Part):
         views = self._read().get("views")
         self._write({**self._read(), "views": {**(views if isinstance(views, dict) else {}), pane_id: dict(own)}})
 
-    def keep(self) -> None:
-        """Write what is to be remembered; a folder that cannot be written to is no reason to complain."""
-        workspace, pane = self.app.workspace, self.app.navigation.pane
-        if not self.app.remembers or workspace is None or workspace.state is None or pane is None:
+    def keep(self, searched: Iterable[str], seen: int | None) -> None:
+        """Write what is to be remembered: the panes, what was `searched` for, the newest change that was `seen`.
+
+        A folder that cannot be written to is no reason to complain.
+        """
+        workspace, pane = self.app.workspace, self.app.pane
+        if not self.app.setup.remembers or workspace is None or workspace.state is None or pane is None:
             return
         before = self._read().get("panes")
         panes: dict[str, Any] = dict(before) if isinstance(before, dict) else {}
-        for name, mounted in self.app.navigation.mounted.items():
+        for name, mounted in self.app.panes.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        searches = [one[:LONGEST] for one in self.app.searching.history]
+        searches = [one[:LONGEST] for one in searched]
         looked = self.app.clock().isoformat()
-        seen = self.app.noticing.seen
-        zoomed = self.app.navigation.zoomed is True
+        zoomed = self.app.panes.zoomed is True
         values = {"pane": pane.pane_id, "panes": panes, "searches": searches, "looked": looked, "zoom": zoomed}
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 

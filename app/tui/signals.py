@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .app import MemdeckApp
+    from .shell import Shell
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """What asks a program to end; Textual alone leaves the terminal in its own mode on some of them."""
 
 
-def leave_on_signals(app: MemdeckApp) -> None:
+def leave_on_signals(app: Shell) -> None:
     """End the application in order, with the exit code that shells use for the signal."""
     loop = asyncio.get_running_loop()
     for number in SIGNALS:

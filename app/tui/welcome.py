@@ -21,7 +21,7 @@ from widgets.text.styled_text import Line, Piece, line
 if TYPE_CHECKING:
     from memory.workspace import Workspace
 
-    from .app import MemdeckApp
+    from .shell import Shell
 
 CREATE, DEMO = "create", "demo"
 
@@ -85,7 +85,7 @@ class StartScreen(Dialog, ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def make(app: MemdeckApp, choice: str) -> Workspace | None:
+def make(app: Shell, choice: str) -> Workspace | None:
     """Make the workspace that was chosen; None, and a message, where that fails."""
     from app.places import home, state_home
     from memory.workspace import Workspace
@@ -94,7 +94,7 @@ def make(app: MemdeckApp, choice: str) -> Workspace | None:
     now = app.clock()
     try:
         if choice == CREATE:
-            return Workspace.init(app.path, now, actor="human", state_home=state, home=own)[0]
+            return Workspace.init(app.setup.path, now, actor="human", state_home=state, home=own)[0]
         from app.demo.beside import add_beside
         from app.demo.workspace import demo_files
         from memory.base.clock import machine_zone

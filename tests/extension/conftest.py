@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.commands.navigation import panes_by_id
+from app.tui.open_panes import panes_by_id
 from memory.registry import forget_installed
 from tests.patience import PATIENCE
 from widgets.panes import all_panes

@@ -8,47 +8,50 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
     from app.tui.keys.registry import Action
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
     from memory.history.taken_back import Undone
 
+    from .context import Context
 
-def allows(app: MemdeckApp, needs: str) -> bool:
+
+def allows(context: Context, needs: str) -> bool:
     """Whether what an action needs is there; see `NEEDS`."""
     if not needs:
         return True
-    if app.workspace is None:
+    if context.workspace is None:
         return False
-    pane = app.navigation.pane
+    pane = context.pane
     if needs == "workspace":
         return True
     if needs in ("undo", "redo"):
-        return app.noticing.may_turn(needs)
+        return context.may_turn(needs)
     if needs == "draft":
-        return bool(app.left_drafts)
+        return bool(context.left_drafts)
     if pane is None or pane.contents is None:
         return False
     if needs == "jobs":
-        return bool(app.jobs.running)
+        return context.has_jobs
+    if needs == "archived":
+        return _restorable(context, pane)
     return NEEDS[needs](pane)
 
 
-def hint_words(app: MemdeckApp, action: Action) -> str:
+def hint_words(context: Context, action: Action) -> str:
     """What the footer calls an action that can be done now; empty where it does not name it."""
-    pane = app.navigation.pane
+    pane = context.pane
     words = action.words if pane is None else action.words_in(pane.pane_id)
-    return words if _hinted(app, action, pane) else ""
+    return words if _hinted(context, action, pane) else ""
 
 
-def _hinted(app: MemdeckApp, action: Action, pane: Pane | None) -> bool:
+def _hinted(context: Context, action: Action, pane: Pane | None) -> bool:
     if action.needs in ("undo", "redo"):
         # While a change is being written its key counts already; it is named once the log has the change.
-        return app.noticing.can_turn(action.needs)
+        return context.can_turn(action.needs)
     if action.needs == "draft":
         # In other panes it would push their keys out of the footer, day after day.
-        places = {"brief", *(draft.pane for draft in app.left_drafts[:1])}
+        places = {"brief", *(draft.pane for draft in context.left_drafts[:1])}
         if pane is None or pane.pane_id not in places:
             return False
     if action.needs == "removing" and pane is not None and (draft_of(pane) or lost_of(pane) is not None):
@@ -86,11 +89,11 @@ SPECIAL = frozenset(
 """Conditions that hold in some panes only, beside those of tasks."""
 
 
-def is_special(app: MemdeckApp, action: Action) -> bool:
+def is_special(context: Context, action: Action) -> bool:
     """Whether an action that can be done now is one of the pane that is open rather than of all."""
-    pane = app.navigation.pane
+    pane = context.pane
     if pane is not None and pane.pane_id in action.panes:
-        return _hinted(app, action, pane)
+        return _hinted(context, action, pane)
     return action.needs.partition(".")[0] in (*SPECIAL, "task")
 
 
@@ -238,14 +241,14 @@ def _is_board(pane: Pane) -> bool:
     return getattr(pane, "board", None) is not None and _item(pane)
 
 
-def undone_of(pane: Pane | None) -> Undone | None:
+def undone_of(context: Context) -> Undone | None:
     """What another program took back and a key would bring back: that of the row under the cursor, else the newest.
 
     None in the archive, where the key means its entry.
     """
+    pane, waiting = context.pane, context.undone
     if pane is None or pane.pane_id == "archive":
         return None
-    waiting: tuple[Undone, ...] = pane.app.noticing.undone  # type: ignore[attr-defined]
     item = pane.current() if waiting and pane.contents is not None else None
     if pane.pane_id == "changes" and item is not None:
         return next((one for one in waiting if one.id == item.ref), None)
@@ -261,8 +264,8 @@ def lost_of(pane: Pane) -> Undone | None:
     return item.thing if item is not None and item.group == "lost" else None
 
 
-def _restorable(pane: Pane) -> bool:
-    if undone_of(pane) is not None:
+def _restorable(context: Context, pane: Pane) -> bool:
+    if undone_of(context) is not None:
         return True
     item = pane.current() if pane.pane_id == "archive" else None
     return item is not None and hasattr(item, "at")
@@ -298,7 +301,6 @@ NEEDS: dict[str, Callable[[Pane], bool]] = {
     "run": lambda pane: bool(monitors_of(pane)) or action_of_pane(pane) is not None or _runs_commands(pane),
     "monitor": lambda pane: bool(monitors_of(pane)),
     "change": lambda pane: pane.pane_id == "changes" and _item(pane),
-    "archived": _restorable,
     "versions": _has_versions,
     "typed": lambda pane: pane.pane_id == "typed" and hasattr(pane.current(), "file"),
     "state": lambda pane: pane.pane_id == "state" and _item(pane),

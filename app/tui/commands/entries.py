@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
-from app.tui.steps import Ask, Change, Copy, Discard, Form, GoTo, InEditor, Look, OnceSeen, Say, Step
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .conditions import draft_of, lost_of
 from .revert import leave
+from .steps import Ask, Change, Copy, Discard, Form, GoTo, InEditor, Look, OnceSeen, Say, Step
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from widgets.pane.base import Pane
+
+    from .context import Context
 
 
 LONGEST_VALUE = 200_000

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Step
 from widgets.input.filter_bar import HINT
 from widgets.pane.rows import Row
 
+from .steps import Step
 from .views import orders, sort_by
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from widgets.pane.base import Pane
+
+    from .context import Context
 
 FEW = 3
 """So many orders are taken one after the other, without a menu."""

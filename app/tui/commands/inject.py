@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Step
+from .steps import Ask, Step
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from widgets.panes.facts import FactsPane
+
+    from .context import Context
 
 
 def inject(context: Context) -> Step:

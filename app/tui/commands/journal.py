@@ -7,19 +7,20 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.tui.steps import Ask, Change, Find, GoTo, Jump, Look, Open, RedrawKeys, Say, Step, Steps
 from memory.errors import MemdeckError
 
 from .conditions import mentioned
+from .steps import Ask, Change, Find, GoTo, Jump, Look, Open, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from app.tui.context import Context
     from memory.files.edit import Edit
     from memory.files.journal.model import Journal
     from memory.files.snapshot import Snapshot
     from memory.workspace import Outcome
+
+    from .context import Context
 
 T = TypeVar("T")
 

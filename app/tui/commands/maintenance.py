@@ -7,15 +7,15 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Find, Look, Say, Step, Steps
-
-from .write import ACTOR
+from .context import ACTOR
+from .steps import Ask, Find, Look, Say, Step, Steps
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from memory.maintenance.report import Report
     from memory.workspace import Workspace
     from widgets.text.styled_text import Line
+
+    from .context import Context
 
 TITLES = {
     "archive-completed-tasks": "Completed tasks",

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Change, Fail, Find, Look, Say, Step, Write
 from memory.errors import ConflictError, MemdeckError
 
 from .conditions import undone_of
-from .write import ACTOR
+from .context import ACTOR
+from .steps import Ask, Change, Fail, Find, Look, Say, Step, Turn, Write
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from app.tui.context import Context
     from memory.document import Entry
     from memory.files.diff import ChangeView
     from memory.history.partial_revert import Contested
@@ -25,6 +24,21 @@ if TYPE_CHECKING:
     from widgets.panes.changes.logged_change import LoggedChange
     from widgets.text.glyphs import Glyphs
     from widgets.text.styled_text import Line
+
+    from .context import Context
+
+
+def undo(context: Context) -> Step:
+    """Take back the last change; in a pane whose file another program removed or emptied, that."""
+    lost = context.lost
+    if lost is not None and lost.change is not None:
+        return bring_back(context, lost.change, lost.name)
+    return Turn(back=True)
+
+
+def redo(context: Context) -> Step:  # noqa: ARG001
+    """Bring back what was undone last."""
+    return Turn(back=False)
 
 
 def revert(context: Context) -> Step:
@@ -236,7 +250,7 @@ def leave(context: Context, undone: Undone) -> Step:
 
 def restore(context: Context) -> Step:
     """Bring the archived entry under the cursor back to where it came from, or what another program took back."""
-    here = undone_of(context.pane)
+    here = undone_of(context)
     if here is not None:
         return bring_back(context, here.id, here.words)
     pane, workspace, now = context.pane, context.workspace, context.clock()

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.tui.steps import Ask, Consent, Look, Reschedule, Run, Say, Step, Steps, Watched
-
 from .conditions import action_of_pane, monitors_of
+from .context import ACTOR
 from .state_checks import run_commands
-from .write import ACTOR
+from .steps import Ask, Consent, Look, Reschedule, Run, Say, Step, Steps, Watched
 
 if TYPE_CHECKING:
-    from app.tui.context import Context, JobView
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
     from memory.monitoring.checks.action import ActionRun
     from memory.monitoring.run.report import Watch
+
+    from .context import Context, JobView
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""

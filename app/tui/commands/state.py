@@ -6,13 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.steps import Ask, Change, Say, Step, Steps
-
+from .context import ACTOR
 from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
-from .write import ACTOR
+from .steps import Ask, Change, Say, Step, Steps
 
 if TYPE_CHECKING:
-    from app.tui.context import Context, JobView
     from memory.errors import MemdeckError
     from memory.state.operations import Written
     from memory.state.recall.recall import Preview as Recall
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
     from widgets.text.styled_text import Line
+
+    from .context import Context, JobView
 
 SHOWN = 3
 """How many sessions that could not be read a message names."""

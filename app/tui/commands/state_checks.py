@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Change, Say, Step, Steps
-
+from .context import ACTOR
 from .state_jobs import act, go_on, start, state_pane, system_of_state, wrote
-from .write import ACTOR
+from .steps import Ask, Change, Say, Step, Steps
 
 if TYPE_CHECKING:
-    from app.tui.context import Context, JobView
     from memory.errors import MemdeckError
     from memory.state.checks.finding import Finding
     from memory.state.diff import SectionDiff
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from memory.state.repair_plan import Plan
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
+
+    from .context import Context, JobView
 
 
 def compare(context: Context) -> Step:

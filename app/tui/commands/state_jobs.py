@@ -6,16 +6,18 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.steps import Look, Run, Step, Told
 from memory.errors import MemdeckError
 
+from .steps import Look, Run, Step, Told
+
 if TYPE_CHECKING:
-    from app.tui.context import Context, JobView
     from memory.storage import Change
     from memory.systems.acts import Act
     from memory.systems.state import ProjectState
     from memory.workspace import Outcome
     from widgets.panes.state.pane import StatePane
+
+    from .context import Context, JobView
 
 
 class _CalledOff(MemdeckError):

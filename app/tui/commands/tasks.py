@@ -7,20 +7,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_command
-from app.tui.steps import Ask, Change, Form, GoTo, Otherwise, Say, Step
 from memory.errors import ConflictError
 from widgets.panes.edit_chain import chain
 
 from .conditions import tasks_of
 from .journal import capture
+from .steps import Ask, Change, Form, GoTo, Otherwise, Say, Step
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from memory.errors import MemdeckError
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task
     from widgets.pane.offers import Build, FileBuild
+
+    from .context import Context
 
 One = Callable[["Snapshot", str, datetime], "Edit"]
 """An edit of one task, given its ref and the time."""

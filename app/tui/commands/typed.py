@@ -6,16 +6,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.tui.steps import Ask, Change, Find, Say, Step, Told
+from .steps import Ask, Change, Find, Say, Step, Told
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from memory.systems.acts import Act
     from memory.systems.typed import TypedMemory
     from memory.typed.prune import AgentPrune
     from memory.workspace import Outcome, Workspace
     from widgets.panes.typed import TypedRow
     from widgets.text.styled_text import Line
+
+    from .context import Context
 
 SHOWN = 200
 """The most files that the plan of a prune lists."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Change, Find, GoTo, Say, Step
-
 from .conditions import Versioned, versioned
+from .steps import Ask, Change, Find, GoTo, Say, Step
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from memory.history.versions import EntryVersion
     from widgets.dialogs.entry_history import VersionRow
+
+    from .context import Context
 
 
 def show(context: Context) -> Step:

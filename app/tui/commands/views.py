@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, ForgetView, KeepView, Look, RedrawKeys, Say, Step, Steps
-
 from .journal import day, year
+from .steps import Ask, ForgetView, KeepView, Look, RedrawKeys, Say, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.tui.context import Context
     from widgets.dialogs.pick import Option
     from widgets.pane.base import Pane
     from widgets.panes.tasks.views import TaskViews
+
+    from .context import Context
 
 MANY = 2_000
 """From so many tasks on, what has to be worked out for a view is left to a worker."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.tui.steps import Ask, Change, Copy, Fail, Find, GoTo, Look, Say, Step, Steps
+from app.tui.commands.steps import Ask, Change, Copy, Fail, Find, GoTo, Look, Say, Step, Steps
 from memory.errors import ConflictError, MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
+    from app.tui.commands.context import Context
     from widgets.dialogs.three_way import Answers
     from widgets.pane.base import Pane
     from widgets.pane.offers import Values

@@ -7,15 +7,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
-from app.tui.commands.write import ACTOR
-from app.tui.messages import ChangeFailed, Done
+from app.tui.commands.context import ACTOR
 from app.tui.part import Part
 from memory.errors import MemdeckError, RefusedError
 
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from app.tui.app import MemdeckApp
+    from app.tui.live.changing import Changing
+    from app.tui.live.refresh import Looking
+    from app.tui.live.schedule import Watching
+    from app.tui.overlays import Overlays
+    from app.tui.shell import Shell
     from memory.trust.consent import Ask, Decision, Trust
     from memory.trust.view import ConsentView
 
@@ -50,9 +53,12 @@ def _kind(role: str) -> str:
 class Consent(Part):
     """Asks a person; everything it reads and writes happens in a worker."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(
+        self, app: Shell, looking: Looking, watching: Watching, overlays: Overlays, changing: Changing
+    ) -> None:
         """No question is on its way."""
         super().__init__(app)
+        self._looking, self._watching, self._overlays, self._changing = looking, watching, overlays, changing
         self._coming = False
 
     # Keys
@@ -76,7 +82,7 @@ class Consent(Part):
 
     def review(self) -> None:
         """What the chosen monitors or tasks, or the state, ask for; else every monitor's, from the brief's row on."""
-        pane = self.app.navigation.pane
+        pane = self.app.pane
         items: tuple[Any, ...] = ()
         start: tuple[str, ...] = ()
         if pane is not None and pane.pane_id in ("monitors", "tasks"):
@@ -87,21 +93,21 @@ class Consent(Part):
                 role = row.thing.role if row.group == "waiting" else ""
                 start = (row.monitor.name, {"remedy": "remediate"}.get(role, role))
         if pane is not None and pane.pane_id == "state":
-            self._look(set(), STATE_ROLES)
+            self._find(set(), STATE_ROLES)
             return
         chosen = {(item.file, item.title) for item in items}
         # A task's action runs by a person's key only: it is asked for where somebody is about to press it.
-        self._look(chosen, () if chosen else MONITOR_ROLES, start=start)
+        self._find(chosen, () if chosen else MONITOR_ROLES, start=start)
 
     def review_all(self) -> None:
         """Everything that waits for a decision."""
-        self._look(set(), ())
+        self._find(set(), ())
 
     def first(self, chosen: set[tuple[str, str]], roles: tuple[str, ...], then: Callable[[], None]) -> None:
         """Ask what waits of the chosen things (file and name) in these roles, then go on; Escape ends it all."""
-        self._look(chosen, roles, then)
+        self._find(chosen, roles, then)
 
-    def _look(
+    def _find(
         self,
         chosen: set[tuple[str, str]],
         roles: tuple[str, ...],
@@ -151,14 +157,14 @@ class Consent(Part):
         def answered(answer: str | None) -> None:
             if answer is None:
                 # What was approved before may run at its time.
-                self.app.watching.look_soon()
+                self._watching.look_soon()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
+        self._overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
 
     def _decide(self, question: Question, approved: bool, then: Callable[[], None], wakes: bool) -> None:
         """Keep an answer; `wakes`: what it lets run begins with the next beat, for nobody runs it right now."""
@@ -173,9 +179,9 @@ class Consent(Part):
         def done(words: str) -> None:
             self.app.say(words)
             # The header, the brief and the schedule know of it soon.
-            self.app.looking.request()
+            self._looking.request()
             if wakes:
-                self.app.watching.look_soon()
+                self._watching.look_soon()
             then()
 
         self._run(work, done)
@@ -216,7 +222,7 @@ class Consent(Part):
                 lambda _: self.app.say("Approved: outgoing checks of public addresses."),
             )
 
-        self.app.overlays.offer("The question", ConsentScreen(view), answered)
+        self._overlays.offer("The question", ConsentScreen(view), answered)
 
     # Work
 
@@ -232,27 +238,13 @@ class Consent(Part):
 
     def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
         """Do something in a worker; keys typed meanwhile are dropped."""
-        app = self.app
         self._coming = True
-        app.changing.begin()
-
-        def run() -> None:
-            try:
-                result = work()
-            except MemdeckError as error:
-                app.post_message(ChangeFailed(error, self._failed))
-            except Exception as error:
-                app.post_message(
-                    ChangeFailed(MemdeckError("internal", f"{type(error).__name__}: {error}"), self._failed)
-                )
-            else:
-                app.post_message(Done(result, done))
 
         def done(result: Any) -> None:
             self._coming = False
             then(result)
 
-        app.run_worker(run, group="consent", thread=True, exit_on_error=False)
+        self._changing.ask(work, done, self._failed, group="consent")
 
     def _failed(self, error: MemdeckError) -> bool:
         """Keys count again; the error is said as any other."""

@@ -6,16 +6,18 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import Drafted
+from app.tui.messages import Report
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from app.tui.app import MemdeckApp
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
     from memory.storage.private.drafts import Draft, Drafts
     from widgets.input.form import Form
     from widgets.pane.offers import Values
@@ -45,9 +47,10 @@ KINDS = {
 class Drafting(Part):
     """Writes drafts in a worker, and goes on with those of programs that ended."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, remembering: Remembering) -> None:
         """Nothing is typed."""
         super().__init__(app)
+        self._remembering = remembering
         self._looked = False
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
@@ -191,14 +194,14 @@ class Drafting(Part):
             with suppress(MemdeckError, OSError):
                 found = drafts.left()
         if found:
-            self.app.post_message(Drafted(found))
+            self.app.post_message(Report(partial(self._found, found)))
 
-    def found(self, drafts: tuple[Draft, ...]) -> None:
+    def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer them, without getting into the way of anything: a word once for each, the brief lists them until they
         are gone.
         """
         self.left = drafts
-        told = self.app.remembering.told_drafts
+        told = self._remembering.told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
             more = len(new) - 1
@@ -206,29 +209,22 @@ class Drafting(Part):
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
             does = "go on with it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        self.app.remembering.tell_drafts(map(_version, drafts))
+        self._remembering.tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:
         """Tell the brief and the footer."""
-        pane: Any = self.app.navigation.mounted.get("brief")
+        pane: Any = self.app.panes.mounted.get("brief")
         if pane is not None:
             pane.say_drafts(self.listed)
         self.app.refresh_keys()
 
-    def resume(self, draft_id: str = "") -> None:
-        """Open the form of a draft again, the newest one if none is named."""
-        draft = next((one for one in self.left if not draft_id or one.id == draft_id), None)
-        if draft is None:
-            return
-        self.app.navigation.open_pane(draft.pane)
-        self.app.looking.request(lambda: self._resume(draft))
+    def of(self, draft_id: str = "") -> Draft | None:
+        """Return a draft that nobody has open, the newest one if none is named."""
+        return next((one for one in self.left if not draft_id or one.id == draft_id), None)
 
-    def _resume(self, draft: Draft) -> None:
-        self._take(draft)
-        self.app.filling.resume(draft)
-
-    def _take(self, draft: Draft) -> None:
+    def take(self, draft: Draft) -> None:
+        """Offer a draft no more: its form is opened."""
         self.left = tuple(one for one in self.left if one.id != draft.id)
         self.show_left()
 
@@ -240,14 +236,14 @@ class Drafting(Part):
     def drop(self, draft: Draft) -> None:
         """Throw a draft away."""
         self._ended.add(draft.id)
-        self._take(draft)
+        self.take(draft)
         self._remove(draft.id)
 
     def discard(self, draft_id: str = "") -> None:
         """Throw a draft away, the newest one if none is named, after a question."""
         from widgets.dialogs.dialogs import Confirm
 
-        draft = next((one for one in self.left if not draft_id or one.id == draft_id), None)
+        draft = self.of(draft_id)
         if draft is None:
             return
 

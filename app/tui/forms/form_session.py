@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from app.tui.commands.steps import GoTo
 from app.tui.part import Part
-from app.tui.steps import GoTo
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .conflicts import ask_fields, ask_gone
 from .sheet import Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.tui.commands.context import Context
+    from app.tui.commands.steps import Step
+    from app.tui.live.changing import Changing
+    from app.tui.live.refresh import Looking
+    from app.tui.navigation import Navigation
+    from app.tui.shell import Shell
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
     from memory.storage.private.drafts import Draft
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
     from widgets.input.form import Form
     from widgets.pane.base import Pane
     from widgets.pane.offers import Build, FileBuild, FormPlan, Values
+
+    from .drafts import Drafting
 
 LONGEST_VALUE = 30
 """Cells of a value where a form says that it changed."""
@@ -31,8 +41,22 @@ MOST_TRIES = 5
 class Filling(Part):
     """Opens forms, writes them, and goes on where somebody else was faster; nothing that was typed gets lost."""
 
-    _open: tuple[Form, Sheet] | None = None
-    """The form that is on the screen."""
+    def __init__(
+        self,
+        app: Shell,
+        context: Context,
+        looking: Looking,
+        changing: Changing,
+        drafting: Drafting,
+        navigation: Navigation,
+        perform: Callable[[Step], None],
+    ) -> None:
+        """`perform` does the steps of a question; no form is open yet."""
+        super().__init__(app)
+        self._context, self._looking, self._changing, self._drafting = context, looking, changing, drafting
+        self._navigation, self._perform = navigation, perform
+        self._open: tuple[Form, Sheet] | None = None
+        """The form that is on the screen."""
 
     def files_changed(self) -> None:
         """Say in the open form which fields of its entry are others in the files now, or that the entry is gone."""
@@ -46,8 +70,9 @@ class Filling(Part):
         if plan is None:
             form.say_changed("This entry was removed or renamed meanwhile; what is typed here is kept.")
             return
+        arrow = self._context.glyphs.right
         theirs = [
-            f"{spec.label} ({short(sheet.given(spec.name))} {self.app.glyphs.right} {short(spec.value)})"
+            f"{spec.label} ({short(sheet.given(spec.name))} {arrow} {short(spec.value)})"
             for spec in plan.fields
             if spec.value != sheet.given(spec.name)
         ]
@@ -75,16 +100,16 @@ class Filling(Part):
             return found or self._try(sheet, values)
 
         def closed(values: Values | None) -> None:
-            self.app.drafting.closed(form)
+            self._drafting.closed(form)
             self._open = None
             if values is None:
-                self.app.drafting.end(sheet)
+                self._drafting.end(sheet)
             else:
                 self.save(sheet, values, shown=True)
 
         form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
         self._open = (form, sheet)
-        self.app.drafting.begin(form, sheet)
+        self._drafting.begin(form, sheet)
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
@@ -114,14 +139,14 @@ class Filling(Part):
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking where both sides changed the same; `shown`: the person saw the newest files."""
         if not sheet.changes(values):
-            self.app.drafting.end(sheet)
+            self._drafting.end(sheet)
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
             sheet, values, lambda: self.show(sheet, values), lambda answers: self.write(sheet, values, answers)
         )
         if asked is not None:
-            self.app.perform(asked)
+            self._perform(asked)
             return
         if not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Somebody else keeps changing this entry.")
@@ -138,7 +163,7 @@ class Filling(Part):
         known = {spec.name: spec.value for spec in plan.fields}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self.app.drafting.end(sheet)
+            self._drafting.end(sheet)
             self.app.say("It says that already; nothing was changed.")
             return
         try:
@@ -149,21 +174,21 @@ class Filling(Part):
             return
 
         def done(outcome: Outcome) -> None:
-            self.app.drafting.end(sheet)
-            self.app.perform(GoTo(outcome))
+            self._drafting.end(sheet)
+            self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self._failed(sheet, final, error)
             return True
 
-        self.app.changing.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
+        self._changing.change(plan.operation, guarded(plan, changed, build), then=done, otherwise=otherwise)
 
     def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
         """Somebody else was faster: look at the files as they are now and go on from there."""
         if sheet.item is not None and isinstance(error, ConflictError):
-            self.app.looking.request(lambda: self._again(sheet, values))
+            self._looking.request(lambda: self._again(sheet, values))
         elif sheet.item is not None and isinstance(error, NotFoundError):
-            self.app.looking.request(lambda: self._gone(sheet, values))
+            self._looking.request(lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)
             self.show(sheet, values)
@@ -191,9 +216,9 @@ class Filling(Part):
         source, section = where(sheet)
         sheet.section = section
         typed = "\n".join(f"{name}: {value}" for name, value in sheet.changes(values).items())
-        self.app.perform(
+        self._perform(
             ask_gone(
-                self.app,
+                self._context,
                 sheet.pane,
                 sheet.item,
                 typed,
@@ -201,8 +226,8 @@ class Filling(Part):
                 renamed=lambda fresh: self.follow(sheet, fresh, values),
                 again=lambda: self._put_back(sheet, values),
                 source=source,
-                left=lambda: self.app.drafting.keep(sheet, values),
-                done=lambda: self.app.drafting.end(sheet),
+                left=lambda: self._drafting.keep(sheet, values),
+                done=lambda: self._drafting.end(sheet),
                 ref=sheet.ref,
             )
         )
@@ -224,21 +249,34 @@ class Filling(Part):
             return restore_version(snapshot, file, Entry.from_text(entry.text), section, ())
 
         def done(outcome: Outcome) -> None:
-            self.app.drafting.end(sheet)
-            self.app.perform(GoTo(outcome))
+            self._drafting.end(sheet)
+            self._perform(GoTo(outcome))
 
         def otherwise(error: MemdeckError) -> bool:
             self.app.say_error(error)
-            self.app.drafting.keep(sheet, values)
+            self._drafting.keep(sheet, values)
             return True
 
-        self.app.changing.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
+        self._changing.change(sheet.plan.operation, chain([back, edit]), then=done, otherwise=otherwise)
 
     # Drafts
 
+    def resume_left(self, draft_id: str = "") -> None:
+        """Open the form of a draft again, the newest one if none is named."""
+        draft = self._drafting.of(draft_id)
+        if draft is None:
+            return
+
+        def shown() -> None:
+            self._drafting.take(draft)
+            self.resume(draft)
+
+        self._navigation.open_pane(draft.pane)
+        self._looking.request(shown)
+
     def resume(self, draft: Draft) -> None:
         """Open the form of a draft, on the entry as it is now."""
-        pane, now = self.app.navigation.pane, self.app.clock()
+        pane, now = self.app.pane, self.app.clock()
         assert pane is not None
         when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
         if draft.new:
@@ -275,9 +313,9 @@ class Filling(Part):
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
                 self.show(sheet, dict(draft.values), "A draft; the entry was renamed since.")
 
-        self.app.perform(
+        self._perform(
             ask_gone(
-                self.app,
+                self._context,
                 pane,
                 None,
                 typed,
@@ -285,8 +323,8 @@ class Filling(Part):
                 renamed=renamed,
                 again=lambda: self._put_draft_back(draft),
                 source=draft.source if draft.file else None,
-                left=lambda: self.app.drafting.give_back(draft),
-                done=lambda: self.app.drafting.drop(draft),
+                left=lambda: self._drafting.give_back(draft),
+                done=lambda: self._drafting.drop(draft),
                 ref=None if draft.new else draft.ref,
             )
         )
@@ -299,10 +337,10 @@ class Filling(Part):
         source, file, section = draft.source or "", draft.file, draft.section
 
         def otherwise(_: MemdeckError) -> bool:
-            self.app.drafting.give_back(draft)
+            self._drafting.give_back(draft)
             return False
 
-        self.app.changing.change(
+        self._changing.change(
             "restore",
             lambda snapshot: restore_version(snapshot, file, Entry.from_text(source), section, ()),
             then=lambda _: self.resume(draft),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
-    from app.tui.app import MemdeckApp
+    from app.tui.commands.context import Context
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Keys, as people write them, and the sentence on what they do."""
@@ -66,8 +66,9 @@ FIELD_WORDS: dict[str, str] = {
 
 def key_groups(screen: Screen[object]) -> dict[str, Rows]:
     """Every key that does something now, as (keys, sentence), by group: the pane's own, entries, moving, the rest."""
-    app: MemdeckApp = screen.app  # type: ignore[assignment]
-    pane = app.navigation.pane
+    app = screen.app
+    context: Context = app  # type: ignore[assignment]
+    pane = context.pane
     own = "Here" if pane is None else pane.title
     # What belongs to a part of the pane, such as its calendar, comes before what is done with its entries.
     here: dict[str, dict[str, list[str]]] = {}
@@ -82,7 +83,7 @@ def key_groups(screen: Screen[object]) -> dict[str, Rows]:
             group = MOVING if (binding.id or "").partition(".")[0] in _MOVES else own
             words = binding.tooltip or binding.description
         else:
-            group = own if is_special(app, action) else action.group
+            group = own if is_special(context, action) else action.group
             words = action.description if pane is None else action.sentence_in(pane.pane_id)
         keys = here.setdefault(group, {}).setdefault(words, [])
         key = binding.key_display or shown_key(binding.key, app)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from widgets.panes import all_panes
 
 if TYPE_CHECKING:
-    from app.tui.steps import Step
+    from app.tui.commands.steps import Step
 
 
 class Action(NamedTuple):
@@ -50,7 +50,7 @@ class Action(NamedTuple):
         return next((sentence for name, _, sentence in self.said if name == pane), self.description)
 
 
-PARTS = frozenset({"navigation", "consent", "searching", "drafting", "overlays", "changing", "jobs", "looking"})
+PARTS = frozenset({"navigation", "consent", "searching", "drafting", "filling", "overlays", "jobs", "looking"})
 """The targets that are parts of the application."""
 
 
@@ -293,8 +293,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "draft.resume",
         ("w",),
-        "drafting",
-        "resume",
+        "filling",
+        "resume_left",
         "open draft",
         "Go on with a form that was never saved",
         _ENTRY,
@@ -349,7 +349,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "change.undo",
         ("u",),
-        "changing",
+        "revert",
         "undo",
         "undo",
         "Take back your last change",
@@ -360,7 +360,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "change.redo",
         ("U",),
-        "changing",
+        "revert",
         "redo",
         "redo",
         "Bring back what you undid last",

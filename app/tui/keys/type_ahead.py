@@ -19,9 +19,13 @@ from widgets.input.filter_bar import FilterBar
 from .registry import ACTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from textual.dom import DOMNode
 
-    from app.tui.app import MemdeckApp
+    from app.tui.forms.consent import Consent
+    from app.tui.live.changing import Changing
+    from app.tui.shell import Shell
 
 _MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
 """Keys that may give the focus to another field of a form; what is typed behind them belongs there."""
@@ -34,9 +38,12 @@ _LOOK_AGAIN, _LONGEST = 0.005, 3.0
 class TypeAhead:
     """Keeps keys back from the moment a key means an action until what it opened can take keys."""
 
-    def __init__(self, app: MemdeckApp) -> None:
-        """Nothing is kept yet."""
+    def __init__(
+        self, app: Shell, changing: Changing, consent: Consent, pass_on: Callable[[Key], Awaitable[None]]
+    ) -> None:
+        """`pass_on` lets a key go its way; nothing is kept yet."""
         self._app = app
+        self._changing, self._consent, self._pass_on = changing, consent, pass_on
         self._keys: list[Key] = []
         self._waits = False
         self._looks = 0
@@ -122,12 +129,12 @@ class TypeAhead:
         app = self._app
         if self._editor is not None:
             return app.screen.focused is self._editor
-        if app.changing.holds:
+        if self._changing.holds:
             return True
         screen = app.screen
         if screen is not app.desk:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
-        pane = app.navigation.pane
+        pane = app.pane
         if pane is None or screen.focused is app.desk.sidebar:
             return False
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
@@ -140,13 +147,13 @@ class TypeAhead:
     async def _release(self) -> None:
         """Let the keys go on, one after the other, until one of them opens something."""
         self._waits = False
-        if self._app.consent.is_deaf:
-            self._keys[:] = [key for key in self._keys if not self._app.consent.drops(key)]
+        if self._consent.is_deaf:
+            self._keys[:] = [key for key in self._keys if not self._consent.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
             self._begin(key)
             try:
-                await self._app.pass_on(key)
+                await self._pass_on(key)
             finally:
                 # Only now: as long as one is left, keys that come in queue up behind it.
                 del self._keys[0]

@@ -10,7 +10,8 @@ from widgets.chrome.footer import with_keys
 from .registry import ACTIONS
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.commands.context import Context
+    from app.tui.shell import Shell
 
     from .registry import Action
 
@@ -60,11 +61,11 @@ PLANS = "Plans are written by agents; {entry.follow|o} opens what is linked."
 _OF_PLANS = ("task", "task.start", "task.open", "task.progress", "task.reopen", "adding", "editing", "removing", "run")
 
 
-def why_dead(app: MemdeckApp, key: str) -> str:
+def why_dead(app: Shell, context: Context, key: str) -> str:
     """Why a key does nothing in the pane that is open; empty where it does something, or never means anything."""
     found = [action for action in ACTIONS if key in app.keymap.keys(action.id, action.keys)]
-    pane = app.navigation.pane
-    if not found or pane is None or pane.contents is None or any(allows(app, action.needs) for action in found):
+    pane = app.pane
+    if not found or pane is None or pane.contents is None or any(allows(context, action.needs) for action in found):
         return ""
     return with_keys(_words(found[0], pane.pane_id), app)
 

@@ -6,21 +6,23 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.commands.write import ACTOR
+from app.tui.commands.context import ACTOR
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
     from memory.history.news import News
 
 
 class Morning(Part):
     """Reads the change log and the decisions; what cannot be read is left out, for the brief is no place to fail."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, remembering: Remembering) -> None:
         """Nothing was asked yet."""
         super().__init__(app)
+        self._remembering = remembering
         self._since: datetime | None = None
         self._noticed = False
 
@@ -32,7 +34,7 @@ class Morning(Part):
         if not self._noticed:
             # Read once: what is remembered changes when this session ends.
             self._noticed = True
-            self._since = self.app.remembering.looked_last
+            self._since = self._remembering.looked_last
             if self._since is not None:
                 with suppress(MemdeckError, OSError):
                     workspace.notice(now)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import JobEnded, JobMoved
+from app.tui.messages import Progress, Report
 from app.tui.part import Part
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Line, Piece, line
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from textual.message import Message
+
+    from app.tui.shell import Shell
     from memory.monitoring.run.cancel import Cancel
+
+    from .refresh import Looking
 
 FAREWELL = 0.5
 """Seconds that leaving waits for what was called off; what takes longer is left behind."""
@@ -66,9 +71,10 @@ class Job:
 class Jobs(Part):
     """Starts jobs, shows them in the header, and ends them when the application does."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, looking: Looking) -> None:
         """Nothing runs yet."""
         super().__init__(app)
+        self._looking = looking
         self._running: list[Job] = []
         self._ticks = False
         self._left = False
@@ -92,7 +98,7 @@ class Jobs(Part):
 
         if self._left:
             return None
-        job = Job(words, Cancel(), lambda: self._post(JobMoved()))
+        job = Job(words, Cancel(), lambda: self._post(Progress(self.show)))
 
         def run() -> None:
             error: MemdeckError | None = None
@@ -103,7 +109,7 @@ class Jobs(Part):
                 error = found
             except Exception as found:
                 error = MemdeckError("internal", f"{type(found).__name__}: {found}")
-            self._post(JobEnded(job, result, error, then, failed))
+            self._post(Report(partial(self._ended, job, result, error, then, failed)))
 
         job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)
         self._running.append(job)
@@ -115,37 +121,46 @@ class Jobs(Part):
         self.app.refresh_keys()
         return job
 
-    def _post(self, message: JobMoved | JobEnded) -> None:
+    def _post(self, message: Message) -> None:
         """Tell the application; it may have ended meanwhile."""
         try:
             self.app.post_message(message)
         except RuntimeError:
             return
 
-    def ended(self, message: JobEnded) -> None:
-        """A job is done, or failed: that is a message."""
-        if message.job in self._running:
-            self._running.remove(message.job)
+    def _ended(
+        self,
+        job: Job,
+        result: Any,
+        error: MemdeckError | None,
+        then: Callable[[Any], None],
+        failed: Callable[[MemdeckError], None] | None,
+    ) -> None:
+        """Go on with what a job found, or say why it found nothing."""
+        if job in self._running:
+            self._running.remove(job)
         self.show()
         self.app.refresh_keys()
-        if message.error is None:
-            message.then(message.result)
-        elif message.failed is not None:
-            message.failed(message.error)
+        if error is None:
+            then(result)
+        elif failed is not None:
+            failed(error)
         else:
-            self.app.say_error(message.error)
-            self.app.looking.request()
+            self.app.say_error(error)
+            self._looking.request()
 
     def show(self) -> None:
         """Say in the header what runs."""
-        if self.app.desk.is_mounted and self.app.is_running:
-            self.app.desk.header.work = self._words()
+        desk = self.app.desk
+        if desk.is_mounted and self.app.is_running:
+            desk.header.work = self._words()
 
     def _words(self) -> Line:
         if not self._running:
             return ()
+        glyphs = self.app.glyphs
         more = f" (+{len(self._running) - 1})" if len(self._running) > 1 else ""
-        words = f"{self.app.glyphs.half} {self._running[-1].progress()}{more}"
+        words = f"{glyphs.half} {self._running[-1].progress()}{more}"
         return line(Piece(words, "accent"))
 
     def stop(self) -> None:

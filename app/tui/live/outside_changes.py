@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from app.tui.commands.write import ACTOR
-from app.tui.messages import Noticed
+from app.tui.commands.context import ACTOR
+from app.tui.messages import Report
 from app.tui.part import Part
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
     from memory.files.plans.model import Plan
+    from memory.files.snapshot import Snapshot
     from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.storage.log.records import Record
     from widgets.pane.base import Pane
     from widgets.panes.changes.logged_change import LoggedChange
+
+    from .refresh import Looking
 
 GIVEN_SECONDS = 5.5
 """When to look again at a file that went just now: so long the change log gives it to come back, and a little more."""
@@ -34,9 +39,14 @@ QUIET = (ACTOR, "monitor")
 class Noticing(Part):
     """Counts what others changed since somebody looked at Changes, and says once what is wrong with the log."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, looking: Looking, remembering: Remembering) -> None:
         """Nothing changed yet."""
         super().__init__(app)
+        self._looking, self._remembering = looking, remembering
+        self.on_change: list[Callable[[], None]] = []
+        """Called when something is counted anew, or a file is lost or back."""
+        self.on_undone: list[Callable[[Sequence[Undone]], None]] = []
+        """Called with what another program took back and nobody was told of."""
         self.count = 0
         self._seen: int | None = None
         self._newest = 0
@@ -55,6 +65,16 @@ class Noticing(Part):
         """Those of them that the change log has."""
         self._told: set[str] = set()
 
+    def look_first(self, pane: Pane, now: datetime) -> None:
+        """Look before the pane of the changes is read, for it shows what is found."""
+        if pane.pane_id == "changes":
+            self.look(now)
+
+    def look_behind(self, pane: Pane, _snapshot: Snapshot, now: datetime) -> None:
+        """Look once another pane was read."""
+        if pane.pane_id != "changes":
+            self.look(now)
+
     def look(self, now: datetime) -> bool:
         """Note what other programs did since the last look; True if that was anything. For the thread that reads."""
         workspace = self.app.workspace
@@ -63,7 +83,7 @@ class Noticing(Part):
         found = 0
         with suppress(MemdeckError):
             if self._seen is None:
-                seen = self.app.remembering.seen_change
+                seen = self._remembering.seen_change
                 self._seen = history.state()[0] if seen is None else seen
             found = workspace.notice(now)
         state = history.state()
@@ -86,7 +106,8 @@ class Noticing(Part):
         from memory.history.lost_files import lost_files
 
         self.missing = lost_files(workspace)
-        self.app.post_message(Noticed(count, warnings, self._found, undone, self.missing))
+        report = partial(self._noticed, count, warnings, self._found, undone, self.missing)
+        self.app.post_message(Report(report))
         return found > 0
 
     @property
@@ -99,7 +120,11 @@ class Noticing(Part):
         self._seen = max(self._seen or 0, self._newest)
         if self.count:
             self.count = 0
-            self.app.looking.show_badges()
+            self._say_change()
+
+    def _say_change(self) -> None:
+        for hook in self.on_change:
+            hook()
 
     def lost_in(self, pane: Pane | None) -> LostFile | None:
         """The file of a pane that is gone or empty, None where there is none."""
@@ -110,7 +135,7 @@ class Noticing(Part):
     def say_lost(self) -> None:
         """Let each pane say what its file held and which key brings it back."""
         key = self.app.key_of("change.undo")
-        for pane in self.app.navigation.mounted.values():
+        for pane in self.app.panes.mounted.values():
             lost = self.lost_in(pane)
             if lost is None or lost.time is None:
                 pane.say_lost("")
@@ -121,57 +146,67 @@ class Noticing(Part):
 
     def can_turn(self, way: str) -> bool:
         """Whether there was something to undo or to redo at the last look, or a file to bring back by undo."""
-        if way == "undo" and self.lost and self.lost_in(self.app.navigation.pane) is not None:
+        if way == "undo" and self.lost and self.lost_in(self.app.pane) is not None:
             return True
         return self._turns[way == "redo"]
 
-    def may_turn(self, way: str) -> bool:
-        """Whether there is something to undo or to redo, or may be, for something was written since."""
-        settled = self._sure and self.app.changing.idle and self.app.looking.idle
+    def may_turn(self, way: str, *, writing: bool) -> bool:
+        """Whether there is something to undo or to redo, or may be, for something is written or was since."""
+        settled = self._sure and not writing and self._looking.idle
         return not settled or self.can_turn(way)
 
     def changed(self) -> None:
         """A change was written: what can be undone is known with the next look."""
         self._sure = False
 
-    def noticed(self, message: Noticed) -> None:
-        """Show how much is new; in the application's thread."""
+    def _noticed(
+        self,
+        count: int,
+        warnings: tuple[str, ...],
+        turns: tuple[bool, bool],
+        undone: tuple[Undone, ...],
+        missing: tuple[LostFile, ...],
+    ) -> None:
+        """Show how much is new; in the application's thread.
+
+        `count`: the changes of others that nobody looked at; `warnings`: what is wrong with the log; `turns`: whether
+        there is something to undo and to redo; `undone`: what other programs took back; `missing`: the lost files.
+        """
         self._sure = True
-        if message.turns != self._turns:
-            self._turns = message.turns
+        if turns != self._turns:
+            self._turns = turns
             self.app.refresh_keys()
-        pane = self.app.navigation.pane
+        pane = self.app.pane
         if pane is not None and pane.pane_id == "changes":
             self.looked_at()
-        elif message.count != self.count:
-            self.count = message.count
-            self.app.looking.show_badges()
-        for warning in message.warnings:
+        elif count != self.count:
+            self.count = count
+            self._say_change()
+        for warning in warnings:
             self.app.say(warning, title="History", severity="warning")
-        if any(one.change is None for one in message.lost):
+        if any(one.change is None for one in missing):
             # Too fresh: programs leave such states behind for a moment, and nobody wakes us when it is over.
-            self.app.set_timer(GIVEN_SECONDS, self.app.looking.request)
-        lost = tuple(one for one in message.lost if one.change is not None)
+            self.app.set_timer(GIVEN_SECONDS, self._looking.request)
+        lost = tuple(one for one in missing if one.change is not None)
         if lost != self.lost:
             self.lost = lost
             self.app.refresh_keys()
-            self.app.looking.show_badges()
+            self._say_change()
         self.say_lost()
-        if message.undone is not None and message.undone != self.undone:
-            self.undone = message.undone
+        if undone != self.undone:
+            self.undone = undone
             self.app.refresh_keys()
         new = [one for one in self.undone if one.id not in self._told]
         self._told.update(one.id for one in new)
         if new:
-            from app.tui.commands.revert import taken_back
-
-            self.app.perform(taken_back(self.app, new))
+            for hook in self.on_undone:
+                hook(new)
 
 
 class LogSource:
     """The change log as the changes pane asks for it; called in threads."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell) -> None:
         """Nothing is read yet."""
         self._app = app
         self._past: tuple[object, Sequence[tuple[datetime, str | None]]] = (None, ())

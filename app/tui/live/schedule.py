@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.messages import LookedAhead
+from app.tui.messages import Report
 from app.tui.part import Part
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Piece, line
 
-from .jobs import Job
+from .jobs import Job, Jobs
+from .refresh import Looking
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-    from app.tui.context import JobView
+    from app.tui.commands.context import JobView
+    from app.tui.shell import Shell
     from memory.document import Document
     from memory.files.snapshot import Snapshot
     from memory.monitoring.alerts.channels import Addresses
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 BEAT = 1.0
 """Seconds between two looks at the clock."""
+SCHEDULING = frozenset({"monitors.md", "config.md"})
+"""The files that say what runs by itself, and when."""
 RETRY = timedelta(seconds=5)
 """How often another application is looked for that has ended."""
 
@@ -43,9 +47,10 @@ NOTICE_LASTS = timedelta(seconds=20)
 class Watching(Part):
     """Keeps the schedule; nothing of it is imported before the first look, and no check before it is due."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, looking: Looking, jobs: Jobs) -> None:
         """Nothing is watched yet."""
         super().__init__(app)
+        self._files, self._jobs = looking, jobs
         self._begun = False
         self._looking = False
         self._left = False
@@ -71,11 +76,16 @@ class Watching(Part):
 
     def begin(self) -> None:
         """Begin to look at the clock; once, after the first picture."""
-        if self._begun or not self.app.keeps_watch or self.app.workspace is None:
+        if self._begun or not self.app.setup.keeps_watch or self.app.workspace is None:
             return
         self._begun = True
         self.app.set_interval(BEAT, self.beat)
         self.beat()
+
+    def files_changed(self, names: frozenset[str]) -> None:
+        """Look again where files changed that say what runs by itself, or nobody knows which did."""
+        if not names or names & SCHEDULING:
+            self.look_soon()
 
     def look_soon(self) -> None:
         """Files or approvals changed: look again with the next beat."""
@@ -119,7 +129,7 @@ class Watching(Part):
         except Exception as found:
             error = MemdeckError("internal", f"{type(found).__name__}: {found}")
         try:
-            app.post_message(LookedAhead(ahead, others, now, error))
+            app.post_message(Report(partial(self._looked_ahead, ahead, now, error, others=others)))
         except RuntimeError:
             return
 
@@ -207,27 +217,30 @@ class Watching(Part):
 
     # In the application's thread
 
-    def looked_ahead(self, message: LookedAhead) -> None:
-        """Say who keeps the schedule, and run what is due if that is this application."""
+    def _looked_ahead(self, ahead: Ahead | None, now: datetime, error: MemdeckError | None, *, others: bool) -> None:
+        """Say who keeps the schedule, and run what is due if that is this application.
+
+        `ahead` is None where it could not be found out; `others`: another application keeps the schedule.
+        """
         self._looking = False
-        ahead = message.ahead
-        if message.error is not None:
-            self._tell((f"{message.error.message}",))
+        if error is not None:
+            self._tell((error.message,))
         if ahead is None:
             return
-        self._again = min(ahead.again, message.now + RETRY) if message.others else ahead.again
-        self._show(ahead, message.others)
+        self._again = min(ahead.again, now + RETRY) if others else ahead.again
+        self._show(ahead, others)
         if self._leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
-            self._keeping = self.app.jobs.start(
+            self._keeping = self._jobs.start(
                 "checking" if ahead.watch else "maintaining",
-                lambda job: self._keep(job, ahead, message.now),
+                lambda job: self._keep(job, ahead, now),
                 self._kept,
                 self._failed,
             )
 
     def _show(self, ahead: Ahead, others: bool) -> None:
         """Who runs what is due, at the end of the header."""
-        if not self.app.desk.is_mounted or not self.app.is_running:
+        desk = self.app.desk
+        if not desk.is_mounted or not self.app.is_running:
             # A look may end while the application does.
             return
         if not ahead.scheduled:
@@ -238,7 +251,7 @@ class Watching(Part):
             words = "heartbeat on, keeps watch"
         else:
             words = "another memdeck keeps watch" if others else "only cron keeps watch"
-        self.app.desk.header.keeper = line(Piece(words, "muted")) if words else ()
+        desk.header.keeper = line(Piece(words, "muted")) if words else ()
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """What is due has run."""
@@ -249,12 +262,12 @@ class Watching(Part):
             self.app.say(words[:1].upper() + words[1:] + ".")
         if watch is not None:
             self.told(watch, asked=False)
-        self.app.looking.request()
+        self._files.request()
 
     def _failed(self, error: MemdeckError) -> None:
         self._keeping = None
         self._tell((error.message,))
-        self.app.looking.request()
+        self._files.request()
 
     def _tell(self, warnings: tuple[str, ...]) -> None:
         """Say what went wrong, each once."""
@@ -280,7 +293,7 @@ class Watching(Part):
             self._left = True
             leader, self._leader = self._leader, None
             self._leads = False
-        self.app.jobs.leave()
+        self._jobs.leave()
         if leader is not None:
             leader.release()
 
@@ -288,7 +301,7 @@ class Watching(Part):
 
     def pictures(self, snapshot: Any, now: datetime) -> dict[str, Any]:
         """How monitors are and were, by ref; for a thread, and nothing before the first picture."""
-        if self.app.workspace is None or not self.app.looking.had_first_look:
+        if self.app.workspace is None or not self._files.had_first_look:
             return {}
         from memory.monitoring.history.charts import pictures
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.messages import Found, Indexed
+from app.tui.messages import Report
 from app.tui.part import Part
 from widgets.panes import pane_of
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.navigation import Navigation
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
     from memory.search import Answer, Entry, Query
     from memory.search.searcher import Searcher
 
@@ -28,9 +30,10 @@ AGAIN_SECONDS = 0.5
 class Searching(Part):
     """Nothing is imported or opened before the first search."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, app: Shell, navigation: Navigation, remembering: Remembering) -> None:
         """Nothing was asked yet."""
         super().__init__(app)
+        self._navigation, self._remembering = navigation, remembering
         self._searcher: Searcher | None = None
         self._screen: SearchScreen | None = None
         self._newest = 0
@@ -43,7 +46,7 @@ class Searching(Part):
     def history(self) -> list[str]:
         """What was asked before, the newest first."""
         if self._history is None:
-            self._history = list(self.app.remembering.searches)
+            self._history = list(self._remembering.searches)
         return self._history
 
     def open(self) -> None:
@@ -66,11 +69,11 @@ class Searching(Part):
         if entry is None:
             return
         ref = entry.title if entry.kind == "config" else entry.ref
-        pane = self.app.navigation.mounted.get(pane_of(entry.file) or "")
+        pane = self.app.panes.mounted.get(pane_of(entry.file) or "")
         if pane is not None and pane.contents is not None and ref and pane.find(ref) is None:
             # A twin that came or went gave it another ref since it was indexed.
             ref = None
-        self.app.navigation.jump(entry.file, ref or f"line:{entry.line}")
+        self._navigation.jump(entry.file, ref or f"line:{entry.line}")
 
     # Asking
 
@@ -94,7 +97,7 @@ class Searching(Part):
             if begun is not None and begun.hits and not begun.also:
                 answer = begun._replace(query=query)
         if answer is not None:
-            self.app.post_message(Found(answer, number))
+            self.app.post_message(Report(partial(self._found, answer, number)))
 
     @property
     def _limit(self) -> int:
@@ -116,15 +119,15 @@ class Searching(Part):
             self._searcher = searcher_of(self.app.workspace)
         return self._searcher
 
-    def found(self, message: Found) -> None:
+    def _found(self, answer: Answer, number: int) -> None:
         """Show an answer."""
         if self._screen is not None:
             remark = ""
             if self._updating:
                 remark = "still reading, more may come"
-            elif self._behind and message.answer.source == "index":
+            elif self._behind and answer.source == "index":
                 remark = "without the newest changes"
-            self._screen.show(message.answer, message.number, remark)
+            self._screen.show(answer, number, remark)
 
     # Keeping up
 
@@ -146,12 +149,12 @@ class Searching(Part):
         try:
             done = self._ready().update(lambda: not worker.is_cancelled and self.app.is_running, learn=True)
         finally:
-            self.app.post_message(Indexed(done))
+            self.app.post_message(Report(partial(self._indexed, done)))
 
-    def indexed(self, message: Indexed) -> None:
+    def _indexed(self, done: bool) -> None:
         """The index is up to date; or it cannot be had, and everything is read for each question."""
         self._updating = False
-        self._behind = not message.done
+        self._behind = not done
         if self._again:
             self.keep_up()
         elif self._screen is not None:
@@ -163,7 +166,7 @@ class Searching(Part):
             self._screen.ask_again()
             self.app.set_timer(AGAIN_SECONDS, self._ask_again)
 
-    def files_changed(self) -> None:
+    def files_changed(self, _names: frozenset[str] = frozenset()) -> None:
         """Files are others now: what is on the search screen follows."""
         if self._screen is not None:
             self.keep_up()

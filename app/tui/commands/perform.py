@@ -5,18 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.tui.part import Part
 from memory.errors import MemdeckError
 
 from . import steps
-from .part import Part
 from .steps import Step
 
 if TYPE_CHECKING:
+    from app.tui.forms.consent import Consent
+    from app.tui.forms.drafts import Drafting
+    from app.tui.forms.form_session import Filling
+    from app.tui.live.changing import Changing
+    from app.tui.live.jobs import Jobs
+    from app.tui.live.refresh import Looking
+    from app.tui.live.schedule import Watching
+    from app.tui.navigation import Navigation
+    from app.tui.overlays import Overlays
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
     from memory.workspace import Outcome
 
 
 class Performer(Part):
     """Knows for each kind of step which part does it."""
+
+    def __init__(
+        self,
+        app: Shell,
+        *,
+        looking: Looking,
+        changing: Changing,
+        navigation: Navigation,
+        overlays: Overlays,
+        consent: Consent,
+        watching: Watching,
+        jobs: Jobs,
+        remembering: Remembering,
+        forms: Callable[[], tuple[Filling, Drafting]],
+    ) -> None:
+        """`forms` gives the parts that are made with the first form."""
+        super().__init__(app)
+        self._looking, self._changing, self._navigation, self._overlays = looking, changing, navigation, overlays
+        self._consent, self._watching, self._jobs, self._remembering = consent, watching, jobs, remembering
+        self._forms = forms
 
     def __call__(self, step: Step) -> None:
         """Do a step, and those that follow from it."""
@@ -36,48 +67,50 @@ class Performer(Part):
                 if said:
                     app.say(said)
             case steps.Ask(screen, then, waited):
-                if not waited or app.overlays.has_room(waited):
+                if not waited or self._overlays.has_room(waited):
                     app.push_screen(screen, lambda answer: self(then(answer)))
             case steps.Form(pane, plan, item, note):
-                app.filling.begin(pane, plan, item, note=note)
+                self._forms()[0].begin(pane, plan, item, note=note)
             case steps.Change(operation, build, done, otherwise, taken_back):
                 failed = self._handled(otherwise)
-                app.changing.change(operation, build, then=self._then(done), otherwise=failed, taken_back=taken_back)
+                self._changing.change(operation, build, then=self._then(done), otherwise=failed, taken_back=taken_back)
             case steps.Write(write, done, otherwise, taken_back):
-                app.changing.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
+                self._changing.run(write, self._then(done), self._handled(otherwise), taken_back=taken_back)
             case steps.Find(work, then, otherwise):
-                app.changing.ask(work, lambda found: self(then(found)), self._handled(otherwise))
+                self._changing.ask(work, lambda found: self(then(found)), self._handled(otherwise))
             case steps.Run():
                 self._run(step)
             case steps.Consent(chosen, roles, follows):
-                app.consent.first(chosen, roles, lambda: self(follows()))
+                self._consent.first(chosen, roles, lambda: self(follows()))
             case steps.Look(shown):
-                app.looking.request(None if shown is None else lambda: self(shown()))
+                self._looking.request(None if shown is None else lambda: self(shown()))
             case steps.Open(pane_id):
-                app.navigation.open_pane(pane_id)
+                self._navigation.open_pane(pane_id)
             case steps.Jump(file, ref):
-                app.navigation.jump(file, ref)
+                self._navigation.jump(file, ref)
             case steps.GoTo(outcome):
                 self._go_to(outcome)
             case steps.OnceSeen(act):
-                app.changing.once_seen(lambda: self(act()))
+                self._changing.once_seen(lambda: self(act()))
             case steps.InEditor(text, edited):
                 self._in_editor(text, edited)
             case steps.Discard(draft_id):
-                app.drafting.discard(draft_id)
+                self._forms()[1].discard(draft_id)
             case steps.KeepView(pane, name, view):
-                app.remembering.keep_view(pane.pane_id, name, view)
-                pane.take_saved_views(app.remembering.saved_views(pane.pane_id))
+                self._remembering.keep_view(pane.pane_id, name, view)
+                pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
             case steps.ForgetView(pane, name, follows):
-                app.remembering.forget_view(pane.pane_id, name)
-                pane.take_saved_views(app.remembering.saved_views(pane.pane_id))
+                self._remembering.forget_view(pane.pane_id, name)
+                pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
                 self(follows())
             case steps.Told(outcome, done, taken_back):
-                app.changing.tell(outcome, self._then(done), taken_back=taken_back)
+                self._changing.tell(outcome, self._then(done), taken_back=taken_back)
+            case steps.Turn(back):
+                self._changing.turn(back=back)
             case steps.Watched(watch):
-                app.watching.told(watch, asked=True)
+                self._watching.told(watch, asked=True)
             case steps.Reschedule():
-                app.watching.look_soon()
+                self._watching.look_soon()
             case steps.RedrawKeys():
                 app.refresh_keys()
 
@@ -95,7 +128,7 @@ class Performer(Part):
         return handled
 
     def _run(self, step: steps.Run) -> None:
-        jobs = self.app.jobs
+        jobs = self._jobs
         if step.once and any(job.words == step.words for job in jobs.running):
             return
         handled = self._handled(step.otherwise)
@@ -103,7 +136,7 @@ class Performer(Part):
         def failed(error: MemdeckError) -> None:
             if not handled(error):
                 self.app.say_error(error)
-                self.app.looking.request()
+                self._looking.request()
 
         jobs.start(step.words, step.work, lambda result: self(step.then(result)), failed)
 
@@ -121,10 +154,10 @@ class Performer(Part):
     def _in_editor(self, text: str, edited: Callable[[str], Step]) -> None:
         from textual.app import SuspendNotSupported
 
-        from .forms.editor import edit_text
+        from app.tui.forms.editor import edit_text
 
         try:
-            new = edit_text(text, self.app.environ, self.app.hand_over)
+            new = edit_text(text, self.app.environ, self.app.setup.hand_over)
         except MemdeckError as error:
             self.app.say_error(error)
         except SuspendNotSupported:

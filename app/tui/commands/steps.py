@@ -1,4 +1,4 @@
-"""Steps: what a command wants done. Commands return them, `app.tui.perform` does them, tests look at them.
+"""Steps: what a command wants done. Commands return them, `app.tui.commands.perform` does them, tests look at them.
 
 A step that leads on has a `then`, which gets the answer or result and returns the next step; None is the end.
 Where something fails, `otherwise` gets the error and returns what is done about it; None: the error is said.
@@ -24,7 +24,7 @@ Severity = Literal["information", "warning", "error"]
 
 Step: TypeAlias = Union[
     "Say | Fail | Copy | Ask | Form | Change | Write | Find | Run | Consent | Look | Open | Jump | GoTo | OnceSeen",
-    "InEditor | Discard | KeepView | ForgetView | Told | Watched | Reschedule | RedrawKeys | Steps | None",
+    "InEditor | Discard | KeepView | ForgetView | Told | Turn | Watched | Reschedule | RedrawKeys | Steps | None",
 ]
 """One thing to do, some one after the other, or nothing."""
 
@@ -192,6 +192,12 @@ class ForgetView(NamedTuple):
     pane: Pane
     name: str
     then: Callable[[], Step]
+
+
+class Turn(NamedTuple):
+    """The last change, taken back; or what was undone last, brought back."""
+
+    back: bool
 
 
 class Told(NamedTuple):

@@ -11,13 +11,19 @@ if TYPE_CHECKING:
 
     from textual.geometry import Size
 
+    from memory.history.lost_files import LostFile
     from memory.history.taken_back import Undone
     from memory.monitoring.run.cancel import Cancel
     from memory.monitoring.run.run import Ways
+    from memory.storage.private.drafts import Draft
     from memory.trust.consent import Trust
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
     from widgets.text.glyphs import Glyphs
+
+
+ACTOR = "human"
+"""In whose name the application changes files."""
 
 
 class JobView(Protocol):
@@ -64,6 +70,24 @@ class Context(Protocol):
     @property
     def undone(self) -> Sequence[Undone]:
         """What saves of other programs took back of memdeck's changes, and nobody decided about."""
+
+    @property
+    def lost(self) -> LostFile | None:
+        """The file of the open pane that is gone or empty."""
+
+    @property
+    def left_drafts(self) -> Sequence[Draft]:
+        """Forms that were never saved, newest first."""
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether a job runs."""
+
+    def can_turn(self, way: str) -> bool:
+        """Return whether there was something to undo or to redo (`undo`, `redo`) at the last look."""
+
+    def may_turn(self, way: str) -> bool:
+        """Return whether there is something to undo or to redo, or may be, for something was written since."""
 
     def clock(self) -> datetime:
         """Return the time."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
+from app.tui.open_panes import panes_by_id
 from app.tui.part import Part
 from widgets.pane.base import Pane
-from widgets.panes import PaneName, all_panes, pane_of, panes_for
+from widgets.panes import PaneName, all_panes, pane_of
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from collections.abc import Callable
+
+    from app.tui.forms.consent import Consent
+    from app.tui.live.outside_changes import Noticing
+    from app.tui.live.overview import Overview
+    from app.tui.live.refresh import Looking
+    from app.tui.overlays import Overlays
+    from app.tui.pane_state import Remembering
+    from app.tui.shell import Shell
 
 FIRST_PANE = "tasks"
 """What opens in a workspace that was never open before."""
@@ -23,12 +31,6 @@ READING_SECONDS = 0.3
 
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
-
-
-@cache
-def panes_by_id() -> dict[str, PaneName]:
-    """All panes by id."""
-    return {name.id: name for name in all_panes()}
 
 
 def pane_keys() -> dict[str, PaneName]:
@@ -46,22 +48,37 @@ def pane_keys() -> dict[str, PaneName]:
 class Navigation(Part):
     """Panes are imported and mounted when they are opened for the first time."""
 
-    def __init__(self, app: MemdeckApp) -> None:
-        """No pane is open yet."""
+    def __init__(
+        self,
+        app: Shell,
+        looking: Looking,
+        noticing: Noticing,
+        overview: Overview,
+        remembering: Remembering,
+        overlays: Overlays,
+        consent: Consent,
+        make_pane: Callable[[PaneName], Pane],
+    ) -> None:
+        """`make_pane` makes a pane that is opened for the first time; none is open yet."""
         super().__init__(app)
-        self.pane: Pane | None = None
-        self._mounted: dict[str, Pane] = {}
+        self._looking, self._noticing, self._overview = looking, noticing, overview
+        self._remembering, self._overlays, self._consent = remembering, overlays, consent
+        self._make_pane = make_pane
+        self._panes = app.panes
+        self._mounted = app.panes.mounted
         self._back: list[Place] = []
         self._forward: list[Place] = []
         self._following = False
-        self.zoomed: bool | None = None
-        """Whether lists take the whole pane; None: as it was remembered."""
+
+    @property
+    def pane(self) -> Pane | None:
+        """The pane that is open."""
+        return self._panes.open
 
     @property
     def panes(self) -> tuple[PaneName, ...]:
         """The panes that this workspace has, and those of other systems that somebody opened all the same."""
-        systems = () if self.app.workspace is None else self.app.workspace.system_names()
-        return panes_for({*systems, *(panes_by_id()[pane_id].system for pane_id in self._mounted)})
+        return self._panes.names(self.app.workspace)
 
     @property
     def mounted(self) -> dict[str, Pane]:
@@ -77,21 +94,22 @@ class Navigation(Part):
         pane = self._mounted.get(pane_id) or self._mount(pane_id)
         if pane is None:
             return
-        before, self.pane = self.pane, pane
+        before, self._panes.open = self.pane, pane
         self._fit(pane)
-        keeps_focus = self.app.desk.sidebar.has_focus
+        desk = self.app.desk
+        keeps_focus = desk.sidebar.has_focus
         if before is not None and before is not pane:
             if not keeps_focus:
                 # Else Textual looks for another widget when this one goes, and takes the sidebar.
-                self.app.desk.set_focus(None)
+                desk.set_focus(None)
             before.display = False
         pane.display = True
-        if pane_id not in self.app.desk.sidebar:
-            self.app.looking.show_badges()
-        self.app.desk.sidebar.show(pane_id)
-        self.app.looking.show(pane)
+        if pane_id not in desk.sidebar:
+            self._overview.show_badges()
+        desk.sidebar.show(pane_id)
+        self._looking.show(pane)
         if pane_id == "changes":
-            self.app.noticing.looked_at()
+            self._noticing.looked_at()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry is not there any more.", severity="warning")
         pane.remove_class("-open")
@@ -99,15 +117,16 @@ class Navigation(Part):
             pass
         elif pane.is_mounted:
             # At once: focus that comes later would be taken from what the next key opens.
-            self.app.desk.set_focus(pane.focus_target)
+            desk.set_focus(pane.focus_target)
         else:
             pane.call_after_refresh(self._focus, pane)
         self.app.refresh_keys()
 
     def _focus(self, pane: Pane) -> None:
         """Give a pane that was opened for the first time the focus, unless a key went on meanwhile."""
-        if self.pane is pane and self.app.desk.focused is None:
-            self.app.desk.set_focus(pane.focus_target)
+        desk = self.app.desk
+        if self.pane is pane and desk.focused is None:
+            desk.set_focus(pane.focus_target)
 
     def first(self, asked: str | None = None, left: str | None = None) -> str:
         """The pane to open first: the one that is asked for, also where its system is not here yet; the one that was
@@ -124,21 +143,22 @@ class Navigation(Part):
 
     def begin(self, pane_id: str) -> Pane:
         """Make the pane that is there from the first frame on; the main screen mounts it."""
-        pane = self.app.make_pane(panes_by_id()[pane_id])
-        self.pane = self._mounted[pane_id] = pane
+        pane = self._make_pane(panes_by_id()[pane_id])
+        self._panes.open = self._mounted[pane_id] = pane
         self._fit(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
         try:
-            pane = self.app.make_pane(panes_by_id()[pane_id])
+            pane = self._make_pane(panes_by_id()[pane_id])
         except Exception as error:
             if panes_by_id()[pane_id].own and not isinstance(error, (ImportError, AttributeError)):
                 raise
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
         self._mounted[pane_id] = pane
-        self.app.desk.panes.mount(pane)
+        desk = self.app.desk
+        desk.panes.mount(pane)
         self.wait_for(pane)
         return pane
 
@@ -154,7 +174,7 @@ class Navigation(Part):
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         if character == "?":
-            self.app.overlays.help()
+            self._overlays.help()
             return
         for key, name in pane_keys().items():
             if character.casefold() in (key, name.key):
@@ -173,16 +193,20 @@ class Navigation(Part):
         keys = [(key, name.title.lower()) for key, name in pane_keys().items()]
         words = [line(Piece(key, "accent"), f" {title}") for key, title in (("g", "first row"), *keys, ("?", "help"))]
         # The list tells of it also when the application ends, and the screen is taken away part by part.
-        for ways in self.app.desk.query(Ways):
+        desk = self.app.desk
+        for ways in desk.query(Ways):
             ways.show(words if waits else ())
 
-    def first_look(self, pane: Pane) -> None:
-        """A pane shows something for the first time: go back to where it was left."""
-        pane.take_saved_views(self.app.remembering.saved_views(pane.pane_id))
-        view = self.app.remembering.view_of(pane.pane_id)
+    def shown(self, pane: Pane, first: bool) -> None:
+        """A pane that is seen shows something for the first time: go back to where it was left."""
+        if not first or pane is not self.pane:
+            return
+        pane.take_saved_views(self._remembering.saved_views(pane.pane_id))
+        view = self._remembering.view_of(pane.pane_id)
         if view:
             pane.restore(view)
-        if self.app.desk.focused is None:
+        desk = self.app.desk
+        if desk.focused is None:
             # The list was hidden while its files were read, and lost the focus with that.
             pane.call_after_refresh(self._focus, pane)
 
@@ -196,20 +220,20 @@ class Navigation(Part):
 
     def _fit(self, pane: Pane) -> None:
         """Give a pane that is opened the room that lists have now."""
-        if self.zoomed is None:
-            self.zoomed = self.app.remembering.zoomed
-        pane.set_class(self.zoomed, "-zoom")
+        if self._panes.zoomed is None:
+            self._panes.zoomed = self._remembering.zoomed
+        pane.set_class(self._panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
         """Give the list the whole pane, in all panes; or list and detail their parts again."""
         pane = self.pane
         if pane is None:
             return
-        self.zoomed = not self.zoomed
+        self._panes.zoomed = not self._panes.zoomed
         if pane.detail_view.has_focus:
             pane.close_detail()
         self._fit(pane)
-        if self.zoomed:
+        if self._panes.zoomed:
             self.app.say(f"The list has all the room; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
         self.app.refresh_keys()
 
@@ -218,7 +242,8 @@ class Navigation(Part):
         pane = self.pane
         if pane is None or pane.detail_view.has_focus:
             return
-        if self.app.desk.sidebar.has_focus:
+        desk = self.app.desk
+        if desk.sidebar.has_focus:
             pane.focus_list()
         elif not pane.has_entry:
             pane.line_list.action_open()
@@ -316,7 +341,7 @@ class Navigation(Part):
 
         pane_id, text, _ = DOORS[group]
         if not pane_id:
-            self.app.consent.review()
+            self._consent.review()
             return
 
         def show() -> None:
@@ -331,11 +356,11 @@ class Navigation(Part):
                 self.app.refresh_keys()
 
         self.open_pane(pane_id)
-        self.app.looking.request(show)
+        self._looking.request(show)
 
     def problem(self) -> None:
         """Go to the first thing that is wrong in the files, and say what it is."""
-        found = next((one for one in self.app.looking.problems if one.level == "error"), None)
+        found = next((one for one in self._overview.problems if one.level == "error"), None)
         if found is None:
             self.app.say("Nothing is wrong in the files.")
             return

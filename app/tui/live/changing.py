@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from app.tui.messages import Changed, ChangeFailed, Done
+from app.tui.commands.context import ACTOR
+from app.tui.messages import Report
 from app.tui.part import Part
 from app.tui.toasts import in_one_line
 from memory.errors import MemdeckError
@@ -15,22 +17,35 @@ from memory.errors import MemdeckError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from app.tui.app import MemdeckApp
+    from app.tui.live.outside_changes import Noticing
+    from app.tui.live.overview import Overview
+    from app.tui.live.refresh import Looking
+    from app.tui.live.schedule import Watching
+    from app.tui.overlays import Overlays
+    from app.tui.shell import Shell
     from memory.storage import Change
     from memory.workspace import Outcome
     from widgets.pane.offers import Build
 
 T = TypeVar("T")
-ACTOR = "human"
-"""In whose name the application changes files."""
 
 
 class Changing(Part):
     """The only part that writes memory files."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(
+        self,
+        app: Shell,
+        looking: Looking,
+        noticing: Noticing,
+        overview: Overview,
+        watching: Watching,
+        overlays: Overlays,
+    ) -> None:
         """Nothing is being written."""
         super().__init__(app)
+        self._looking, self._noticing, self._overview = looking, noticing, overview
+        self._watching, self._overlays = watching, overlays
         self.one = threading.Lock()
         """Held while something is written: one change at a time."""
         self._waiting = 0
@@ -65,7 +80,7 @@ class Changing(Part):
         if self.idle:
             self._unseen = False
             held, self._held = self._held, None
-            if held is not None and self.app.overlays.has_room("The form"):
+            if held is not None and self._overlays.has_room("The form"):
                 held()
 
     def change(
@@ -96,8 +111,9 @@ class Changing(Part):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the lock while something is written in a thread, and know its changes as made here; for undo."""
-        assert self.app.workspace is not None
-        history = self.app.workspace.store.history
+        workspace = self.app.workspace
+        assert workspace is not None
+        history = workspace.store.history
         with self.one:
             newest = history.state()[0]
             try:
@@ -108,45 +124,56 @@ class Changing(Part):
                     self._made.update(record.id for record in history.list(made) if record.seq > newest)
 
     def begin(self) -> None:
-        """Something is about to be written; `Changed`, `ChangeFailed` or `Done` ends it."""
+        """Something is about to be written; `end` says that it is."""
         self._waiting += 1
 
     def end(self) -> None:
         """It is written, or not."""
         self._waiting -= 1
 
-    def ask(self, work: Callable[[], T], then: Callable[[T], None], otherwise: Callable[[MemdeckError], bool]) -> None:
+    def ask(
+        self,
+        work: Callable[[], T],
+        then: Callable[[T], None],
+        otherwise: Callable[[MemdeckError], bool] | None = None,
+        *,
+        group: str = "change",
+    ) -> None:
         """Find something out in a worker before anything is written; `then` gets it, `otherwise` an error."""
-        app = self.app
+
+        def found(result: T) -> None:
+            self.end()
+            then(result)
+
         self.begin()
+        self._start(work, found, otherwise, group)
+
+    def _start(
+        self,
+        work: Callable[[], T],
+        then: Callable[[T], None],
+        otherwise: Callable[[MemdeckError], bool] | None,
+        group: str = "change",
+    ) -> None:
+        """Do `work` in a thread; what it returns or raises comes back as a report. Ends with `_failed` or `then`."""
+        app = self.app
 
         def run() -> None:
             try:
-                found = work()
+                result = work()
             except MemdeckError as error:
-                app.post_message(ChangeFailed(error, otherwise))
+                report = partial(self._failed, error, otherwise)
             except Exception as error:
-                app.post_message(ChangeFailed(MemdeckError("internal", f"{type(error).__name__}: {error}"), otherwise))
+                wrapped = MemdeckError("internal", f"{type(error).__name__}: {error}")
+                report = partial(self._failed, wrapped, otherwise)
             else:
-                app.post_message(Done(found, then))
+                report = partial(then, result)
+            app.post_message(Report(report))
 
-        app.run_worker(run, group="change", thread=True, exit_on_error=False)
+        app.run_worker(run, group=group, thread=True, exit_on_error=False)
 
-    def undo(self) -> None:
-        """Take back the last change; in a pane whose file another program removed or emptied, that."""
-        lost = self.app.noticing.lost_in(self.app.navigation.pane)
-        if lost is not None and lost.change is not None:
-            from .revert import bring_back
-
-            self.app.perform(bring_back(self.app, lost.change, lost.name))
-            return
-        self._turn(back=True)
-
-    def redo(self) -> None:
-        """Bring back what was undone last."""
-        self._turn(back=False)
-
-    def _turn(self, *, back: bool) -> None:
+    def turn(self, *, back: bool) -> None:
+        """Take back the last change, or bring back what was undone last."""
         from memory.workspace import Outcome
 
         workspace, now = self.app.workspace, self.app.clock()
@@ -175,7 +202,7 @@ class Changing(Part):
         from widgets.panes import pane_of
         from widgets.panes.time_words import until
 
-        number, workspace, current = turned.undoes or turned.redoes, self.app.workspace, self.app.navigation.pane
+        number, workspace, current = turned.undoes or turned.redoes, self.app.workspace, self.app.pane
         if number is None or workspace is None or current is None:
             return ""
         try:
@@ -183,7 +210,7 @@ class Changing(Part):
         except MemdeckError:
             return ""
         pane = pane_of(file_name(record.paths[0])) if record.paths else None
-        away = [name.title for name in self.app.navigation.panes if name.id == pane != current.pane_id]
+        away = [name.title for name in self.app.panes.names(workspace) if name.id == pane != current.pane_id]
         words = f" in {away[0]}" if away else ""
         if number in self._made:
             return words
@@ -202,47 +229,37 @@ class Changing(Part):
         taken_back: bool = False,
     ) -> None:
         """Write in a worker; `then`, `otherwise` and `taken_back` as in `change`."""
-        app = self.app
+
+        def work() -> Outcome:
+            with self.one:
+                outcome = write()
+                # At once: the next undo, in a thread as well, asks who made it before the screen knows of it.
+                self._made.add(outcome.change.id)
+                return outcome
+
         self.begin()
-
-        def work() -> None:
-            try:
-                with self.one:
-                    outcome = write()
-                    # At once: the next undo, in a thread as well, asks who made it before the screen knows of it.
-                    self._made.add(outcome.change.id)
-            except MemdeckError as error:
-                app.post_message(ChangeFailed(error, otherwise))
-            except Exception as error:
-                wrapped = MemdeckError("internal", f"{type(error).__name__}: {error}")
-                app.post_message(ChangeFailed(wrapped, otherwise))
-            else:
-                app.post_message(Changed(outcome, then, taken_back))
-
-        app.run_worker(work, group="change", thread=True, exit_on_error=False)
+        self._start(work, lambda outcome: self._changed(outcome, then, taken_back=taken_back), otherwise)
 
     # In the application's thread
 
     def tell(self, outcome: Outcome, then: Callable[[Outcome], None] | None = None, *, taken_back: bool) -> None:
         """Say what a job wrote, as other changes are said, and look again; `then` comes behind that."""
         self.begin()
-        self.app.post_message(Changed(outcome, then, taken_back))
+        self.app.post_message(Report(partial(self._changed, outcome, then, taken_back=taken_back)))
 
-    def changed(self, message: Changed) -> None:
+    def _changed(self, outcome: Outcome, then: Callable[[Outcome], None] | None, *, taken_back: bool) -> None:
         """Say what was done and look again."""
+        self._noticing.changed()
         self.end()
-        outcome = message.outcome
+        columns = self.app.size.width
         words = outcome.summary if outcome.change.files else "Nothing was different."
         words = words[:1].upper() + words[1:]
-        back = (
-            f". {self.app.key_of('change.undo')} takes it back." if message.taken_back and outcome.change.files else ""
-        )
+        back = f". {self.app.key_of('change.undo')} takes it back." if taken_back and outcome.change.files else ""
         if outcome.secrets:
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
         else:
-            self.app.say(in_one_line(f"{words}{back}", self.app.size.width))
-        self.app.watching.look_soon()
-        then = message.then
+            self.app.say(in_one_line(f"{words}{back}", columns))
+        self._watching.look_soon()
         self._unseen = True
 
         def shown() -> None:
@@ -250,12 +267,12 @@ class Changing(Part):
                 then(outcome)
             self.seen()
 
-        self.app.looking.request(shown)
-        self.app.looking.show_badges()
+        self._looking.request(shown)
+        self._overview.show_badges()
 
-    def failed(self, message: ChangeFailed) -> None:
+    def _failed(self, error: MemdeckError, otherwise: Callable[[MemdeckError], bool] | None) -> None:
         """Say why nothing was written, unless somebody else deals with it."""
         self.end()
-        if message.otherwise is None or not message.otherwise(message.error):
-            self.app.say_error(message.error)
-        self.app.looking.request()
+        if otherwise is None or not otherwise(error):
+            self.app.say_error(error)
+        self._looking.request()

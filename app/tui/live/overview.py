@@ -1,0 +1,137 @@
+"""Overview: the numbers of the sidebar, the alerts of the header, and what the brief adds to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.tui.messages import Report
+from app.tui.part import Part
+from memory.files.snapshot import MEMORY_FILES
+
+from . import header_status as header
+
+if TYPE_CHECKING:
+    from app.tui.shell import Shell
+    from memory.base.problems import Problem
+    from memory.files.snapshot import Snapshot
+    from memory.history.news import News
+    from memory.history.taken_back import Undone
+    from memory.monitoring.history.charts import Notice
+    from memory.systems.protocol import BriefLine
+    from widgets.chrome.header import Alert
+    from widgets.pane.base import Pane
+    from widgets.pane.offers import Badge
+
+    from .away_summary import Morning
+    from .outside_changes import Noticing
+    from .schedule import Watching
+
+
+class Overview(Part):
+    """Counts in the thread that reads, and shows what it counted."""
+
+    def __init__(self, app: Shell, noticing: Noticing, watching: Watching, morning: Morning) -> None:
+        """Nothing is counted yet."""
+        super().__init__(app)
+        self._noticing, self._watching, self._morning = noticing, watching, morning
+        self._badges: dict[str, Badge] = {}
+        self.problems: tuple[Problem, ...] = ()
+        """What was wrong in the files at the last look, where they are few enough to be looked through."""
+
+    # In the thread that reads
+
+    def count(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
+        """Count what the panes hold."""
+        badges = {}
+        for name in self.app.panes.names(self.app.workspace):
+            try:
+                badge = name.load().badge(snapshot, now)
+                if any(snapshot.refused(file) for file in name.files if file in MEMORY_FILES):
+                    badge = replace(badge, alert=True)
+                badges[name.id] = badge
+            except Exception:  # A pane of another package must not take the numbers of the others with it.
+                if name.own:
+                    raise
+        self.app.post_message(Report(partial(self._counted, badges)))
+
+    def brief(self, _pane: Pane, snapshot: Snapshot, now: datetime) -> None:
+        """Work out what needs attention."""
+        from memory.files.status import brief
+        from memory.systems import brief_lines_of, systems_of
+
+        workspace = self.app.workspace
+        assert workspace is not None
+        found = brief(snapshot, now)
+        notice = self._watching.notice(snapshot, now)
+        refused = header.not_read(snapshot.refusals.values())
+        undone = self._noticing.waiting
+        alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
+        news = self._morning.news(now)
+        # Only the brief shows it, and an agent may have very many files.
+        stand = brief_lines_of(workspace, now) if "brief" in self.app.panes.mounted else ()
+        problems: tuple[Problem, ...] = ()
+        upkeep: tuple[tuple[str, ...], ...] = ()
+        if header.is_small(found):
+            others = tuple(
+                problem for system in systems_of(workspace) if system.name != "files" for problem in system.check()
+            )
+            lost = tuple(one.problem() for one in self._noticing.missing if one.change is not None)
+            problems = found.problems + lost + others
+            upkeep = header.upkeep(workspace, snapshot, now) + header.upkeep_of_others(workspace, now)
+        self.app.post_message(
+            Report(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
+        )
+
+    # In the application's thread
+
+    def _counted(self, badges: dict[str, Badge]) -> None:
+        self._badges = badges
+        self.show_badges()
+
+    def show_badges(self) -> None:
+        """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
+        desk = self.app.desk
+        if not desk.is_mounted or not self.app.is_running:
+            return
+        from widgets.chrome.sidebar import PaneEntry
+
+        noticing = self._noticing
+        entries = []
+        for name in self.app.panes.names(self.app.workspace):
+            badge = self._badges.get(name.id)
+            count = (noticing.count or None) if name.id == "changes" else (badge.count if badge else None)
+            alert = bool(badge and badge.alert) or any(one.name in name.files for one in noticing.lost)
+            entries.append(PaneEntry(name.id, name.key, name.title, count, alert))
+        desk.sidebar.set_entries(entries)
+
+    def say_not_read(self, error: Exception) -> None:
+        """Say in the header that what is shown is not what the files hold, until they can be read."""
+        self.app.desk.header.alerts = header.not_read([error])
+
+    def _briefed(
+        self,
+        alerts: tuple[Alert, ...],
+        notice: Notice,
+        problems: tuple[Problem, ...],
+        upkeep: tuple[tuple[str, ...], ...],
+        news: tuple[News, ...],
+        others: tuple[BriefLine, ...],
+        undone: tuple[Undone, ...],
+    ) -> None:
+        """Show what needs attention in the header, and in the brief where that is open.
+
+        `problems` and `upkeep` (a file, a sentence, and the system where it is another one) are empty where looking
+        would take too long. `notice` says who waits for an approval and who is muted, `news` what others changed since
+        somebody looked last, `others` how things stand beside the memory files, `undone` what other programs took back.
+        """
+        desk = self.app.desk
+        if not desk.is_mounted or not self.app.is_running:
+            return
+        desk.header.alerts = alerts
+        self.problems = problems
+        pane = self.app.panes.mounted.get("brief")
+        if pane is not None and pane.contents is not None:
+            pane.say_more(problems, upkeep, notice, news, others, undone)  # type: ignore[attr-defined]
