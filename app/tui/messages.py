@@ -15,14 +15,14 @@ from textual.message import Message
 class Report(Message):
     """A thread is done with something; `deliver` takes it in the application's thread."""
 
-    deliver: Callable[[], None]
+    deliver: Callable[[], object]
 
 
 @dataclass(eq=False, repr=False)
 class Progress(Message):
     """A job got further, or another one runs."""
 
-    deliver: Callable[[], None]
+    deliver: Callable[[], object]
 
     def can_replace(self, message: Message) -> bool:
         """Only the last of a burst matters."""

@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.app import App
 from textual.events import Resize
 
 from memory.base.safe_text import visible
+from memory.errors import MemdeckError
 from widgets.chrome.footer import key_name
 from widgets.text.depth import OWN, Depth
 from widgets.text.fallback import plain_filters
@@ -22,17 +24,19 @@ from widgets.text.glyphs import ASCII, UNICODE, Glyphs
 
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
+from .messages import Report
 from .open_panes import OpenPanes
 from .toasts import heading_of, place_toasts
 
 if TYPE_CHECKING:
-    from memory.errors import MemdeckError
     from memory.storage.private.drafts import Draft
     from memory.workspace import Workspace
     from widgets.pane.base import Pane
 
     from .commands.steps import Severity
     from .main_screen import Desk
+
+T = TypeVar("T")
 
 SLIM = 60
 """Terminals of fewer columns have messages as wide as themselves."""
@@ -52,6 +56,11 @@ class Setup(NamedTuple):
     keeps_watch: bool
     remembers: bool
     hand_over: Callable[[], AbstractContextManager[None]]
+
+
+def internal(error: Exception) -> MemdeckError:
+    """Return an error that nobody expected as one that can be said: its type and its words."""
+    return MemdeckError("internal", f"{type(error).__name__}: {error}")
 
 
 class Shell(App[int]):
@@ -173,13 +182,40 @@ class Shell(App[int]):
             super().copy_to_clipboard(text)
         command = find_tool(self.environ)
         if command is not None:
-            self.run_worker(
-                lambda: give_to_tool(command, text, self.environ),
-                group="clipboard",
-                thread=True,
-                exclusive=True,
-                exit_on_error=False,
-            )
+            self.work(lambda: give_to_tool(command, text, self.environ), group="clipboard", exclusive=True)
+
+    # Work in threads
+
+    def work(
+        self,
+        work: Callable[[], T],
+        then: Callable[[T], object] | None = None,
+        failed: Callable[[MemdeckError], object] | None = None,
+        *,
+        group: str,
+        exclusive: bool = False,
+    ) -> None:
+        """Do something in a thread; `then` gets what it returns, `failed` its error (None: it is said), both here.
+
+        An error that nobody expected is a MemdeckError `internal`. `exclusive` drops what the same group began before.
+        """
+
+        def run() -> None:
+            report: Callable[[], object]
+            try:
+                result = work()
+            except Exception as error:
+                known = error if isinstance(error, MemdeckError) else internal(error)
+                report = partial(failed or self.say_error, known)
+            else:
+                if then is None:
+                    return
+                report = partial(then, result)
+            self.post_message(Report(report))
+
+        self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
+
+    # What is said
 
     def say(self, text: str, *, title: str = "", severity: Severity = "information", seconds: float = 4) -> None:
         """A few words in a corner, instead of what was said before; content of files may be in them."""

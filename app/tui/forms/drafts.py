@@ -147,7 +147,7 @@ class Drafting(Part):
     def _save_soon(self) -> None:
         self._timer = None
         if self._waiting and self.app.is_running:
-            self.app.run_worker(self._write, group="draft", thread=True, exit_on_error=False)
+            self.app.work(self._write, group="draft")
 
     def _write(self) -> None:
         """Write what is waiting; a folder that cannot be written to is no reason to disturb who types."""
@@ -179,7 +179,7 @@ class Drafting(Part):
                     drafts.remove(draft_id)
 
         if self.app.is_running:
-            self.app.run_worker(work, group="draft", thread=True, exit_on_error=False)
+            self.app.work(work, group="draft")
 
     # What was left behind
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from app.tui.messages import Report
 from app.tui.part import Part
 from app.tui.toasts import in_one_line
 from memory.errors import MemdeckError
+from memory.files.snapshot import MEMORY_FILES
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -146,31 +148,7 @@ class Changing(Part):
             then(result)
 
         self.begin()
-        self._start(work, found, otherwise, group)
-
-    def _start(
-        self,
-        work: Callable[[], T],
-        then: Callable[[T], None],
-        otherwise: Callable[[MemdeckError], bool] | None,
-        group: str = "change",
-    ) -> None:
-        """Do `work` in a thread; what it returns or raises comes back as a report. Ends with `_failed` or `then`."""
-        app = self.app
-
-        def run() -> None:
-            try:
-                result = work()
-            except MemdeckError as error:
-                report = partial(self._failed, error, otherwise)
-            except Exception as error:
-                wrapped = MemdeckError("internal", f"{type(error).__name__}: {error}")
-                report = partial(self._failed, wrapped, otherwise)
-            else:
-                report = partial(then, result)
-            app.post_message(Report(report))
-
-        app.run_worker(run, group=group, thread=True, exit_on_error=False)
+        self.app.work(work, found, lambda error: self._failed(error, otherwise), group=group)
 
     def turn(self, *, back: bool) -> None:
         """Take back the last change, or bring back what was undone last."""
@@ -238,7 +216,12 @@ class Changing(Part):
                 return outcome
 
         self.begin()
-        self._start(work, lambda outcome: self._changed(outcome, then, taken_back=taken_back), otherwise)
+        self.app.work(
+            work,
+            lambda outcome: self._changed(outcome, then, taken_back=taken_back),
+            lambda error: self._failed(error, otherwise),
+            group="change",
+        )
 
     # In the application's thread
 
@@ -259,7 +242,9 @@ class Changing(Part):
             self.app.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
         else:
             self.app.say(in_one_line(f"{words}{back}", columns))
-        self._watching.look_soon()
+        names = frozenset(posixpath.basename(file.path) for file in outcome.change.files)
+        # What another system changed may run as well.
+        self._watching.files_changed(names if names <= frozenset(MEMORY_FILES) else frozenset())
         self._unseen = True
 
         def shown() -> None:

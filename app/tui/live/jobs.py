@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.tui.messages import Progress, Report
 from app.tui.part import Part
+from app.tui.shell import internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Line, Piece, line
 
@@ -105,10 +106,8 @@ class Jobs(Part):
             result: Any = None
             try:
                 result = work(job)
-            except MemdeckError as found:
-                error = found
             except Exception as found:
-                error = MemdeckError("internal", f"{type(found).__name__}: {found}")
+                error = found if isinstance(found, MemdeckError) else internal(found)
             self._post(Report(partial(self._ended, job, result, error, then, failed)))
 
         job.thread = threading.Thread(target=run, name=f"job-{words}", daemon=True)

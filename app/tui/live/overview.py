@@ -70,8 +70,9 @@ class Overview(Part):
         undone = self._noticing.waiting
         alerts = refused + header.taken_back(undone) + header.alerts(found, now, snapshot.zone, self.app.glyphs, notice)
         news = self._morning.news(now)
-        # Only the brief shows it, and an agent may have very many files.
-        stand = brief_lines_of(workspace, now) if "brief" in self.app.panes.mounted else ()
+        # Only the brief shows how systems stand and what maintenance would move, and that takes most of the time.
+        in_brief = "brief" in self.app.panes.mounted
+        stand = brief_lines_of(workspace, now) if in_brief else ()
         problems: tuple[Problem, ...] = ()
         upkeep: tuple[tuple[str, ...], ...] = ()
         if header.is_small(found):
@@ -80,7 +81,8 @@ class Overview(Part):
             )
             lost = tuple(one.problem() for one in self._noticing.missing if one.change is not None)
             problems = found.problems + lost + others
-            upkeep = header.upkeep(workspace, snapshot, now) + header.upkeep_of_others(workspace, now)
+            if in_brief:
+                upkeep = header.upkeep(workspace, snapshot, now) + header.upkeep_of_others(workspace, now)
         self.app.post_message(
             Report(partial(self._briefed, alerts, notice, problems, upkeep, news, stand, undone)),
         )

@@ -277,7 +277,7 @@ class Looking(Part):
             watcher.start()
             app.post_message(Report(partial(self.files_changed, frozenset())))
 
-        app.run_worker(start, group="watch", thread=True, exit_on_error=False)
+        app.work(start, group="watch")
 
     def files_changed(self, names: frozenset[str]) -> None:
         """Files changed (none are named where nobody knows which): look again; who it was is noted after the look."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.tui.messages import Report
 from app.tui.part import Part
+from app.tui.shell import internal
 from memory.errors import MemdeckError
 from widgets.text.styled_text import Piece, line
 
@@ -124,10 +125,8 @@ class Watching(Part):
             ahead = look_ahead(app.workspace, self.trust(), now)
             if ahead.heartbeat:
                 others = not self._lead(keep=not app.safe)
-        except MemdeckError as found:
-            error = found
         except Exception as found:
-            error = MemdeckError("internal", f"{type(found).__name__}: {found}")
+            error = found if isinstance(found, MemdeckError) else internal(found)
         try:
             app.post_message(Report(partial(self._looked_ahead, ahead, now, error, others=others)))
         except RuntimeError:

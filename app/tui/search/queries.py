@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from app.tui.messages import Report
 from app.tui.part import Part
 from widgets.panes import pane_of
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from app.tui.navigation import Navigation
     from app.tui.pane_state import Remembering
     from app.tui.shell import Shell
+    from memory.errors import MemdeckError
     from memory.search import Answer, Entry, Query
     from memory.search.searcher import Searcher
 
@@ -80,12 +79,16 @@ class Searching(Part):
     def ask(self, text: str, number: int) -> None:
         """Answer in a worker; what is asked meanwhile makes the older question void."""
         self._newest = number
-        work = partial(self._answer, text, number)
-        self.app.run_worker(work, group="search", thread=True, exclusive=True, exit_on_error=False)
 
-    def _answer(self, text: str, number: int) -> None:
+        def answered(answer: Answer | None) -> None:
+            if answer is not None:
+                self._found(answer, number)
+
+        self.app.work(lambda: self._answer(text, number), answered, group="search", exclusive=True)
+
+    def _answer(self, text: str, number: int) -> Answer | None:
         if number != self._newest:
-            return
+            return None
         searcher = self._ready()
         query = self._read(text)
         answer: Answer | None = searcher.ask(query, self._limit)
@@ -96,8 +99,7 @@ class Searching(Part):
             begun = searcher.ask(self._read(f"{text}*"), self._limit)
             if begun is not None and begun.hits and not begun.also:
                 answer = begun._replace(query=query)
-        if answer is not None:
-            self.app.post_message(Report(partial(self._found, answer, number)))
+        return answer
 
     @property
     def _limit(self) -> int:
@@ -140,16 +142,17 @@ class Searching(Part):
             return
         self._updating = True
         self._again = False
-        self.app.run_worker(self._update, group="index", thread=True, exit_on_error=False)
+        self.app.work(self._update, self._indexed, self._not_indexed, group="index")
         self.app.set_timer(AGAIN_SECONDS, self._ask_again)
 
-    def _update(self) -> None:
+    def _update(self) -> bool:
         worker = get_current_worker()
-        done = False
-        try:
-            done = self._ready().update(lambda: not worker.is_cancelled and self.app.is_running, learn=True)
-        finally:
-            self.app.post_message(Report(partial(self._indexed, done)))
+        return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running, learn=True)
+
+    def _not_indexed(self, error: MemdeckError) -> None:
+        """Say why the index is not up to date; each question reads everything then."""
+        self.app.say_error(error)
+        self._indexed(done=False)
 
     def _indexed(self, done: bool) -> None:
         """The index is up to date; or it cannot be had, and everything is read for each question."""
