@@ -1,0 +1,155 @@
+"""What the keys of tasks return, without an application: a question, an edit, a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.tui.commands import journal, tasks
+from app.tui.commands.steps import Ask, Change, Form, GoTo, Say
+from memory.errors import ConflictError, MemdeckError
+from memory.workspace import Workspace
+from tests.app.tui.command_context import answered, context_over, text_of, written
+from tests.app.tui.tui_helpers import make_workspace
+
+TASKS = (
+    "## Pending\n\n### [HIGH] Deploy\n- due: 2024-01-12\n- tags: infra\n\n### [LOW] Sweep\n\n"
+    "## In Progress\n\n### [NORMAL] Write\n- progress: 20%\n\n## Completed\n\n### [NORMAL] Read\n"
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """Two pending tasks, one that was started, one that is done."""
+    return make_workspace(tmp_path, {"tasks.md": TASKS, "journal.md": "## 2024-01-15\n"})
+
+
+def test_finishing_asks_for_the_outcome_and_moves_the_task(workspace: Workspace) -> None:
+    """The words become the outcome, and the cursor goes along with the task."""
+    context = context_over(workspace, "tasks", "Deploy")
+    step = answered(tasks.done(context), " went well ")
+    assert isinstance(step, Change)
+    assert (step.operation, step.then) == ("tasks.done", GoTo)
+    outcome = written(context, step)
+    done = text_of(workspace).partition("## Completed")[2]
+    assert "Deploy" in done
+    assert "outcome: went well" in done
+    assert outcome.ref is not None
+
+
+def test_a_question_that_is_left_changes_nothing(workspace: Workspace) -> None:
+    """Escape in a question is the end of it."""
+    context = context_over(workspace, "tasks", "Deploy")
+    for command in (tasks.done, tasks.due, tasks.tags, tasks.assign, tasks.quick):
+        assert answered(command(context), None) is None
+    assert text_of(workspace) == TASKS
+
+
+def test_several_tasks_are_one_change(workspace: Workspace) -> None:
+    """All selected tasks are finished by one edit, so that one undo takes it back; a finished one is left out."""
+    context = context_over(workspace, "tasks", "Deploy", "Sweep", "Read")
+    outcome = written(context, answered(tasks.done(context), ""))
+    assert "2 tasks" in outcome.summary
+    assert "###" not in text_of(workspace).partition("## In Progress")[0]
+    assert not context.pane.line_list.selected
+
+
+def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
+    """`60 and a note` is a percentage and the last update; other words are refused in the question."""
+    context = context_over(workspace, "tasks", "Write")
+    step = tasks.progress(context)
+    assert isinstance(step, Ask)
+    written(context, answered(step, "60% half of it"))
+    assert "progress: 60%" in text_of(workspace)
+    assert "half of it" in text_of(workspace)
+    assert answered(step, "soon") is None
+
+
+@pytest.mark.parametrize(("step", "line"), [(1, "[HIGH] Sweep"), (-1, "[LOW] Sweep")])
+def test_the_priority_is_shifted(workspace: Workspace, step: int, line: str) -> None:
+    """Up twice is high; lower than low there is nothing."""
+    context = context_over(workspace, "tasks", "Sweep")
+    for _ in range(2):
+        written(context, tasks.shift(context, step))
+    assert line in text_of(workspace)
+
+
+def test_tags_of_several_are_given_and_taken(workspace: Workspace) -> None:
+    """`+a -b` changes the tags of each; words without a sign replace those of all."""
+    context = context_over(workspace, "tasks", "Deploy", "Sweep")
+    written(context, answered(tasks.tags(context), "+late -infra"))
+    assert text_of(workspace).count("tags: late") == 2
+    context = context_over(workspace, "tasks", "Deploy", "Sweep")
+    written(context, answered(tasks.tags(context), "calm, home"))
+    assert text_of(workspace).count("tags: calm, home") == 2
+
+
+def test_a_field_that_somebody_else_set_is_asked_about(workspace: Workspace) -> None:
+    """The edit compares with what was seen; the conflict leads to three columns, whose answer is written."""
+    context = context_over(workspace, "tasks", "Sweep")
+    step = answered(tasks.assign(context), "alice")
+    assert isinstance(step, Change)
+    assert step.otherwise is not None
+    path = workspace.memory / "tasks.md"
+    path.write_text(TASKS.replace("### [LOW] Sweep\n", "### [LOW] Sweep\n- assigned: bob\n"), "utf-8")
+    with pytest.raises(ConflictError) as caught:
+        written(context, step)
+    asked = step.otherwise(caught.value)
+    written(context, answered(asked, {"assigned": "alice"}))
+    assert "assigned: alice" in text_of(workspace)
+    assert answered(asked, None) == Say("It stays as it is.")
+    assert step.otherwise(MemdeckError("file.locked", "busy")) is None
+
+
+def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
+    """A card of Completed is moved to Pending first; that is said, and nothing is written."""
+    context = context_over(workspace, "tasks", "Read")
+    (task,) = context.pane.selected()
+    step = tasks.drop(context, task, "in-progress")
+    assert isinstance(step, Say)
+    assert step.severity == "warning"
+    written(context, tasks.drop(context, task, "pending"))
+    assert "Read" in text_of(workspace).partition("## In Progress")[0]
+
+
+def test_without_an_active_plan_there_is_none_to_belong_to(workspace: Workspace) -> None:
+    """No menu of nothing: it is said."""
+    assert tasks.plan(context_over(workspace, "tasks", "Deploy")) == Say(
+        "There is no active plan that tasks could belong to."
+    )
+
+
+def test_a_task_is_split_in_a_form(workspace: Workspace) -> None:
+    """The form has a line for each part; what it builds replaces the task by them."""
+    context = context_over(workspace, "tasks", "Sweep")
+    step = tasks.split(context)
+    assert isinstance(step, Form)
+    build = step.plan.build({}, {"parts": "Kitchen\nCellar"}, context.clock())
+    assert callable(build)
+    workspace.change("tasks.split", build, actor="human", now=context.clock())
+    assert "Kitchen" in text_of(workspace)
+    assert "Cellar" in text_of(workspace)
+
+
+def test_a_note_about_a_task_goes_into_the_journal(workspace: Workspace) -> None:
+    """The entry names the task; where the journal is not open the cursor stays."""
+    context = context_over(workspace, "tasks", "Deploy")
+    step = answered(tasks.note(context), "waits for Alice")
+    outcome = written(context, step)
+    assert '"Deploy": waits for Alice' in text_of(workspace, "journal.md")
+    assert isinstance(step, Change)
+    assert step.then is not None
+    assert step.then(outcome) is None
+
+
+def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
+    """What stands behind a colon and a blank is the line below the title; in the journal the cursor follows."""
+    context = context_over(workspace, "journal")
+    step = answered(journal.capture(context), "Call with Alice: she agreed")
+    outcome = written(context, step)
+    assert "Call with Alice\n" in text_of(workspace, "journal.md")
+    assert "she agreed" in text_of(workspace, "journal.md")
+    assert isinstance(step, Change)
+    assert step.then is not None
+    assert step.then(outcome) == GoTo(outcome)
