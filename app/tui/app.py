@@ -132,15 +132,15 @@ class MemdeckApp(Shell):
         self.jobs = Jobs(self, self.looking)
         self.watching = Watching(self, self.looking, self.jobs)
         self.noticing = Noticing(self, self.looking, self.remembering)
-        self.overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering))
+        overview = Overview(self, self.noticing, self.watching, Morning(self, self.remembering))
         self.overlays = Overlays(self, self._allows, self.action_do)
-        self.changing = Changing(self, self.looking, self.noticing, self.overview, self.watching, self.overlays)
+        self.changing = Changing(self, self.looking, self.noticing, overview, self.watching, self.overlays)
         self.consent = Consent(self, self.looking, self.watching, self.overlays, self.changing)
         self.navigation = Navigation(
             self,
             self.looking,
             self.noticing,
-            self.overview,
+            overview,
             self.remembering,
             self.overlays,
             self.consent,
@@ -148,35 +148,34 @@ class MemdeckApp(Shell):
         )
         self.searching = Searching(self, self.navigation, self.remembering)
         self.typing_ahead = TypeAhead(self, self.changing, self.consent, self._pass_on)
-        self._connect()
+        self._connect(overview)
         first = None
         if workspace is not None:
             first = self.navigation.begin(self.navigation.first(pane, self.remembering.last_pane))
         path_shown = "" if workspace is None else short_path(str(workspace.root), self.environ)
         self.desk = Desk(self._desk_ready, path_shown, first, self.navigation.panes)
 
-    def _connect(self) -> None:
+    def _connect(self, overview: Overview) -> None:
         """Say what follows from a look at the files."""
         hooks = self.looking.hooks
         hooks.before.append(self.noticing.look_first)
-        hooks.behind += [self.noticing.look_behind, self.overview.count, self.overview.brief, self._look_for_drafts]
-        hooks.shown += [self._say_what_changed, self.navigation.shown]
+        hooks.behind += [self.noticing.look_behind, overview.count, overview.brief, self._look_for_drafts]
+        hooks.shown += [self._say_what_changed, overview.shown, self.navigation.shown]
         hooks.rested += [self.changing.seen, self.watching.begin]
-        hooks.failed.append(self.overview.say_not_read)
+        hooks.failed.append(overview.say_not_read)
         hooks.changed += [self.watching.files_changed, self.searching.files_changed]
-        self.noticing.on_change.append(self.overview.show_badges)
+        self.noticing.on_change.append(overview.show_badges)
         self.noticing.on_undone.append(self._taken_back)
 
     def _look_for_drafts(self, _pane: Pane, _snapshot: Snapshot, _now: datetime) -> None:
         self.drafting.look()
 
     def _say_what_changed(self, _pane: Pane, _first: bool) -> None:
-        """Tell panes, the open form and the sidebar that other files are shown."""
+        """Tell panes and the open form that other files are shown."""
         self.noticing.say_lost()
         if "filling" in self.__dict__:
             # Where no form was ever opened there is none to tell.
             self.filling.files_changed()
-        self.overview.show_badges()
 
     def _taken_back(self, undone: Sequence[Undone]) -> None:
         from .commands.revert import taken_back
@@ -395,7 +394,12 @@ class MemdeckApp(Shell):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of actions that mean nothing now are no keys, and the footer does not show them."""
         if action == "do" and parameters:
-            return allows(self, BY_ID[str(parameters[0])].needs)
+            needs = BY_ID[str(parameters[0])].needs
+            if self.asked is None:
+                return allows(self, needs)
+            if needs not in self.asked:
+                self.asked[needs] = allows(self, needs)
+            return self.asked[needs]
         return True
 
     def hint_words(self, action_id: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -25,6 +25,9 @@ from widgets.pane.base import Pane
 from widgets.panes import PaneName
 
 from .keys.registry import ACTIONS, PINNED
+
+if TYPE_CHECKING:
+    from textual.binding import ActiveBinding
 
 
 def bindings() -> Iterator[Binding]:
@@ -104,6 +107,16 @@ class Desk(Screen[None]):
     sidebar = query_one(Sidebar)
     panes = query_one("#panes", Container)
     hints = query_one(KeyHints)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that mean something now; each condition is asked once for all the actions that need it."""
+        app: Any = self.app
+        app.asked = {}
+        try:
+            return super().active_bindings
+        finally:
+            app.asked = None
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""

@@ -120,6 +120,8 @@ class Shell(App[int]):
         self.setup = Setup(path, depth, watches, keeps, remembers, hand_over or self.suspend)
         self.safe = safe
         self.panes = OpenPanes()
+        self.asked: dict[str, bool] | None = None
+        """What was found out about conditions, while the keys of the main screen are looked through; else None."""
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""
         for theme in OWN[depth]:

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from app.tui.steps import Ask, Change, Find, Step
+from .steps import Ask, Change, Find, Step
 
 if TYPE_CHECKING:
-    from app.tui.context import Context
     from memory.curated.recall.find import Found
     from memory.errors import MemdeckError
     from memory.systems.acts import Act
     from memory.systems.curated import CuratedMemory
     from memory.workspace import Outcome
     from widgets.panes.curated.pane import CuratedPane
+
+    from .context import Context
 
 
 def search(context: Context) -> Step:
@@ -78,8 +79,9 @@ def dream(context: Context) -> Step:  # noqa: ARG001
         return Change("curated.dream", do, otherwise=otherwise)
 
     def closed(error: MemdeckError) -> Step:
-        from app.tui.steps import Fail
         from widgets.dialogs.dialogs import Confirm
+
+        from .steps import Fail
 
         if error.code != "memory.dream.closed":
             return Fail(error)

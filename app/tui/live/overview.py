@@ -93,6 +93,10 @@ class Overview(Part):
         self._badges = badges
         self.show_badges()
 
+    def shown(self, _pane: Pane, _first: bool) -> None:
+        """A pane shows what was read."""
+        self.show_badges()
+
     def show_badges(self) -> None:
         """Draw the sidebar's numbers again; a worker may have counted them while the application ends."""
         desk = self.app.desk
