@@ -22,6 +22,7 @@ _SHOWN = 20
 
 @verb(
     "convert",
+    serves="machine",
     examples=(
         "memdeck convert facts files --dry-run",
         "memdeck convert taskwarrior:export.json files",
