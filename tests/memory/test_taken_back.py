@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -251,3 +252,39 @@ def test_a_file_of_an_agent_goes_back_as_a_whole(tmp_path: Path) -> None:
         revert_change(workspace, one.id, actor="cli", now=NOW)
         assert path.read_bytes() == ours
         assert undone_changes(workspace) == ()
+
+
+@pytest.mark.parametrize("own", [0, 1], ids=["of other programs alone", "with one of ours behind them"])
+def test_a_save_costs_no_more_behind_many_others(tmp_path: Path, own: int) -> None:
+    """A save of an entry that was saved 100 times needs no more memory than after 20."""
+    many = "".join(f"### [NORMAL] Filler {number}\n- notes: {'words ' * 20}\n\n" for number in range(500))
+    workspace = workspace_in(tmp_path, f"{TASKS}\n### [NORMAL] Busy 0\n- created: 2024-01-14\n\n{many}")
+    if own:
+        add(workspace, "Ours", 1)
+    text = (workspace.memory / "tasks.md").read_text()
+    peaks = []
+    for number in range(1, 101):
+        if number in (20, 100):
+            tracemalloc.start()
+        save(workspace, text.replace("Busy 0", f"Busy {number}"), number)
+        if number in (20, 100):
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert len(list_changes(workspace, actor="outside", limit=300)) == 100
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+@pytest.mark.parametrize(("own", "others"), [(3, 60), (40, 10)])
+def test_changes_of_ours_are_found_behind_many_saves(tmp_path: Path, own: int, others: int) -> None:
+    """A stale save is told of whatever other programs saved meanwhile, with all that it lacks."""
+    many = "".join(f"### [NORMAL] Filler {number}\n- notes: {'words ' * 20}\n\n" for number in range(50))
+    workspace = workspace_in(tmp_path, f"{TASKS}\n### [NORMAL] Busy\n- notes: none\n\n{many}")
+    stale = (workspace.memory / "tasks.md").read_text()
+    for number in range(own):
+        add(workspace, f"Ours {number}", number)
+    text = (workspace.memory / "tasks.md").read_text()
+    for number in range(1, others + 1):
+        save(workspace, text.replace("notes: none", f"notes: {number}"), 60 + number)
+    assert waiting(workspace) == []
+    save(workspace, stale, 300)
+    assert [set(one) for one in waiting(workspace)] == [{f"Ours {number}" for number in range(own)}]

@@ -409,8 +409,11 @@ class ChangeLog:
     ) -> None:
         """Note what a save of another program took back of changes that memdeck had made."""
         from . import taken_back_rows
-        from .taken_back import taken_back
+        from .taken_back import taken_back, titles_of
 
+        most = taken_back_rows.reach(db, path, seq, titles_of(regions))
+        if not most:
+            return
         stale = taken_back(
             before,
             data,
@@ -418,6 +421,7 @@ class ChangeLog:
             taken_back_rows.newest(db, path, seq),
             lambda old, new: self.regions(FileChange(path, old, new)),
             lambda some: self.touched(path, some, by_place=False),
+            most,
         )
         if stale is not None:
             taken_back_rows.add(db, seq, 0, stale)

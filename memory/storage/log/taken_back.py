@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .records import Record, Touched
 
 _STEPS = 8
+_KEPT_EVERY = 16
 _TITLE = 200
 _TOP = "front matter"
 _SPACE = re.compile(rb"[ \t]+|-{3,}")
@@ -63,22 +64,23 @@ def taken_back(
     newest: Iterable[tuple[Record, Regions]],
     compare: Callable[[bytes, bytes], Regions],
     name: Callable[[Regions], Sequence[Touched]],
+    most: int = MOST,
 ) -> Stale | None:
     """Return what a save that turned `before` into `after` took back of the changes made before it; None for nothing.
 
     `newest` are the changes of the file with what was different, newest first; `compare` says what is different
-    between bytes of the file, `name` which entries some regions touch.
+    between bytes of the file, `name` which entries some regions touch. The newest `most` changes are looked at.
     """
     if not after.strip():
         return None  # A file that is gone or empty is another matter.
     older = _Older(before, after, regions, newest, compare)
     # Each of these compares two files as a whole, so few of them are tried: 1, 2, 4, 8, then what lies between.
-    if not older.fits(1):
+    if most < 1 or not older.fits(1):
         return None
     low = 1
-    while older.fits(low * 2):
+    while low * 2 <= most and older.fits(low * 2):
         low *= 2
-    high = low * 2
+    high = min(low * 2, most + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if older.fits(middle) else (low, middle)
@@ -88,6 +90,17 @@ def taken_back(
         if "back" in states and "gone" not in states and behind[-1][0].actor != OUTSIDE:
             return _stale(behind[-1][0].id, judged, behind, name)
     return None
+
+
+def titles_of(regions: Regions) -> frozenset[str] | None:
+    """Return the titles of the entries that a save touched; None where it touched other text, which has no title.
+
+    A save takes back a change of an entry only if it touched that entry itself.
+    """
+    if next(_texts(regions), None) is not None:
+        return None
+    units = units_of(regions, by_place=False)
+    return frozenset(one.title for unit in units for one in (unit.before, unit.after) if one is not None)
 
 
 class _Older:
@@ -102,7 +115,9 @@ class _Older:
         compare: Callable[[bytes, bytes], Regions],
     ) -> None:
         self.behind: list[tuple[Record, Regions]] = []
-        self._bytes = [before]
+        self._before = before
+        self._kept = {0: before}  # A few of the older bytes, by the number of changes that they lack.
+        self._oldest = before
         self._after = after
         self._theirs = _Save(regions)
         self._newest = iter(newest)
@@ -116,21 +131,31 @@ class _Older:
     def judged(self, number: int) -> list[Judged]:
         """Return what the save made of all that the newest so many changes did together."""
         if number not in self._known:
-            net = self.behind[0][1] if number == 1 else self._compare(self._bytes[number], self._bytes[0])
+            net = self.behind[0][1] if number == 1 else self._compare(self._lacking(number), self._before)
             self._known[number] = list(self._theirs.judged(net))
         return self._known[number]
 
     def _reach(self, number: int) -> bool:
         while len(self.behind) < min(number, MOST_BEHIND):
             record, made = next(self._newest, (None, ()))
-            if record is None or (not self.behind and _was_seen(self._bytes[0], self._after, made)):
+            if record is None or (not self.behind and _was_seen(self._before, self._after, made)):
                 return False
             try:
-                self._bytes.append(apply(inverted(made), self._bytes[-1]))
+                self._oldest = apply(inverted(made), self._oldest)
             except ValueError:  # Rows that do not belong together.
                 return False
             self.behind.append((record, made))
+            if len(self.behind) in (1, 2, 4, 8) or len(self.behind) % _KEPT_EVERY == 0:
+                self._kept[len(self.behind)] = self._oldest
         return len(self.behind) >= number
+
+    def _lacking(self, number: int) -> bytes:
+        """Return the bytes without the newest so many changes, worked out from the nearest that are kept."""
+        start = max(one for one in self._kept if one <= number)
+        data = self._kept[start]
+        for _, made in self.behind[start:number]:
+            data = apply(inverted(made), data)
+        return data
 
 
 def _was_seen(before: bytes, after: bytes, newest: Regions) -> bool:

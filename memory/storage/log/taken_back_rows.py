@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.document.source import decode, encode
 
 from . import rows
-from .records import MOST_BEHIND
+from .records import MOST_BEHIND, OUTSIDE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from .records import Record
     from .taken_back import Stale
+
+_MOST_TITLES = 400
 
 KEPT = "kept"
 """What settles it where a person left everything as it is."""
@@ -76,6 +78,26 @@ def open_ones(db: sqlite3.Connection, change_id: str | None = None) -> Sequence[
 def settle(db: sqlite3.Connection, change_id: str, by: str) -> None:
     """Note that all that a change took back was brought back by another one, or stays so (`KEPT`)."""
     db.execute("UPDATE taken_back SET settled = ? WHERE seq = (SELECT seq FROM change WHERE id = ?)", (by, change_id))
+
+
+def reach(db: sqlite3.Connection, path: str, before: int, titles: Collection[str] | None) -> int:
+    """Return how many changes of a file before a place in the log are to be looked at, newest first; 0 for none.
+
+    The oldest of them is one of memdeck's own that touched an entry of one of the titles, or whose entries were not
+    named; any of memdeck's own where there are no titles.
+    """
+    if titles is None or len(titles) > _MOST_TITLES:
+        counts, values = "1", []
+    else:
+        named = "SELECT title FROM touched WHERE touched.seq = file.seq AND touched.n = file.n"
+        counts = f"named = 0 OR EXISTS ({named} AND title IN ({', '.join('?' * len(titles))}))"
+        values = [encode(title).decode("utf-8", "replace") for title in titles]
+    query = (
+        f"SELECT actor <> ? AND ({counts}) FROM file JOIN change USING (seq)"
+        " WHERE path = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+    )
+    found = db.execute(query, (OUTSIDE, *values, rows.key(path), before, MOST_BEHIND)).fetchall()
+    return max((number for number, (own,) in enumerate(found, 1) if own), default=0)
 
 
 def newest(db: sqlite3.Connection, path: str, before: int) -> Iterator[tuple[Record, Sequence[Region]]]:
