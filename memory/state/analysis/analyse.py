@@ -33,7 +33,7 @@ def analyse(root: str | os.PathLike[str], *, now: datetime) -> dict[str, Any]:
     """Return the bundle of the repository at `root`, in the shape of a state file, no string of it blank.
 
     The same files give the same bundle: `now` only dates what is found to be old. Nothing is run, links are
-    not followed, and a file that cannot be read only leaves out what it would have told.
+    not followed, and a file that cannot be read leaves out what it would have told, and is a known risk.
     """
     del now
     tree = Tree(root)

@@ -16,6 +16,7 @@ from .tree import MOST_FILES, Tree
 
 NOT_RUN = "The validation commands were not run yet."
 _MOST_PROBLEMS = 8
+UNREAD = "Could not be read, so nothing of it is known"
 NO_COMMANDS = "No command is known that validates the work."
 
 
@@ -113,6 +114,10 @@ def _risks(tree: Tree, problems: list[str]) -> list[str]:
         risks.append(
             f"{said} comment{'' if total == 1 else 's'} in the sources, {'most' if total > 1 else 'it'} in `{where}`."
         )
+    if tree.unread:
+        unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
+        more = f" and {len(unread) - _MOST_PROBLEMS} more" if len(unread) > _MOST_PROBLEMS else ""
+        risks.append(f"{UNREAD}: {', '.join(unread[:_MOST_PROBLEMS])}{more}.")
     if not tree.complete:
         risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
     return risks

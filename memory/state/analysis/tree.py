@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from bisect import bisect_left
@@ -36,13 +37,15 @@ class Tree:
     """What is in a repository, as far as it is its own work. Paths are relative, with `/`, in a fixed order.
 
     `files` holds the size of each file, `folders` the files directly in each folder (`""` is the root; a folder that
-    holds only folders has none), `complete` says whether all were listed.
+    holds only folders has none), `complete` says whether all were listed. `unread` holds the files and folders that
+    could not be read so far, and why.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         """List the files; what cannot be listed is left out."""
         self.root = os.path.realpath(root)
         self.files: dict[str, int] = {}
+        self.unread: dict[str, str] = {}
         self.complete = True
         self._texts: dict[str, str] = {}
         self._read = 0
@@ -106,7 +109,8 @@ class Tree:
                         entries.append((entry.name, None))
                     elif stat.S_ISREG(status.st_mode):
                         entries.append((entry.name, status.st_size))
-        except OSError:
+        except OSError as error:
+            self._miss(folder or ".", error)
             return []
         entries = [(name, size) for name, size in entries if _is_plain(name)]
         if len(entries) > _MOST_IN_FOLDER:
@@ -162,11 +166,19 @@ class Tree:
             self._texts[path] = _without_block(text) if path in ENTRY_FILES else text
         return self._texts[path]
 
+    def _miss(self, path: str, error: OSError) -> None:
+        """Note what could not be read; what is not there is no loss, nor a link that leads nowhere."""
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            self.unread[path] = error.strerror or type(error).__name__
+
     def _load(self, path: str) -> str | None:
         try:
             with os.fdopen(open_beneath(path, self.root), "rb") as file:
                 data = file.read(MOST_BYTES)
-        except (OSError, ValueError, MemdeckError):
+        except OSError as error:
+            self._miss(path, error)
+            return None
+        except (ValueError, MemdeckError):
             return None
         self._read += len(data)
         if b"\0" in data[:8192]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from datetime import UTC, datetime
@@ -209,3 +210,22 @@ def test_tree_cost(tmp_path: Path) -> None:
         return root
 
     assert_in_proportion(make, lambda root: analyse(root, now=NOW), 150)
+
+
+def test_what_cannot_be_read_is_a_known_risk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bundle that was made without a file that could not be read says so, with the reason; a whole one does not."""
+    root = write({"README.md": "# Shop\n\nIt sells tea to people who like tea.\n", "main.py": "print()\n"}, tmp_path)
+    whole = analyse(root, now=NOW)
+    real = tree.open_beneath
+
+    def refused(path: str, beneath: str) -> int:
+        if path == "README.md":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, beneath)
+
+    monkeypatch.setattr(tree, "open_beneath", refused)
+    bundle = analyse(root, now=NOW)
+    said = "Could not be read, so nothing of it is known: `README.md` (Permission denied)."
+    assert said in bundle["currentFocus"]["knownRisks"]
+    assert "tea" in whole["project"]["summary"]
+    assert not any("Could not be read" in risk for risk in whole["currentFocus"]["knownRisks"])
