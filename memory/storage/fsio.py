@@ -29,6 +29,7 @@ __all__ = [
     "create",
     "empty_folder",
     "exchange",
+    "is_temporary",
     "keep_time",
     "link",
     "make_folder",
@@ -479,6 +480,11 @@ def put_reserved(reserve: str, name: str, folder: int, data: bytes, *, durable: 
 def temporary_name(name: str, owner: str = "") -> str:
     """Return the name under which `put_private` writes a file before it has its own."""
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
+
+
+def is_temporary(name: str) -> bool:
+    """Tell whether a name is one that `temporary_name` gives."""
+    return name.startswith(".") and name.endswith(_TEMPORARY)
 
 
 def remove_temporary(folder: int, names: Collection[str]) -> None:

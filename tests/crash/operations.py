@@ -344,8 +344,6 @@ def with_sessions(place: Place) -> None:
 
 def _sync(place: Place) -> None:
     store = place.project()
-    # What the machine remembers of files it read is no part of the change: the next sync writes that record anew.
-    store.private = None
     sync(store, ["own"], home=None, actor="cli", now=NOW)
     store.files.history.close()
 

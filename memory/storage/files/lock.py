@@ -10,7 +10,8 @@ import fcntl
 import os
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 
 from memory.errors import BusyError
@@ -99,6 +100,28 @@ class Lock:
             os.close(fd)
         self._owner = None
         self._mutex.release()
+
+
+@contextmanager
+def held_if_free(folder: int) -> Iterator[bool]:
+    """Hold the lock of an open folder where nobody has it, and tell whether it is held; OSError.
+
+    A folder without a lock file was never locked: False.
+    """
+    try:
+        fd = os.open(NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield _same(fd, folder)
+    finally:
+        os.close(fd)
 
 
 def _same(fd: int, folder: int) -> bool:

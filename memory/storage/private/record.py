@@ -13,13 +13,32 @@ from memory.errors import RefusedError
 from memory.storage import fsio
 from memory.storage.files import errnos as faults
 from memory.storage.files.lock import NAME as LOCK
-from memory.storage.files.lock import Lock
+from memory.storage.files.lock import Lock, held_if_free
 from memory.storage.files.version import ABSENT, MISSING, Stored, Version
 
 if TYPE_CHECKING:
     from .places import StateFolder
 
 _DAMAGED = ".damaged"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_unfinished(state: int) -> None:
+    """Remove what crashes left of records while they were rewritten, in all folders of an open state folder.
+
+    Where another process holds the lock of a folder it may be writing just now: nothing is removed there.
+    """
+    with os.scandir(state) as entries:
+        folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for name in folders:
+        folder = os.open(name, _FOLDER, dir_fd=state)
+        try:
+            left = [one for one in os.listdir(folder) if fsio.is_temporary(one)]
+            if left:
+                with held_if_free(folder) as held:
+                    fsio.remove_temporary(folder, left if held else ())
+        finally:
+            os.close(folder)
 
 
 class PrivateRecord:

@@ -105,6 +105,7 @@ class Journal:
         suffix = suffix_of(system)
         self._intent, self._displaced = f"intent-{suffix}", f"displaced-{suffix}"
         self._reserve = f"reserve-{suffix}"
+        self._tidied = False  # Whether what crashes left in the folders beside was removed.
         self._reserved = False  # Whether the intent stands in the room that was set aside.
         # Only what this system writes: another one may be in the middle of writing its own.
         names = [fsio.temporary_name(name) for name in (self._intent, self._displaced, self._reserve)]
@@ -138,6 +139,12 @@ class Journal:
             fsio.remove_temporary(self._fd, self._temporary)
         except OSError as error:
             raise faults.writing(error, self.path) from error
+        if not self._tidied:
+            self._tidied = True
+            from memory.storage.private.record import remove_unfinished
+
+            with suppress(OSError):  # The next start tries again.
+                remove_unfinished(self._fd)
 
     def exists(self) -> bool:
         """Tell whether there is a private folder, which may hold an intent."""

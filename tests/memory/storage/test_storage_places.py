@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import zlib
@@ -12,6 +13,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.storage import Recorded, State, Store
+from memory.storage.private.record import PrivateRecord
 
 FAULTS = ("link", "file", "owner", "writable")
 
@@ -309,3 +311,26 @@ def test_what_is_not_ours_alone_is_replaced_instead(store: Store, tmp_path: Path
     assert other.read_bytes() == kept
     assert store.state.read().last_change == later
     assert path.stat().st_nlink == 1
+
+
+def test_what_a_crash_left_of_a_record_goes_at_the_next_start(tmp_path: Path, now: datetime) -> None:
+    """A record that was being rewritten leaves its temporary file to nobody, unless a process is writing it now."""
+    workspace, state_home = tmp_path / "shop", tmp_path / "state"
+    (workspace / ".aiter/memory").mkdir(parents=True)
+    state = State(state_home, workspace)
+    record = PrivateRecord(state.folder, "state", "imports.json")
+    record.update(lambda _: b"{}\n", command="test", now=now)
+    left = record.path.with_name(".imports.json.tmp")
+
+    def start() -> None:
+        with Store(workspace / ".aiter", state=State(state_home, workspace)).transaction("t", actor="a", now=now):
+            pass
+
+    left.write_bytes(b"{")
+    with (record.path.parent / "lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        start()
+        assert left.exists()
+    start()
+    assert not left.exists()
+    assert record.read().data == b"{}\n"
