@@ -64,7 +64,7 @@ def taken_back(
     newest: Iterable[tuple[Record, Regions]],
     compare: Callable[[bytes, bytes], Regions],
     name: Callable[[Regions], Sequence[Touched]],
-    most: int = MOST,
+    most: int = MOST_BEHIND,
 ) -> Stale | None:
     """Return what a save that turned `before` into `after` took back of the changes made before it; None for nothing.
 
