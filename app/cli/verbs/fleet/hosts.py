@@ -126,6 +126,40 @@ def agent(session: Session, database: str | None, maintain: str, jobs: int, once
     session.answer(lambda: answer, lambda: [session.paint.line(f"{local.host}: published {runs.published:,} entries")])
 
 
+@under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
+@click.option("--read-only", is_flag=True, help="Serve only what looks.")
+@on_database
+def serve(session: Session, port: int, read_only: bool, database: str | None) -> None:
+    """Serve the fleet to programs of this machine, under /api/v1/fleet, with the token that is printed.
+
+    It ends with ctrl+c. Needs the extra `server`: pip install 'memdeck[server]'.
+    """
+    from app.servers.life import Life
+
+    from .group import database_of, fleet_of
+
+    try:
+        from app.servers.fleet import FleetApi
+        from app.servers.fleet import serve as run
+    except ImportError as error:
+        hint = "pip install 'memdeck[server]' brings what it needs"
+        raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
+    if database_of(database) is not None:
+        central(session, database).listed()  # what is wrong with the database is told now
+
+    def say(address: str, token: str) -> None:
+        session.answer(
+            lambda: {"address": address, "token": token},
+            lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
+        )
+        session.writer.flush()
+
+    actor = session.actor if session.actor_option or os.environ.get("MEMDECK_ACTOR") else "maintain"
+    make = lambda: fleet_of(session, database)  # noqa: E731
+    run(FleetApi(make, session.clock, actor=actor, read_only=read_only), Life(), port, say)
+
+
 @under(fleet, "revert", examples=("memdeck fleet revert laptop:/home/me/src/shop 3f2a9c1",))
 @click.argument("place", metavar="HOST:PATH")
 @click.argument("change", metavar="CHANGE")

@@ -1,0 +1,141 @@
+"""The server of `memdeck fleet serve`: the catalogue for programs of this machine, behind a token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import uvicorn
+
+from app.servers.loopback import HOST, App, Guard, Receive, Scope, Send, error_body, open_port
+from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from app.servers.life import Life
+    from memory.fleet.model import Fleet
+
+MOST_BODY = 64_000
+_STATUS = ((BusyError, 503), (UsageError, 400), (NotFoundError, 404))
+Answer = Mapping[str, Any]
+
+
+class FleetApi:
+    """Answers `GET /api/v1/fleet/list|status|search` and `POST /api/v1/fleet/check|maintain` as the verbs do."""
+
+    def __init__(
+        self, make: Callable[[], Fleet], clock: Callable[[], datetime], *, actor: str, read_only: bool
+    ) -> None:
+        """`make` gives a fleet for one request, which is closed behind it."""
+        self._make = make
+        self._clock = clock
+        self._actor = actor
+        self._looks = {"list": self._list, "status": self._overview, "search": self._search}
+        self._jobs = {} if read_only else {"check": self._check, "maintain": self._maintain}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        try:
+            given = await _given(scope, receive)
+            answer = await asyncio.to_thread(self._answer, scope["method"], scope["path"], given)
+            await _send(send, 200, json.dumps(answer).encode() + b"\n")
+        except MemdeckError as error:
+            status = next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
+            await _send(send, status, error_body(error.code, error.message))
+
+    def _answer(self, method: str, path: str, given: Mapping[str, str]) -> Answer:
+        verbs = {"GET": self._looks, "POST": self._jobs}.get(method, {})
+        work = verbs.get(path.removeprefix("/api/v1/fleet/")) if path.startswith("/api/v1/fleet/") else None
+        if work is None:
+            raise NotFoundError("api.path", f"{method} {path[:80]} is not served", "see docs/fleet.md")
+        fleet = self._make()
+        try:
+            return work(fleet, given)
+        finally:
+            fleet.close()
+
+    def _list(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:
+        return {"workspaces": [one.json() for one in fleet.listed()]}
+
+    def _overview(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:
+        return {"workspaces": [one.json() for one in fleet.overview(self._clock())]}
+
+    def _search(self, fleet: Fleet, given: Mapping[str, str]) -> Answer:
+        limit = given.get("limit", "20")
+        if not limit.isdecimal() or int(limit) > 1000:
+            raise UsageError("usage.arguments", f"limit does not take {limit[:40]!r}", "write a number up to 1000")
+        kinds = tuple(one for one in given.get("in", "").split(",") if one)
+        deep = given.get("deep", "") in ("1", "true")
+        hits, failed = fleet.search(given.get("query", ""), self._clock(), int(limit), kinds, deep=deep)
+        return {"results": [one.json() for one in hits], "failed": [one.json() for one in failed]}
+
+    def _check(self, fleet: Fleet, _: Mapping[str, str]) -> Answer:
+        return {"workspaces": [one.json() for one in fleet.check()]}
+
+    def _maintain(self, fleet: Fleet, given: Mapping[str, str]) -> Answer:
+        dry_run = given.get("dry_run", "") in ("1", "true")
+        kept = fleet.maintain(self._clock(), actor=self._actor, dry_run=dry_run)
+        return {"workspaces": [one.json() for one in kept]}
+
+
+async def _given(scope: Scope, receive: Receive) -> dict[str, str]:
+    """Return the arguments: of the query, and of the JSON object that a POST may bring."""
+    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    given = {name: values[-1] for name, values in query.items()}
+    body = b""
+    more = True
+    while more:
+        part = await receive()
+        body += part.get("body", b"")
+        more = part.get("more_body", False) and part["type"] == "http.request"
+        if len(body) > MOST_BODY:
+            raise UsageError("api.body", f"a body has at most {MOST_BODY:,} bytes", "send less")
+    if body.strip():
+        try:
+            found = json.loads(body)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise UsageError("api.body", "the body is no JSON object", "send an object of arguments")
+        given |= {
+            str(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in found.items()
+        }
+    return given
+
+
+async def _send(send: Send, status: int, body: bytes) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def serve(api: FleetApi, life: Life, port: int, say: Callable[[str, str], None]) -> None:
+    """Serve on a port of this machine until a signal ends it; `say` gets the address and the token."""
+    listening = open_port(port, "api.port")
+    try:
+        host = f"{HOST}:{listening.getsockname()[1]}"
+        token = secrets.token_urlsafe(32)
+        guard: App = Guard(api, host, token, "memdeck fleet serve")
+        config = uvicorn.Config(
+            guard, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
+            timeout_graceful_shutdown=3, proxy_headers=False,
+        )  # fmt: skip
+        running = uvicorn.Server(config)
+        running.capture_signals = nullcontext  # type: ignore[assignment, method-assign]
+        say(f"http://{host}", token)
+        life.watch(parent=True)
+        running.run(sockets=[listening])
+    finally:
+        listening.close()
+    life.end()
