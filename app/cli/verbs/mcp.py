@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from app.cli.lazy_groups import verb
 from app.cli.session import Session
 from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.servers.mcp.calls import Calls
 
 TOOLSETS = ("default", "curated", "curated-admin")
 
@@ -19,6 +23,7 @@ TOOLSETS = ("default", "curated", "curated-admin")
     examples=(
         "memdeck mcp",
         "memdeck mcp -w ~/src/shop --read-only",
+        "memdeck mcp --toolset curated",
         "memdeck mcp --http --port 8124",
     ),
 )
@@ -27,15 +32,18 @@ TOOLSETS = ("default", "curated", "curated-admin")
 )
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port of --http (default: a free one).")
 @click.option("--read-only", is_flag=True, help="Offer only the tools that look.")
-@click.option("--toolset", type=click.Choice(TOOLSETS), default="default", help="Which tools (default: the eight).")
+@click.option(
+    "--toolset",
+    type=click.Choice(TOOLSETS),
+    default="default",
+    help="The eight, or those on curated memory.",
+)
 def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
     """Serve the workspace to an agent over stdin and stdout: eight tools, resources and prompts.
 
     Clients start it themselves; docs/mcp.md shows how each is told to. Changes are made in the name of --actor or
     MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install 'memdeck[mcp]'.
     """
-    if toolset != "default":
-        raise UsageError("mcp.toolset", f"the toolset {toolset} is not there yet", "leave it out for the eight tools")
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
     from app.servers.mcp.recorded import Recorded, sdk_version
@@ -43,7 +51,6 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     if not sdk_version():
         raise _missing("mcp")
     from app.servers.life import Life
-    from app.servers.mcp.calls import Calls
     from app.servers.mcp.watched import Watched
     from app.version import __version__
 
@@ -52,7 +59,7 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     actor = session.actor if named else None
     if http:
         life = Life()
-        calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=life.busy)
+        calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=life.busy)
         watched = Watched(workspace, calls)
         try:
             from app.servers.mcp.http import serve_http
@@ -66,20 +73,32 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
             )
             session.writer.flush()
 
-        serve_http(calls, watched, life, port or 0, say, read_only=read_only)
+        serve_http(calls, watched, life, port or 0, say)
         return
     from app.servers.mcp import early
     from app.servers.mcp.stdio import begin, serve_stdio
 
     begun = early.taken()
     if begun is None:
-        state = workspace.state
+        # What is recorded are the answers of the eight tools.
+        state = workspace.state if toolset == "default" else None
         begun = begin(None if state is None else Recorded(state.folder, version=__version__, read_only=read_only))
-    calls = Calls(workspace, session.clock, actor=actor, read_only=read_only, busy=begun.life.busy)
+    calls = _calls(session, toolset, actor=actor, read_only=read_only, busy=begun.life.busy)
     try:
-        serve_stdio(calls, Watched(workspace, calls), begun, read_only=read_only)
+        serve_stdio(calls, Watched(workspace, calls), begun)
     except ImportError as error:
         raise _missing(str(error.name)) from error
+
+
+def _calls(session: Session, toolset: str, **options: Any) -> Calls:
+    """Return what does the calls of a set of tools."""
+    if toolset == "default":
+        from app.servers.mcp.calls import Calls
+
+        return Calls(session.workspace, session.clock, **options)
+    from app.servers.mcp.curated_tools import CuratedCalls
+
+    return CuratedCalls(session.workspace, session.clock, toolset=toolset, **options)
 
 
 def _missing(name: str) -> UsageError:

@@ -121,4 +121,7 @@ def _described(does: str, tag: str, inputs: Mapping[str, Json], required: Iterab
 
 def _plain(schema: Mapping[str, Any]) -> Json:
     """Return a schema without what only memdeck reads in it."""
-    return {key: value for key, value in schema.items() if not key.startswith("x-")}
+    found = {key: value for key, value in schema.items() if not key.startswith("x-")}
+    if schema.get("x-content"):
+        found["description"] = found["description"].partition(";")[0]
+    return found

@@ -14,7 +14,7 @@ from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.review import is_agent
 
 from .arguments import checked
-from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, TOOLS, tools
+from .definitions import BRIEF_URI, END_OF_SESSION, ENTRY_URI, FILE_URI, INSTRUCTIONS, TOOLS, Tool, tools
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -30,6 +30,8 @@ class Calls:
     `begun` is held while a call is at work, so that an end waits for a change that is being made.
     """
 
+    instructions = INSTRUCTIONS
+
     def __init__(
         self,
         workspace: Workspace,
@@ -44,9 +46,12 @@ class Calls:
         self.begun = busy or threading.Lock()
         self._workspace = workspace
         self._actor = actor
-        self._read_only = read_only
-        self.offered = tools(read_only=read_only)
-        self._known = {tool.name: tool for tool in self.offered}
+        self.clock = clock
+        self._offer(tools(read_only=read_only))
+
+    def _offer(self, offered: tuple[Tool, ...]) -> None:
+        self.offered = offered
+        self._known = {tool.name: tool for tool in offered}
 
     def actor(self, client: str | None) -> str:
         """Return in whose name a client changes memory: `agent:` and what it calls itself."""

@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 
 
-def serve_http(
-    calls: Calls, watched: Watched, life: Life, port: int, say: Callable[[str, str], None], *, read_only: bool
-) -> None:
+def serve_http(calls: Calls, watched: Watched, life: Life, port: int, say: Callable[[str, str], None]) -> None:
     """Serve clients until a signal ends it; `say` gets the address and the token."""
     listening = open_port(port, "mcp.port")
     host = f"{HOST}:{listening.getsockname()[1]}"
     token = secrets.token_urlsafe(32)
-    server = make_server(calls, watched, read_only=read_only)
+    server = make_server(calls, watched)
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=hosts_of(host),

@@ -27,12 +27,12 @@ _WARM = 0.2
 """Seconds after which the files are read ahead: the handshake comes first."""
 
 
-def run(calls: Calls, watched: Watched, relay: Relay, *, read_only: bool) -> None:
+def run(calls: Calls, watched: Watched, relay: Relay) -> None:
     """Serve until the relay has no more messages."""
     # What a client sends is no news for its log.
     logging.disable(logging.CRITICAL)
     collect_garbage()
-    asyncio.run(_serve(calls, watched, relay, read_only))
+    asyncio.run(_serve(calls, watched, relay))
 
 
 def collect_garbage() -> None:
@@ -42,8 +42,8 @@ def collect_garbage() -> None:
     gc.enable()
 
 
-async def _serve(calls: Calls, watched: Watched, relay: Relay, read_only: bool) -> None:
-    server = make_server(calls, watched, read_only=read_only)
+async def _serve(calls: Calls, watched: Watched, relay: Relay) -> None:
+    server = make_server(calls, watched)
     incoming_send, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, outgoing_receive = create_context_streams[SessionMessage](0)
     loop = asyncio.get_running_loop()

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from app.version import __version__
 from memory.errors import MemdeckError, NotFoundError
 
-from .definitions import BRIEF_URI, FILE_URI, INSTRUCTIONS, NAME, PROMPTS, TEMPLATES, tools
+from .definitions import BRIEF_URI, FILE_URI, NAME, PROMPTS, TEMPLATES
 
 if TYPE_CHECKING:
     from .calls import Calls
@@ -27,9 +27,9 @@ _PAGE = 100
 _NOT_FOUND, _FAILED = -32002, -32603
 
 
-def make_server(calls: Calls, watched: Watched, *, read_only: bool) -> Server[Any]:
+def make_server(calls: Calls, watched: Watched) -> Server[Any]:
     """Return the server of a workspace."""
-    offered = [types.Tool.model_validate(tool.json()) for tool in tools(read_only=read_only)]
+    offered = [types.Tool.model_validate(tool.json()) for tool in calls.offered]
     bus = InMemorySubscriptionBus()
     listen = ListenHandler(bus, max_subscriptions=16)
     sessions: dict[str, list[Any]] = {}
@@ -113,7 +113,7 @@ def make_server(calls: Calls, watched: Watched, *, read_only: bool) -> Server[An
     return Server(
         NAME,
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=calls.instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,

@@ -51,9 +51,9 @@ def _leave(relay: Relay, life: Life) -> None:
     life.end()
 
 
-def serve_stdio(calls: Calls, watched: Watched, begun: Begun, *, read_only: bool) -> None:
+def serve_stdio(calls: Calls, watched: Watched, begun: Begun) -> None:
     """Serve one client on stdin and stdout until it leaves; ends the process."""
     from .sdk_stream import run
 
-    run(calls, watched, begun.relay, read_only=read_only)
+    run(calls, watched, begun.relay)
     begun.life.end()

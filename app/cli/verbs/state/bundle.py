@@ -217,7 +217,9 @@ def edit(session: Session, section: str, source: str | None) -> None:
     store = store_of(session)
     base = store.memory().bundle[key_of(section)]
     if source is not None:
-        value = json_of(source if session.served else _text_of(source), "the text" if session.served else source)
+        value = json_of(
+            source if session.served else _text_of(source), "the text" if session.served or source == "-" else source
+        )
         made = run(store, section, value, base=None, actor=session.actor, now=session.now)
     elif asks_person(session):
 
