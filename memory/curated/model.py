@@ -109,6 +109,17 @@ def slug_of_file(name: str, kind: str) -> str:
     return name.removesuffix(".md").removeprefix(f"{kind}_").replace("_", "-").lower()
 
 
+def changed_at(mtime_ns: int, updated_at: str | None) -> float:
+    """Return the older of a file's time and the time that a header names, in seconds; see `Memory.changed`."""
+    from datetime import datetime
+
+    stamp = mtime_ns / 1e9
+    try:
+        return min(stamp, datetime.fromisoformat(updated_at or "").timestamp())
+    except ValueError:
+        return stamp
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One memory as its file says; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time."""
@@ -131,14 +142,7 @@ class Memory:
 
         A copy of a repository has new files of old memories.
         """
-        from datetime import datetime
-
-        stamp = self.mtime_ns / 1e9
-        try:
-            said = datetime.fromisoformat(self.header.provenance.updated_at or "").timestamp()
-        except ValueError:
-            return stamp
-        return min(stamp, said)
+        return changed_at(self.mtime_ns, self.header.provenance.updated_at)
 
     @property
     def id(self) -> str:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memory.curated.curated import Curated
+from memory.curated.operations.memories import Call
+from memory.curated.operations.registry import BY_NAME
 from memory.document import parse
 from memory.errors import MemdeckError, NotFoundError
 from memory.facts import FactStore
@@ -42,6 +45,7 @@ from tests.fixture_files import SAMPLE
 NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
 LATER = NOW + timedelta(days=45)
 Tree = dict[str, bytes | None]
+CURATED_FOLDER = ".agh"
 FACTS_FOLDER, FACTS_FILE, FACTS_MARK = ".aegis", ".aegis/memory/memories.jsonl", ".aegis/memory/memories.seq"
 
 
@@ -74,6 +78,11 @@ class Place:
             stores.append(Store(self.shop / FACTS_FOLDER, state=State(self.state, self.shop), settle=0, patience=0.5))
         if (self.shop / STATE_FOLDER).is_dir():
             stores.append(self.project().files)
+        if (self.shop / CURATED_FOLDER).is_dir():
+            memories = self.curated()
+            stores.append(memories.sides["global"].store)
+            memories.replay(NOW)
+            memories.close()
         for one in stores:
             with one.transaction("look", actor="cli", now=NOW):
                 pass
@@ -90,6 +99,12 @@ class Place:
         store: StateStore = self.workspace().system("state").store
         store.files.settle, store.files.patience = 0, 0.5
         return store
+
+    def curated(self) -> Curated:
+        """Return the curated memories of the person as a new process would find them."""
+        person = self.shop / CURATED_FOLDER
+        store = Store(person, state=State(self.state, self.shop), workspace=self.shop, settle=0, patience=0.5)
+        return Curated(None, store, state_home=self.state)
 
     def go_on(self) -> str:
         """Store one more fact where there are any, and validate the project state; say what is wrong then."""
@@ -112,7 +127,7 @@ class Place:
         tree: Tree = {}
         for path in sorted(self.shop.rglob("*")):
             name = str(path.relative_to(self.shop))
-            if ".memdeck" not in path.parts and name not in (".aiter", FACTS_FOLDER, STATE_FOLDER):
+            if ".memdeck" not in path.parts and name not in (".aiter", FACTS_FOLDER, STATE_FOLDER, CURATED_FOLDER):
                 tree[name] = path.read_bytes() if path.is_file() else None
         # The mark may be ahead of the facts, and what is behind the last newline was never acknowledged.
         tree.pop(FACTS_MARK, None)
@@ -140,6 +155,9 @@ class Place:
         known = copy.state / "memdeck" / self.state_folder.name
         if known.is_dir():
             known.rename(copy.state_folder)
+        mine, theirs = (State(one.state, one.shop / CURATED_FOLDER).folder.path for one in (self, copy))
+        if (copy.state / "memdeck" / mine.name).is_dir():
+            (copy.state / "memdeck" / mine.name).rename(theirs)
         # A minute old: files that changed just now are looked at more closely, which would be a matter of speed here.
         for path in (*top.glob("shop/.aiter/memory/**/*.md"), *top.glob(f"shop/{FACTS_FOLDER}/memory/*")):
             before = path.lstat().st_mtime_ns - 60_000_000_000
@@ -383,6 +401,55 @@ def _prune(place: Place) -> None:
     prune(store, actor="cli", now=NOW + timedelta(days=100))
     store.files.history.close()
 
+
+def curating(place: Place) -> None:
+    """Make a folder with two curated memories, one of which was changed."""
+    nothing(place)
+    (place.shop / CURATED_FOLDER).mkdir()
+    for number, (name, text) in enumerate((("Tea", "green"), ("Coffee", "oat milk"), ("Coffee", "soy milk"))):
+        _curate(place, name, text, minute=number)
+
+
+def _curate(place: Place, name: str, text: str, kind: str = "user", minute: int = 10) -> None:
+    values = {"type": kind, "name": name, "content": f"likes {text}", "scope": "global"}
+    _curated(place, lambda curated, now: BY_NAME["write"].call(curated, values, Call(now)), minute)
+
+
+def _forget(place: Place) -> None:
+    values = {"filename": "user_coffee", "scope": "global"}
+    _curated(place, lambda curated, now: BY_NAME["delete"].call(curated, values, Call(now)))
+
+
+def _retype(place: Place) -> None:
+    values = {"filename": "user_coffee", "scope": "global", "type": "feedback"}
+    _curated(place, lambda curated, now: BY_NAME["edit"].call(curated, values, Call(now)))
+
+
+def _take_back(place: Place) -> None:
+    def newest(curated: Curated, now: datetime) -> object:
+        found = BY_NAME["decisions list"].call(curated, {"op": "update"}, Call(now))["decisions"]
+        return BY_NAME["decisions revert"].call(curated, {"id": found[0]["id"]}, Call(now))
+
+    _curated(place, newest)
+
+
+def _curated(place: Place, do: Callable[[Curated, datetime], object], minute: int = 10) -> None:
+    curated = place.curated()
+    try:
+        do(curated, NOW.replace(minute=minute))
+    finally:
+        curated.close()
+        curated.sides["global"].store.history.close()
+
+
+CURATED = [
+    Operation("curate a memory", curating, lambda place: _curate(place, "Cellar", "the key")),
+    Operation("change a curated memory", curating, lambda place: _curate(place, "Coffee", "rice milk")),
+    Operation("forget a curated memory", curating, _forget),
+    Operation("move a curated memory to another type", curating, _retype),
+    Operation("take a decision back", curating, _take_back),
+]
+"""The operations of curated memory, where a decision is recorded before a file changes: see `test_curated_parts`."""
 
 OPERATIONS = [
     Operation("init", nothing, _init),

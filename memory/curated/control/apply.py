@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.curated import Curated
+from memory.curated.files.listing import digest
 from memory.curated.index.catalog import Catalog
 from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.sides import Side
-from memory.errors import ConflictError, MemdeckError
+from memory.errors import ConflictError, MemdeckError, RefusedError
 
 from .candidate import Candidate
 from .carry_out import carry_out
@@ -48,8 +49,8 @@ def propose(curated: Curated, candidate: Candidate, *, actor: str, now: datetime
     """Decide on a candidate and carry it out; `dry_run` decides and writes nothing at all.
 
     UsageError `memory.validation` for what is no candidate, ConflictError `memory.idempotency_conflict` for a caller's
-    key that was used for something else, RefusedError `memory.file_invalid`, `memory.exists`, MemdeckError
-    `memory.records.unavailable`, and what a transaction raises. A reject is a decision, and no error here.
+    key that was used for something else, RefusedError `memory.file_invalid`, `memory.changed`, `memory.exists`,
+    MemdeckError `memory.records.unavailable`, and what a transaction raises. A reject is a decision, and no error here.
     """
     curated.refuse_disabled()
     candidate.check()
@@ -91,6 +92,11 @@ def _attempt(curated: Curated, side: Side, candidate: Candidate, actor: str, now
         known = _known(side, candidate)
         if known is not None:
             return Proposed(known, False)
+        if candidate.base is not None:
+            current = transaction.read(f"{candidate.root.folder}/{candidate.target}").base
+            if current is None or digest(current) != candidate.base:
+                words = f"{candidate.target} was changed meanwhile"
+                raise RefusedError("memory.changed", words, "look at it and try again")
         view = View(side.store, side.catalog, side.records, candidate.root)
         decision = _decided(curated, side, candidate, view, transaction, now)
         stored = side.records.look(

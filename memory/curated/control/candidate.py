@@ -20,7 +20,8 @@ class Candidate:
 
     `entity` and `attribute` say what fact it is about. `metadata` may hold `operation` (delete, forget, remove),
     `target_filename` or `filename`, and `reason`; other keys are hashed only. `key` is the caller's own idempotency
-    key. `edits` says that the file named by `target_filename` exists and is to be changed.
+    key. `edits` says that the file named by `target_filename` exists and is to be changed,
+    `base` the SHA-256 of its bytes that the change began with.
     """
 
     root: Root
@@ -32,6 +33,7 @@ class Candidate:
     metadata: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
     edits: bool = False
+    base: str | None = None
     workspace_id: str = ""
 
     @property

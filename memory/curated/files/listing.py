@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 LARGEST = 1024 * 1024
 """Bytes of a file that is read as a memory."""
+
+
+PASSING = "memory.file.trouble"
+"""The code of a file that could not be read just now: nothing is known of it, and the next look tries again."""
+
+_LASTING = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG})
+"""What a file cannot be read for until somebody changes it."""
 
 
 class Seen(NamedTuple):
@@ -74,9 +82,13 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Invalid(root, name, 0, "memory.file.unreadable", error.strerror or "the file cannot be read")
+        code = "memory.file.unreadable" if error.errno in _LASTING else PASSING
+        return Invalid(root, name, 0, code, error.strerror or "the file cannot be read")
     except MemdeckError as error:
-        return Invalid(root, name, 0, error.code, error.message)
+        cause = error.__cause__
+        passing = isinstance(cause, OSError) and cause.errno not in _LASTING
+        code = PASSING if passing else error.code
+        return Invalid(root, name, 0, code, error.message)
     finally:
         store.remember(path, None)  # Thousands of files would stay in memory.
     if not stored.exists:

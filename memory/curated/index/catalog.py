@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.curated.files.index_file import Line
-from memory.curated.files.listing import Seen, read_file, seen_in
-from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
+from memory.curated.files.listing import PASSING, Seen, read_file, seen_in
+from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root, changed_at
 
 from .schema import CATALOG, CATALOG_VERSION
 from .words import fold, grams, spaced
@@ -132,6 +132,7 @@ class Catalog:
                 (root.key,),
             )
         }
+        settled = True
         gone = [entry for name, (entry, _) in known.items() if name not in seen]
         changed = [one for one in seen.values() if one.filename not in known or known[one.filename][1] != one]
         if gone or changed:
@@ -141,14 +142,22 @@ class Catalog:
                     _remove(db, entry)
                 for one in changed:
                     found = read_file(self._store, root, one.filename)
-                    if found is not None:
+                    if isinstance(found, Invalid) and found.line == 0:
+                        # No fault of its text: what failed once may be readable now.
+                        found = read_file(self._store, root, one.filename)
+                    if isinstance(found, Invalid) and found.code == PASSING:
+                        # What was known of it stays; the next look tries again.
+                        settled = False
+                        if one.filename not in known:
+                            _put(db, found, one._replace(mtime_ns=0, inode=0))
+                    elif found is not None:
                         _put(db, found, one)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-        if begun - stamp > _SETTLED_NS:
+        if settled and begun - stamp > _SETTLED_NS:
             self._swept[root.key] = stamp
         else:
             self._swept.pop(root.key, None)
@@ -268,6 +277,22 @@ def index_lines(db: sqlite3.Connection, root: Root) -> list[Line]:
         (root.key,),
     )
     return [Line(*row) for row in rows]
+
+
+def newest_change(db: sqlite3.Connection, root: Root) -> float:
+    """Return when a memory of a folder was changed last, in seconds as `Memory.changed`; 0 where there is none."""
+    rows = db.execute(
+        "SELECT mtime_ns, json_extract(header, '$.provenance.updated_at') FROM memory_catalog_entries"
+        " WHERE error IS NULL AND root = ? ORDER BY mtime_ns DESC",
+        (root.key,),
+    )
+    newest = 0.0
+    for mtime_ns, updated in rows:
+        # No older file can have been changed later.
+        if mtime_ns / 1e9 <= newest:
+            break
+        newest = max(newest, changed_at(mtime_ns, updated))
+    return newest
 
 
 def roots_in(db: sqlite3.Connection) -> list[str]:

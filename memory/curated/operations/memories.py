@@ -178,7 +178,7 @@ def proposed_edit(curated: Curated, args: Json, call: Call) -> Proposed:
     )
     candidate = Candidate(
         memory.root, call.origin, header, args.get("content", memory.body), "", "",
-        {"target_filename": memory.filename}, args.get("idempotency_key"), edits=True,
+        {"target_filename": memory.filename}, args.get("idempotency_key"), edits=True, base=memory.hash,
     )  # fmt: skip
     return propose(curated, candidate, actor=call.actor, now=call.now, dry_run=args.get("dry_run", False))
 

@@ -196,9 +196,13 @@ def mod_time(memory: Memory) -> str:
 
 
 def age_days(memory: Memory, now: datetime) -> int:
-    """Return the difference of two calendar days in UTC, never less than 0."""
-    changed = datetime.fromtimestamp(memory.changed, UTC).date()
-    return max((now.astimezone(UTC).date() - changed).days, 0)
+    """Return how many days old a memory is, as `days_since`."""
+    return days_since(memory.changed, now)
+
+
+def days_since(changed: float, now: datetime) -> int:
+    """Return the difference of two calendar days in UTC, never less than 0; `changed` are seconds."""
+    return max((now.astimezone(UTC).date() - datetime.fromtimestamp(changed, UTC).date()).days, 0)
 
 
 def banner(memory: Memory, now: datetime, after: int) -> str | None:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
 from memory.curated.files.index_file import Line, capped, line_of
+from memory.curated.index.catalog import index_lines, newest_change
 from memory.curated.model import INDEX, Json, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
 
-from .recall import Options, age_days, recall, turn_block
+from .recall import Options, days_since, recall, turn_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory.curated.curated import Curated
+    from memory.curated.sides import Side
 
 LARGEST = 24_000
 """Characters of a snapshot."""
@@ -132,14 +134,17 @@ def _text(
     parts: list[str] = []
     hashes: list[str] = []
     for root in roots:
-        memories = curated.memories((root,))
-        index, left = capped(_index(curated, root), settings["file.max_lines"], settings["file.max_bytes"])
-        if not memories or not index.strip():
+        side = curated.side_of(root)
+        lines, newest = side.catalog.read(
+            (root,), lambda db, root=root: (index_lines(db, root), newest_change(db, root))
+        )  # type: ignore[misc]
+        index, left = capped(_index(side, root, lines), settings["file.max_lines"], settings["file.max_bytes"])
+        if not lines or not index.strip():
             continue
         block = [f"## {_HEADINGS[(root.scope, root.tier)]}"]
         if left:
             block.append(_CUT)
-        days = min(age_days(one, now) for one in memories)
+        days = days_since(newest, now)
         if days > after:
             block.append(f"*The newest of these memories is {days} days old; verify before relying on them.*")
         block.append(index)
@@ -164,12 +169,10 @@ def _text(
     return text, digest, len(parts)
 
 
-def _index(curated: Curated, root: Root) -> str:
+def _index(side: Side, root: Root, lines: Sequence[Line]) -> str:
     """Return the index of a folder: the file, or one made of the headers where it is missing or a line is outdated."""
-    memories = curated.memories((root,))
-    side = curated.side_of(root)
     data = side.store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
-    wanted = [line_of(Line(one.header.name, one.filename, one.header.description)) for one in memories]
+    wanted = [line_of(line) for line in lines]
     if data and set(wanted) <= set(data.splitlines()):
         return data
     return "\n".join(wanted)
