@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
@@ -135,9 +136,8 @@ def _text(
     hashes: list[str] = []
     for root in roots:
         side = curated.side_of(root)
-        lines, newest = side.catalog.read(
-            (root,), lambda db, root=root: (index_lines(db, root), newest_change(db, root))
-        )  # type: ignore[misc]
+        lines = side.catalog.read((root,), partial(index_lines, root=root))
+        newest = side.catalog.read((root,), partial(newest_change, root=root))
         index, left = capped(_index(side, root, lines), settings["file.max_lines"], settings["file.max_bytes"])
         if not lines or not index.strip():
             continue
