@@ -337,5 +337,7 @@ def _quote(hit: Hit, mode: Mode) -> str:
 
 
 def _why(best: Hit, mode: Mode, words: Sequence[str]) -> str:
-    held = f" ({', '.join(best.words)})" if best.words else ""
-    return f"{best.item.place} holds {len(best.words)} of {len(words)} words of the question{held}; mode {mode}"
+    if not best.words:
+        return f"{best.item.place} is the best of what the question asks for by its kind; mode {mode}"
+    held = ", ".join(best.words)
+    return f"{best.item.place} holds {len(best.words)} of {len(words)} words of the question ({held}); mode {mode}"

@@ -77,6 +77,7 @@ def test_a_question_for_next_steps_is_answered_by_one(repository: Repository) ->
     assert found.enough
     assert found.hits[0].item.category in ("next-step", "suggested-action")
     first = ask(repository.memory, "what is next", repository.at).answer.split("\n")[0]
+    assert " 0 of " not in found.why
     assert "Not recorded" not in first
     assert first.endswith(("[next-step-1]", "[suggested-action-1]")), "an event that says next is no next step"
     assert "Write cache tests" in ask(repository.memory, "which cache tests are next steps", repository.at).answer
