@@ -41,6 +41,9 @@ ROUNDS = 4
 PATIENCE = 60.0
 """Seconds after which a key that should have changed a file has done nothing."""
 
+AGAIN = 10.0
+"""Seconds after which such a key is pressed once more."""
+
 PANES = "1234567890"
 OPENED = (("a", "escape"), ("colon", "escape"), ("question", "escape"), ("slash", "escape"), ("enter", "escape"))
 """What is opened and left in each pane: a form, the palette, the help, a filter, an entry."""
@@ -142,15 +145,20 @@ def _press(screen: Screen, key: bytes) -> None:
 
 
 def _change(screen: Screen, tasks: Path, key: bytes) -> bool:
-    """Press a key and wait until the file has changed and the change is drawn; return whether it has."""
+    """Press a key until the file has changed, and wait until that is drawn; return whether it has.
+
+    Once is enough, but where a busy machine has not drawn the change before yet: the key may mean nothing till then.
+    """
     before = tasks.read_bytes()
     screen.output.clear()
-    screen.send(key)
     end = time.monotonic() + PATIENCE
-    while (changed := tasks.read_bytes() != before) is False and time.monotonic() < end:
-        screen.take(0.02)
+    while tasks.read_bytes() == before and time.monotonic() < end:
+        screen.send(key)
+        again = time.monotonic() + AGAIN
+        while tasks.read_bytes() == before and time.monotonic() < again:
+            screen.take(0.02)
     screen.settle(quiet=QUIET, timeout=2)
-    return changed
+    return tasks.read_bytes() != before
 
 
 def _changes(root: Path, places: Places) -> int:
