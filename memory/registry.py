@@ -10,7 +10,7 @@ from functools import cache
 
 from .system_name import Broken, PaneEntry, SystemName, VerbName
 
-_CLI, _PANES = "app.cli.verbs.", "widgets.panes."
+_CLI, _FILES, _PANES = "app.cli.verbs.", "app.cli.verbs.files.", "widgets.panes."
 
 REGISTRY: tuple[SystemName, ...] = (
     SystemName(
@@ -20,15 +20,19 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.systems.files:WorkspaceMemory",
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
         verbs=(
-            VerbName("tasks", _CLI + "tasks:tasks", "List, add, edit, start, finish and remove tasks."),
-            VerbName("journal", _CLI + "journal:journal", "List, add, show, edit and remove journal entries."),
-            VerbName("knowledge", _CLI + "knowledge:knowledge", "List, add, edit and remove facts and decisions."),
-            VerbName("contacts", _CLI + "contacts:contacts", "List, add, edit and remove channels, routes and people."),
+            VerbName("tasks", _FILES + "tasks:tasks", "List, add, edit, start, finish and remove tasks."),
+            VerbName("journal", _FILES + "journal:journal", "List, add, show, edit and remove journal entries."),
+            VerbName("knowledge", _FILES + "knowledge:knowledge", "List, add, edit and remove facts and decisions."),
             VerbName(
-                "orchestration", _CLI + "orchestration:orchestration", "List plans, their phases and their progress."
+                "contacts", _FILES + "contacts:contacts", "List, add, edit and remove channels, routes and people."
+            ),
+            VerbName(
+                "orchestration",
+                _FILES + "orchestration:orchestration",
+                "List plans, their phases and their progress.",
             ),
             VerbName("monitors", _CLI + "monitors.monitors:monitors", "List, add, edit, remove and run monitors."),
-            VerbName("config", _CLI + "config:config", "List, get, set and unset the workspace's settings."),
+            VerbName("config", _FILES + "config:config", "List, get, set and unset the workspace's settings."),
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),

@@ -12,8 +12,7 @@ from app.cli.lazy_groups import group, under
 from app.cli.output.printing import tell
 from app.cli.output.values import PRIORITY, Percent, facts, given, in_words, pairs, recurs, short, something, when
 from app.cli.session import Session
-
-from .completion import choices_of, refs_of
+from app.cli.verbs.completion import choices_of, refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

@@ -10,8 +10,7 @@ import click
 from app.cli.lazy_groups import group, under
 from app.cli.output.values import given, pairs, short, something
 from app.cli.session import Session
-
-from .completion import refs_of
+from app.cli.verbs.completion import refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit

@@ -11,9 +11,8 @@ import click
 from app.cli.lazy_groups import group, under
 from app.cli.output.values import in_words, short, something
 from app.cli.session import Session
+from app.cli.verbs.completion import refs_of
 from memory.errors import UsageError
-
-from .completion import refs_of
 
 if TYPE_CHECKING:
     from memory.files.edit import Edit
