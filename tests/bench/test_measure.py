@@ -163,4 +163,4 @@ def test_unknown_parts_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as caught:
         main(["nonsense"])
     assert caught.value.code == 2
-    assert "document, change, command, screen, outside, search, maintain" in capsys.readouterr().err
+    assert "document, change, command, process, screen, outside, search, maintain" in capsys.readouterr().err
