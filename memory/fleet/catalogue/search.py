@@ -102,8 +102,8 @@ class _Candidates:
         rows = self._ranked(words, RANKED + 1, keep)
         if rows is not None:
             return rows
-        whole = self._newest(all_of(self._query, "A", whole=True), keep)
-        begun = self._newest(all_of(self._query, "A"), keep) if len(whole) < limit else []
+        whole = self._titled(words, all_of(self._query, "A", whole=True), keep)
+        begun = self._titled(words, all_of(self._query, "A"), keep) if len(whole) < limit else []
         return list(dict.fromkeys([*whole, *begun, *self._newest(words, keep)]))
 
     def loose(self, limit: int) -> list[int]:
@@ -118,7 +118,7 @@ class _Candidates:
             if len(found) >= _LOOSE:
                 break
             words = any_of([term], self._query)
-            found += self._newest(any_of([term], self._query, "A"), limit) + self._newest(words, limit)
+            found += self._titled(words, any_of([term], self._query, "A"), limit) + self._newest(words, limit)
         return found[: _LOOSE + limit]
 
     def _ranked(self, words: str, most: int, keep: int) -> list[int] | None:
@@ -136,6 +136,16 @@ class _Candidates:
         if rows and rows[0][1] >= most and most > RANKED:
             return None
         return [number for number, _ in rows]
+
+    def _titled(self, words: str, title: str, limit: int) -> list[int]:
+        """Return those with the words in their title, among the newest `RANKED` that fit: the index knows no titles."""
+        rows = self._connection.execute(
+            f"SELECT id FROM (SELECT e.id, e.words FROM {self._from} WHERE e.words @@ %s::tsquery {self._filters}"
+            f" ORDER BY e.day DESC, e.id DESC LIMIT {RANKED}) AS fits"
+            f" WHERE words @@ %s::tsquery LIMIT {limit}".encode(),
+            (words, *self._values, title),
+        )
+        return [number for (number,) in rows.fetchall()]
 
     def _newest(self, words: str, limit: int) -> list[int]:
         fits = "e.words @@ %s::tsquery" if words else "true"

@@ -87,11 +87,12 @@ class Agent:
         if once:
             with connect(self._settings.url) as database:
                 self._claim(database)
+                publisher = Publisher(database, self._local, self._host)
                 with told():
-                    self._round(database, Publisher(database, self._local, self._host))
+                    self._round(database, publisher)
                 asyncio.run(self._work(wait=False))
                 with told():
-                    self._round(database, Publisher(database, self._local, self._host))
+                    self._round(database, publisher)
             return
         failed: list[BaseException] = []
 
